@@ -12,9 +12,9 @@ import (
 
 // Balance counts the outcomes of one site's events since this process started. The intake counts the events posted to
 // it. The sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
-// Requests that never reach the intake do not count as received, for example without a right to post or with a too
-// large body. Some requests count only as Unread: requests without room in the intake, and requests that a publishable
-// key's rules refuse.
+// Requests that never reach the intake do not count as received. Examples are requests without the right to post, and
+// requests with bodies that are too large. Some requests count only as Unread: requests without room in the intake, and
+// requests that a publishable key's rules refuse.
 type Balance struct {
 	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each of these events is
 	// accepted, repeated, refused, or in flight.

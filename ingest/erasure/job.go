@@ -106,8 +106,8 @@ func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	return pending, err
 }
 
-// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics, so that they show an erasure that never
-// ends.
+// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics. Otherwise the metrics would not show an
+// erasure that never ends.
 func (j *Job) wait(ctx context.Context) {
 	if time.Since(j.shown) > time.Second {
 		if pending, err := j.Pending(ctx); err == nil {
@@ -206,7 +206,8 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 
 // begin deletes the rows of a batch.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
-	// The engine drops late inserts of a partition's earlier owner. Wait for them nevertheless.
+	// The engine drops late inserts of a partition's earlier owner by their tokens. Wait for these inserts
+	// nevertheless.
 	if err := j.cfg.Table.Settle(ctx); err != nil {
 		return err
 	}
@@ -233,8 +234,8 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 
 func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
 
-// whereVisitors selects the rows of a batch's tombstones. Tombstones have whole seconds, like rows, so that log and
-// table agree on the erased events.
+// whereVisitors selects the rows of a batch's tombstones. Tombstones have times in whole seconds, as rows have, so that
+// the log and the table agree on the erased events.
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
@@ -308,7 +309,8 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends an erasure when the disks no longer have the replaced parts, nor the aggregate states made from them.
+// Finish marks an erasure as done when the disks have neither the replaced parts nor the aggregate states made from
+// them.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil

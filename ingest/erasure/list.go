@@ -192,7 +192,7 @@ func (l *List) Changed() <-chan struct{} {
 }
 
 // Await waits until the list has at least a version. Versions start at 1, so a list with a version has been read at
-// least once. If the source answers with a lower version, it was restored from a backup. The tombstones since that
+// least once. If the source returns a lower version, the source was restored from a backup. The tombstones since that
 // backup are lost, and waiting would not bring them back.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {

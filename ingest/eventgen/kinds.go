@@ -83,8 +83,8 @@ func appendSearch(g *Generator, dst []byte, s *step) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendLeave appends the time since the page was opened, and the depth. Every tenth leave on average has no depth, as
-// from a browser that cannot measure it.
+// appendLeave appends the time since the page was opened, and the depth. On average, every tenth page_leave event has
+// no depth, as if the browser could not measure it.
 func appendLeave(g *Generator, dst []byte, s *step) []byte {
 	seconds, depth := int(s.after)/1000, int(s.pick%101)
 	if s.pick>>8%10 == 0 {

@@ -20,7 +20,7 @@ type Totals struct {
 	seen map[uint64]bool // visitors
 }
 
-// Mean is the sum of numbers and how many there are.
+// Mean has the sum and the number of some values.
 type Mean struct{ Sum, Number int }
 
 func newTotals() Totals {

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// .ci/apache-kafka sets these environment variables. They have an Apache Kafka listener with TLS and logins, the CA of
+// .ci/apache-kafka sets these environment variables. They name an Apache Kafka listener with TLS and logins, the CA of
 // its certificate, and the login.
 const (
 	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"

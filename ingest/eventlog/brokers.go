@@ -25,7 +25,7 @@ func CheckBrokers(list []string) error {
 	return nil
 }
 
-// permanentCodes are the error codes that a retry does not change, because the broker refuses the client or its
+// permanentCodes are the error codes after which a retry cannot succeed, because the broker refuses the client or its
 // request. A cluster that is starting or partly unavailable may give any other code. An example is
 // InvalidReplicationFactor while fewer brokers are up than a topic has replicas. If a broker closes the connection
 // during a login, it may be shutting down, so a retry may help.

@@ -87,8 +87,8 @@ func TestLogUsesWhatExists(t *testing.T) {
 	}
 }
 
-// TestLogFaults: a broker's answer to a produce reaches exactly the requests in that produce. The log retries only
-// where a retry can help.
+// TestLogFaults: a broker's answer to a produce request reaches exactly the requests whose messages are in it. The log
+// retries only where a retry can help.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

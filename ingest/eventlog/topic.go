@@ -40,7 +40,8 @@ const maxPartitions = 1 << 16
 // errPartitions is wrapped by the error about a topic with too many partitions.
 var errPartitions = fmt.Errorf("choose 1 to %d", maxPartitions)
 
-// Partitions returns the number of partitions. The client answers from its cache unless that is old or lacks the topic.
+// Partitions returns the number of partitions. The client answers from its cache, unless the cache is old or lacks the
+// topic.
 func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	found, err := t.metadata(ctx, t.Name)
 	if err != nil {

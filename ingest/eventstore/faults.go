@@ -20,10 +20,10 @@ type Fault struct {
 	Rows   bool   // whether the rows caused the fault
 }
 
-// codeFaults has the fault of each error code of the server that has a specific fault. Any other code is a fault of the
-// store's state. The events then stay safe in the log, and do not become dead letters by mistake. Codes that would
-// refuse every row, such as a column of another type, also count as the store's state. With such a code, the table
-// differs from the table that this version expects.
+// codeFaults lists the error codes of the server that have a specific fault. Any other code is a fault of the store's
+// state. The events then stay safe in the log, and do not become dead letters by mistake. Codes that would refuse every
+// row, such as a column of another type, also count as the store's state. With such a code, the table differs from the
+// table that this version expects.
 var codeFaults = []struct {
 	code   int32
 	reason string

@@ -239,7 +239,8 @@ type Offsets struct {
 // offsetsStep is the smallest number of offsets in a range that Ranges returns.
 const offsetsStep = 16
 
-// Ranges divides the rows into ranges of offsets. A range has more than most rows only if its offsetsStep offsets have.
+// Ranges divides the rows into ranges of offsets. A range has at most the number `most` of rows, unless offsetsStep
+// offsets alone have more rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
 		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,

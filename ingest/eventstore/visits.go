@@ -122,11 +122,13 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 	return nil
 }
 
-// visitSums are sums over events, or over the visits that the projection has for these events. Both must be equal.
+// visitSums are sums over events, or over the visits that the projection has for these events. The sums over the events
+// and over the visits must be equal.
 type visitSums struct{ events, contents, types, sessions uint64 }
 
-// Check compares the projection of visits with the events of a randomly chosen site and day. If the two differ, or
-// parts lack the projection, the engine builds the projection again. Queries read events until the projection is built.
+// Check compares the projection of visits with the events of a randomly chosen site and day. If the projection and the
+// events differ, or if parts lack the projection, the engine builds the projection again. Queries read events until the
+// projection is built.
 func (v *Visits) Check(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil

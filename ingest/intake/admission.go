@@ -12,7 +12,8 @@ import (
 // node's room, two busy sites can use six sevenths, and so on. So another site always finds room immediately.
 const siteHeadroom = 3
 
-// admission limits the requests in flight and the bytes of their bodies. Requests of the same amount may wait for room.
+// admission limits the requests in flight and the bytes of their bodies. As many requests and bytes may also wait for
+// room.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics

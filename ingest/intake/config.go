@@ -43,8 +43,8 @@ type Config struct {
 	MaxPast   time.Duration // greatest age of a timestamp, unless Client.AnyPast; 30 days
 	MaxEvents int           // largest number of events in a request; 10,000
 
-	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. Requests of the same
-	// amounts may wait for room. The defaults are 20,000 and 64 MiB.
+	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. As many requests and
+	// bytes may also wait for room. The defaults are 20,000 and 64 MiB.
 	MaxInFlight      int
 	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms

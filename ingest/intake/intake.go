@@ -190,7 +190,7 @@ func asError(err error) *insights.Refusal {
 	return eventlog.Unavailable(err)
 }
 
-// messageIDs makes unique ids. Half of an id is random for the process, and half counts the messages.
+// messageIDs makes unique ids. The first half of an id is random for each process. The second half counts the messages.
 type messageIDs struct {
 	process [8]byte
 	count   *atomic.Uint64

@@ -10,7 +10,7 @@ const sessionGap = 30 * 60 * 1000
 // last event. It allocates memory with its first session, and no more later.
 //
 // A session's hash is derived from the visitor and the 30-minute period in which the session began. Two sessions of a
-// visitor never begin in the same period, because more than 30 minutes lie between them. A node may not know a session,
+// visitor never begin in the same period, because they begin more than 30 minutes apart. A node may not know a session,
 // after a restart or because another node has it. In most cases it still assigns the same hash, because the first event
 // that it gets is mostly in the same period. SENDING.md has the measured differences.
 type sessions struct {

@@ -37,7 +37,7 @@ type cut struct {
 
 	// uncertain means that an earlier insert may have stored a part of the cut. This insert may still be running.
 	uncertain bool
-	// bisected means that the store refused an insert of the cut, so the sink inserts it by halves.
+	// bisected means that the store refused an insert of the cut, so the sink inserts it in halves.
 	bisected      bool
 	knownStored   storedRows // stored rows of a bisected cut; nil until they are read
 	alreadyStored int        // rows that were stored before this sink started the cut

@@ -122,8 +122,8 @@ func (r *Reconciler) expired(e arrived) bool {
 // gone reports whether an event intentionally has no row.
 func (r *Reconciler) gone(e arrived) bool { return r.erased(e) || r.expired(e) }
 
-// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. Each partition's
-// commit declares that. A later owner never honours less than the commit that it starts from.
+// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. The commit of each
+// partition declares the version. A later owner never honours fewer tombstones than the commit that it starts from.
 func Honoured(ctx context.Context, log *eventlog.Topic, group string, version int64) (bool, error) {
 	count, err := log.Partitions(ctx)
 	if err != nil {

@@ -88,7 +88,8 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
-		// Tombstones do not wait for a message after the announced cut if that message no longer exists.
+		// The messages of the announced cut no longer exist, so the sink declares its tombstones without waiting for a
+		// message.
 		source := &tombstones{}
 		version := source.erase(1, time.Now())
 		s.cfg.Erased = source.follow(t, false)

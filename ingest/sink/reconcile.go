@@ -58,7 +58,8 @@ type Reconciled struct {
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others counts rows at these positions with other contents. They come from an earlier log with the same offsets.
+	// Others counts rows at these positions with other contents. Such rows come from an earlier log with the same
+	// offsets.
 	Others      int64 `json:"otherRows"`
 	Restored    int64 `json:"restored"`    // rows among Rows that Repair has restored
 	Differences int64 `json:"differences"` // ranges that were reported and still differ

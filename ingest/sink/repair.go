@@ -15,8 +15,8 @@ import (
 )
 
 // Repair does the same as Run. It also inserts the log's events that have no row, for example after a restored backup.
-// It works only before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are
-// not missing.
+// It repairs only messages before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead
+// letters are not missing.
 //
 // Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
 // which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
@@ -115,8 +115,8 @@ type placed struct {
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether the table has a message's rows at an earlier position. The message may then repeat a
-// message that expired from the log, and is not restored.
+// maybeRepeat reports whether the table has a message's rows at an earlier position. Then the message may be a repeat
+// of a message that has expired, so it is not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {

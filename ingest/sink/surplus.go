@@ -44,7 +44,7 @@ func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema
 // counted yet. A number is never larger than the surplus. Rows that arrive between the reads make it smaller, or
 // negative.
 func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
-	// A later count can only have more rows than these offsets show.
+	// The counts are read after these offsets, so they can only have more rows than the offsets show.
 	ends, err := ledger.RowsEnds(ctx)
 	if err != nil {
 		return nil, err

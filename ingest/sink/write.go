@@ -201,7 +201,7 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 // reads them first and leaves them out. While the engine remembers the token, the token alone would be sufficient.
 //
 // refusal is an error that the rows caused. Only an insert's error can be a refusal. A query's error is never a
-// refusal, with any code.
+// refusal, whatever its code is.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
 	// If the sink was paused, it may have lost its partitions. In this case a commit fails. The sink may also be paused
@@ -222,8 +222,8 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine records a token before the rows are in place. If the engine was killed or its disk was full in
-			// between, it drops every repeat although it lacks the rows.
+			// The engine records a token before the rows are in place. If the engine was killed or its disk was full
+			// between these two steps, it drops every repeat although it lacks the rows.
 			name += "/again" + strconv.Itoa(again)
 			// Another sink's insert of the same cut may be between these two steps now. Once that insert has ended, its
 			// rows are stored.

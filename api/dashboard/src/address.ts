@@ -35,8 +35,8 @@ export type State = {
   /** page is the page that a view is about: space/id, or a path that begins with /. */
   page: string
   /**
-   * tab chooses the rows of the list of pages. sort is the column that orders them, after a minus sign in descending
-   * order.
+   * tab chooses the rows of the list of pages. sort is the column by which the rows are sorted. A minus sign before the
+   * column means descending order.
    */
   tab: Tab
   sort: string
@@ -151,7 +151,7 @@ export function go(change: Partial<State>, unseen = false) {
  */
 export const elsewhere = { page: '', tab: 'read', sort: '', filters: [], funnel: [] } satisfies Partial<State>
 
-/** next returns the value after another in a list. After the last value comes the first. */
+/** next returns the value that follows a value in a list. The first value follows the last value. */
 export function next<T>(list: readonly T[], value: T): T {
   return list[(list.indexOf(value) + 1) % list.length] as T
 }

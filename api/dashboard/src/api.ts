@@ -101,7 +101,7 @@ export type PageRow = {
   metrics: Record<string, unknown>
 }
 
-/** NextPage is a page that readers viewed immediately before or after another. */
+/** NextPage is a page that readers viewed immediately before or after another page. */
 export type NextPage = Pick<PageRow, 'space' | 'page' | 'path' | 'title'> & { views: number }
 
 export type Columns = { column: string; values: unknown[] }[]

@@ -16,8 +16,7 @@ type Props = {
   interval: Interval
   zone: string
   /**
-   * cut reports which ends of the range lie within an interval. The points of these ends cover only a part of an
-   * interval.
+   * cut reports whether the first and the last interval are incomplete, because the range begins or ends within them.
    */
   cut: { first: boolean; last: boolean }
   table: boolean

@@ -1,4 +1,4 @@
-// Queries of the list of pages. Each tab is a row of the table.
+// Queries of the list of pages. The table listings has a row for each tab.
 import type { State, Tab } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { chips, opened, type } from './queries'
@@ -13,7 +13,7 @@ export const sortable = (tab: Tab, column: Column) =>
 
 type Listing = {
   columns: (s: State) => Column[]
-  /** sort is the default order of the rows: a column, after a minus sign in descending order. */
+  /** sort is the default order of the rows: a column. A minus sign before the column means descending order. */
   sort: string
   more: (s: State, now: number) => Partial<PagesQuery>
 }

@@ -26,7 +26,7 @@ const agentPages = 200
 const limit = signal(first)
 
 /**
- * Loaded has the rows of a tab. all is the number of all rows. For the tab never without rows, all is the number of
+ * Loaded has the rows of a tab. all is the number of all rows. If the tab `never` has no rows, all is the number of
  * pages in the site's spaces.
  */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }

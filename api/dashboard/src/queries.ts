@@ -11,8 +11,8 @@ const views = type('page_view')
 const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_request')
 
 /**
- * opened has the conditions for the events in which people, agents or all of both opened pages. sent has the conditions
- * for all events of these visitors.
+ * opened has the conditions for events that open pages: of people, of agents, or of both. sent has the conditions for
+ * all their events.
  */
 export const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
 export const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }

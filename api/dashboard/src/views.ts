@@ -1,4 +1,5 @@
-// A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
+// A view of a site has queries, totals, a graph and lists. The overview is here, and the other views are in
+// more_views.ts.
 import type { FunctionComponent } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'

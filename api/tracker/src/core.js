@@ -22,7 +22,7 @@ export const start = (o) => {
     waiting.delete(b)
     const r = await fetch(o.url + '?late=' + since(b.age), b)
       .catch((error) => error)
-    // Attempts without a network do not count.
+    // Attempts without a network are not counted as tries.
     if (!(r.status < 429 || (b.tries += navigator.onLine) > 4)) {
       waiting.add(b)
       b.timer = setTimeout(attempt, (+r.headers?.get('retry-after') || 3 * 2 ** b.tries) * (1e3 + Math.random() * 1e3), b)

@@ -1,9 +1,9 @@
 // The extension for documentation sites. It sends events about links, downloads, engaged time and depth, searches,
 // copied code and feedback.
 
-// These selectors find the rows of search results. The first is for DocSearch, VitePress and others that set roles. The
-// next are for Material for MkDocs and Pagefind. The others are for mdBook, Sphinx and MkDocs, where each row has a
-// link.
+// These selectors find the rows of search results. The first selector is for DocSearch, VitePress and other searches
+// that set roles. The next selectors are for Material for MkDocs and Pagefind. The last selector is for mdBook, Sphinx
+// and MkDocs, where each row has a link.
 const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] a'
 
 // extend adds the extension to a tracker that start returned for the options o.

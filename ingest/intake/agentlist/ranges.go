@@ -30,8 +30,8 @@ type rangeSet struct {
 type span struct{ first, last netip.Addr }
 
 // MaxAge is the time around a set's date in which the set counts as complete. An event in this time with an address
-// outside of the set comes from an impostor. At other times it does not, because operators change their addresses
-// without notice.
+// outside of the set comes from an impostor. An event at another time does not count as an impostor's, because
+// operators change their addresses without notice.
 const MaxAge = 60 * 24 * time.Hour
 
 const maxPrefixes = 100_000
