@@ -17,5 +17,5 @@
 // Every event that Accept acknowledged is in the log. Every event in the log is stored once. DELIVERY.md has the proof.
 //
 // Imports follow the arrows. All packages here may import schema, balance and retry. No package here imports store,
-// query, api or cmd. The wiring passes in their functions.
+// query, api or cmd. Instead, cmd passes in the functions that the packages need.
 package ingest

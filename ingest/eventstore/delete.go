@@ -76,8 +76,8 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 	return n, nil
 }
 
-// DropStates drops the aggregate states that were made at or before until, by the server's clock. Queries notice that
-// the states are missing. DropStates returns the number of their parts that are still on the disk. A cluster has no
+// DropStates drops the aggregate states that were made at or before until, by the server's clock. Queries compute
+// missing states again. DropStates returns the number of their parts that are still on the disk. A cluster has no
 // aggregate states.
 func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
 	if c.cfg.Cluster != "" {

@@ -95,7 +95,7 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	for range 50 {
 		c.post("hot", c.body)
 	}
-	for range 6 { // three quarters of 8
+	for range 6 { // three quarters of the room for 8 requests
 		held = append(held, c.next("hot"))
 	}
 	c.waiting(8)

@@ -16,7 +16,7 @@ type auditWorld struct {
 	t        *rapid.T
 	stored   int64 // rows of the table
 	inserted int64 // rows that are stored and not yet counted
-	counted  int64 // the ledger
+	counted  int64 // rows of the ledger
 	deleted  int64 // rows that deletions have removed from the ledger so far
 	noted    int64 // rows that are removed from the ledger and still stored
 	lost     int64

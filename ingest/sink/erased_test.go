@@ -136,7 +136,7 @@ func TestErasedEvents(t *testing.T) {
 	r.awaitHonoured(version)
 	r.accept(numbered(97, 97)) // the same message also has an event of another visitor
 	r.awaitStored(193)
-	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // later events
+	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // the events of v6 came after this time
 	r.awaitHonoured(version + 1)
 	r.accept(numbered(194, 97))
 	r.awaitStored(193 + 96)
@@ -207,7 +207,7 @@ func TestErasedRival(t *testing.T) {
 	close(rival.insert)
 	rival.woke.Wait()
 	r.stop(first)
-	r.accept(numbered(102, 1)) // the visitor again
+	r.accept(numbered(102, 1)) // a later event of the erased visitor
 	r.accept(numbered(10, 1))
 	r.awaitStored(1)
 	r.awaitCommitted(1)

@@ -16,7 +16,7 @@ import (
 
 // Repair does the same as Run. It also inserts the log's events that have no row, for example after a restored backup.
 // It repairs only messages before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead
-// letters are not missing.
+// letters do not count as missing.
 //
 // Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
 // which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds

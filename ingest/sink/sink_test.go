@@ -161,7 +161,7 @@ func (r *rig) stop(s *Sink) {
 	}
 }
 
-// kill ends a sink like a crash. The sink stores and commits no more data.
+// kill ends a sink as a crash does. The sink stores and commits no more data.
 func (r *rig) kill(s *Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

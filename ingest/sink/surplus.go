@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// surplus returns the months of which the table has more rows than were counted, and how many more.
+// surplus returns the months of which the table has more rows than were counted, with the number of surplus rows.
 //
 // Sinks store rows before they count them. Rows that are not counted yet are at or after the offset before which their
-// partition is counted. So they are not in the result. Rows that a deletion has left out of the count may still be
-// stored. While there is such a deletion, the result is empty.
+// partition is counted. So the result does not have these rows. Rows that a deletion has left out of the count may
+// still be stored. While there is such a deletion, the result is empty.
 func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
 	most := map[schema.EventMonth]int64{}
 	for look := range auditLooks {
