@@ -1,4 +1,4 @@
-// Package ingest is empty: its folders bring visitor events to where they are queried.
+// Package ingest has no code. Its folders bring visitor events from HTTP requests to the events table.
 //
 //	intake ──► eventlog ◄── sink ──► eventstore
 //	                          └────► deadletter ──► eventlog
@@ -14,8 +14,8 @@
 //	eventgen    example events, for octavo seed and the benchmarks
 //	ingesttest  helpers for tests
 //
-// An event that Accept acknowledged is in the log. An event in the log is stored once. DELIVERY.md has the proof.
+// Every event that Accept acknowledged is in the log. Every event in the log is stored once. DELIVERY.md has the proof.
 //
-// Imports follow the arrows; all may import schema, balance and retry. No package here imports store, query, api or
-// cmd. The wiring passes in their functions.
+// Imports follow the arrows. All packages here may import schema, balance and retry. No package here imports store,
+// query, api or cmd. Instead, cmd passes in the functions that the packages need.
 package ingest

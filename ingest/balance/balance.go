@@ -12,25 +12,25 @@ import (
 
 // Balance counts the outcomes of one site's events since this process started. The intake counts the events posted to
 // it. The sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
-// Requests that never reach the intake do not count as received, for example without a right to post or with a too
-// large body. Some requests count only as Unread: requests without room in the intake, and requests that a publishable
-// key's rules refuse.
+// Requests that never reach the intake do not count as received. Examples are requests without the right to post, and
+// requests with bodies that are too large. Some requests count only as Unread: requests without room in the intake, and
+// requests that a publishable key's rules refuse.
 type Balance struct {
-	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each is accepted,
-	// repeated, refused, or in flight.
+	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each of these events is
+	// accepted, repeated, refused, or in flight.
 	Received uint64
-	// Accepted are durable in the log.
+	// Accepted counts the events that are durable in the log.
 	Accepted uint64
 	// Repeated counts events that were acknowledged but not appended. Their Idempotency-Key shows that the log already
 	// has these events.
 	Repeated uint64
-	// Refused counts refused events by the reason's label, without zeros. Events refused as log_unavailable may be in
-	// the log nevertheless.
+	// Refused counts refused events by the label of the reason, without labels that have no events. Events refused as
+	// log_unavailable may be in the log nevertheless.
 	Refused map[string]uint64
-	// Unread counts the requests that were refused without reading them, by the reason's label, without zeros. Their
-	// events do not count as received.
+	// Unread counts the requests that were refused before their bodies were read. It has no labels without requests.
+	// The events of these requests do not count as received.
 	Unread map[string]uint64
-	// The sink counts Stored and DeadLettered: each event of the log is stored, becomes a dead letter, or counts as
+	// Stored counts the events that the sink stored. The sink counts each event of the log as Stored, DeadLettered or
 	// Erased. When a sink takes over a partition, it also counts the rows of an unfinished cut that its predecessor
 	// stored.
 	Stored       uint64
@@ -49,7 +49,7 @@ func (b Balance) Unanswered() uint64 {
 }
 
 // Account counts one site's events. Accounts are never dropped, because a counter must not restart from zero. Only
-// existing sites have an account, of about 400 bytes, and of 900 bytes if it has refused something.
+// existing sites have accounts. An account takes about 400 bytes, and 900 bytes after its first refusal.
 type Account struct {
 	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks up its
 	// site only once.
@@ -59,12 +59,12 @@ type Account struct {
 	Stored, DeadLettered, Erased atomic.Uint64
 
 	site            string
-	today           func() uint64   // number of the day
-	refused, unread []atomic.Uint64 // as insights.Reasons
+	today           func() uint64   // returns the number of the current day
+	refused, unread []atomic.Uint64 // counts in the order of insights.Reasons
 	refusals        atomic.Pointer[refusals]
 }
 
-// reasonIndex is the place of each reason in insights.Reasons.
+// reasonIndex has the index of each reason in insights.Reasons.
 var reasonIndex = func() map[*insights.Reason]int {
 	index := make(map[*insights.Reason]int, len(insights.Reasons))
 	for i, reason := range insights.Reasons {
@@ -91,7 +91,7 @@ func (a *Account) balance() Balance {
 		Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load(),
 	}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
-	// Read Received last. Every answered event was received before its answer, so the difference is never negative.
+	// Read Received last. Every answered event was received before its answer, so Unanswered is never negative.
 	b.Received = a.Received.Load()
 	return b
 }
@@ -137,7 +137,7 @@ func (s *Sites) Account(site string) *Account {
 func (s *Sites) find(site string) *Account {
 	s.mu.RLock()
 	a := s.bySite[site]
-	s.mu.RUnlock() // no defer: every request passes here
+	s.mu.RUnlock() // no defer, because every request calls find
 	return a
 }
 

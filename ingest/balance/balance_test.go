@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Prometheus gets the same balances, in a bounded number of series.
+// TestSeries: Prometheus gets the same balances, in a bounded number of series.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	r := prometheus.NewRegistry()
@@ -80,7 +80,7 @@ func TestRefusedByDay(t *testing.T) {
 	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
 	now = now.Add(24 * time.Hour)
 	want(Day{day(-1), 2, 0})
-	a.RefuseUnread(insights.Overloaded) // in the slot of 30 days before
+	a.RefuseUnread(insights.Overloaded) // reuses the slot of the day 30 days before
 	want(Day{day(-1), 2, 0}, Day{day(-30), 0, 1})
 	if got := sites.RefusedByDay("none"); len(got) > 0 {
 		t.Errorf("a site without events: %v", got)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Day counts the refusals of a day of the calendar, in UTC.
+// Day counts the refusals of one calendar day in UTC.
 type Day struct {
 	Date     time.Time // the day's first moment
 	Events   uint64    // refused events
@@ -16,7 +16,8 @@ type Day struct {
 // keptDays is the number of days whose refusals an account keeps.
 const keptDays = 30
 
-// days has a count for each of the last days. A slot has its day's number above the count, so both change at once.
+// days has one slot for each of the last keptDays days. A slot has the number of its day in the upper bits and the
+// count in the lower bits, so both change in one atomic operation.
 type days [keptDays]atomic.Uint64
 
 const (
@@ -24,10 +25,10 @@ const (
 	countMask = 1<<countBits - 1
 )
 
-// dayOf is the number of a moment's day.
+// dayOf returns the number of a day, counted from 1970-01-01 in UTC.
 func dayOf(at time.Time) uint64 { return uint64(at.Unix()) / (24 * 60 * 60) }
 
-// add counts n on a day. The day's slot forgets an older day.
+// add adds n to the count of a day. If the slot has the count of an older day, add replaces that count.
 func (d *days) add(day, n uint64) {
 	slot := &d[day%keptDays]
 	for {
@@ -50,10 +51,11 @@ func (d *days) on(day uint64) uint64 {
 	return 0
 }
 
-// refusals are an account's counts by day. Most sites refuse nothing, so an account has them from its first refusal on.
+// refusals has an account's refusals by day. An account creates it at its first refusal, because most sites never
+// refuse a request.
 type refusals struct{ events, requests days }
 
-// byDay returns the counts, which the first use creates.
+// byDay returns the account's refusals. The first call creates them.
 func (a *Account) byDay() *refusals {
 	if r := a.refusals.Load(); r != nil {
 		return r
@@ -62,8 +64,8 @@ func (a *Account) byDay() *refusals {
 	return a.refusals.Load()
 }
 
-// RefusedByDay returns what was refused of a site on each of the last 30 days, the oldest first. It leaves out days
-// without refusals.
+// RefusedByDay returns the number of refused events and requests of a site for each of the last 30 days, oldest first.
+// It leaves out days without refusals.
 func (s *Sites) RefusedByDay(site string) (list []Day) {
 	a := s.find(site)
 	if a == nil {

@@ -6,11 +6,11 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// sitesWithSeries is the number of sites that have separate series. All later sites share a series, which bounds the
-// load of Prometheus. A site never changes its series, since counters only grow.
+// sitesWithSeries is the number of sites that have separate series. All later sites share one series, which bounds the
+// load of Prometheus. A site never moves to another series, because then the counter of its old series would fall.
 const sitesWithSeries = 100
 
-// otherSites is the label of the sites without separate series. No site's id is this short.
+// otherSites is the label of the shared series. Every site id is longer, so no site has this label.
 const otherSites = "other"
 
 // NewSites makes the accounts and registers their metrics.

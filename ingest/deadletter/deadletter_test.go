@@ -31,7 +31,7 @@ func open(t *testing.T) *Letters {
 }
 
 // writeFirst writes to a topic that the write creates. Apache Kafka may refuse that until the new partition has a
-// leader, so writeFirst retries, like the sink.
+// leader, so writeFirst retries, as the sink does.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
 	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })
@@ -113,8 +113,7 @@ func TestReplayInterrupted(t *testing.T) {
 	}
 }
 
-// A letter may contain bytes that are not UTF-8, including where its error text
-// was cut.
+// TestInvalidUTF8: a letter may contain bytes that are not UTF-8, including where its error text was cut.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	d := open(t)

@@ -1,5 +1,5 @@
-// Package deadletter stores the events that cannot be stored in the table. They are in a topic next to the topic of the
-// log. The sink writes letters. An operator lists them and puts their events back into the log.
+// Package deadletter stores events that the events table cannot store. Each event becomes a dead letter in a topic next
+// to the log's topic. The sink writes dead letters. An operator lists them and appends their events to the log again.
 //
 //   - letter.go: the contents of a letter
 //   - writer.go: making letters durable

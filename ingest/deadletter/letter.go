@@ -10,14 +10,13 @@ import (
 // Suffix is appended to the log's topic name to form the dead-letter topic's name.
 const Suffix = ".dead"
 
-// WholeMessage is the Index of a letter about a whole message.
+// WholeMessage is the Index of a letter that has a whole message and not one event.
 const WholeMessage = -1
 
-// maxError bounds the bytes of an error's text in a letter.
+// maxError is the largest number of bytes of an error's text in a letter.
 const maxError = 1000
 
-// Letter is an event that the store refuses, or a message of the log that
-// cannot be read.
+// Letter is an event that the store refuses, or a message of the log that cannot be read.
 type Letter struct {
 	Topic     string    `json:"topic"`
 	Partition int       `json:"partition"`
@@ -25,12 +24,12 @@ type Letter struct {
 	Index     int       `json:"index"` // index of the event in its message, or WholeMessage
 	Site      string    `json:"site,omitempty"`
 	Received  time.Time `json:"received,omitzero"`
-	Reason    string    `json:"reason"` // a short word, equal to the metric's label
+	Reason    string    `json:"reason"` // a short word, the same as the label of the metric
 	Error     string    `json:"error"`
 	// Message is a message of the log with only this event, or the unreadable bytes. It is nil if the topic does not
 	// accept a message of this size.
 	Message []byte `json:"message,omitempty"`
-	// Sum distinguishes the message from a message of another log at the same position.
+	// Sum is a checksum. It distinguishes the message from a message at the same position of another log.
 	Sum string `json:"sum"`
 }
 
@@ -39,11 +38,10 @@ func (d *Letter) Key() string {
 	return fmt.Sprintf("%d/%d/%d/%s", d.Partition, d.Offset, d.Index, d.Sum)
 }
 
-// Sum is the Letter.Sum of a message that cannot be read.
+// Sum returns the Letter.Sum of a message that cannot be read.
 func Sum(message []byte) string { return fmt.Sprintf("%016x", xxhash.Sum64(message)) }
 
-// ErrorText is the Letter.Error of an error: its text, or the start of a long
-// one.
+// ErrorText returns the text of an error, for Letter.Error. It cuts off a long text.
 func ErrorText(err error) string {
 	text := err.Error()
 	if len(text) > maxError {

@@ -14,19 +14,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Letters reads the dead-letter topic of a log, and appends its events to the log again. A Letters is for one
-// goroutine.
+// Letters reads the dead-letter topic of a log, and appends its events to the log again. Only one goroutine may use a
+// Letters.
 type Letters struct {
-	// Erased reports whether an event's visitor or key was erased after the event was received. Such an event is not
-	// appended
-	// to the log again. nil means that no visitor was erased.
+	// Erased reports whether an event's visitor or key was erased after the event was received. Replay does not append
+	// such an event to the log again. nil means that no visitor was erased.
 	Erased func(site string, visitor uint64, eventKey string, receivedMillis int64) bool
 
 	writer *Writer
 	dead   *eventlog.Topic
 	log    *eventlog.Topic
 
-	known map[string]*letterState // states from the records before offset read
+	known map[string]*letterState // states by key, from the records before the offset `read`
 	read  int64
 }
 
@@ -47,15 +46,15 @@ func (d *Letters) Close() {
 	d.log.Close()
 }
 
-// letterState is the state of a letter by the records of the topic.
+// letterState is the state of a letter, computed from the records of the topic.
 type letterState struct {
 	at        int64 // the offset of the last record with the letter itself; -1 if there is no such record
 	replaying *replaying
 	replayed  bool
 }
 
-// Each calls f once for each letter that has not been replayed, in order. If all is true, it also calls f for replayed
-// letters.
+// Each calls f once for each letter that has not been replayed, in the order of the topic. If all is true, it also
+// calls f for replayed letters.
 func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, replayed bool) error) error {
 	states, end, err := d.states(ctx)
 	if err != nil || len(states) == 0 {
@@ -74,10 +73,11 @@ func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, rep
 	})
 }
 
-// states reads the records that were written to the topic since the last read.
+// states returns the state of each letter, by its key, and the end of the topic. It reads only the records that it has
+// not read before.
 func (d *Letters) states(ctx context.Context) (states map[string]*letterState, end int64, err error) {
 	if _, err := d.dead.Partitions(ctx); errors.Is(err, kafka.UnknownTopicOrPartition) {
-		return nil, 0, nil // there never was a letter
+		return nil, 0, nil // the first letter creates the topic
 	}
 	first, end, err := d.dead.Offsets(ctx, 0)
 	if err != nil {
@@ -94,7 +94,7 @@ func (d *Letters) states(ctx context.Context) (states map[string]*letterState, e
 		}
 		switch {
 		case v == nil:
-			// Replayed is final. A slow sink that writes the letter again writes the same letter.
+			// A replayed letter stays replayed. A slow sink may write the letter again, but it is the same letter.
 			state.replayed = true
 		case v.Replaying != nil:
 			state.replaying = v.Replaying
@@ -107,7 +107,8 @@ func (d *Letters) states(ctx context.Context) (states map[string]*letterState, e
 	return d.known, end, err
 }
 
-// scan reads the dead-letter topic. An unreadable record becomes an empty value, and a tombstone becomes nil.
+// scan calls f for each record of the dead-letter topic. For an unreadable record, v is an empty value. For a
+// tombstone, v is nil.
 func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64, key string, v *value) error) error {
 	return d.dead.Scan(ctx, 0, from, end, func(r eventlog.Record) error {
 		if r.Value == nil {
@@ -121,7 +122,7 @@ func (d *Letters) scan(ctx context.Context, from, end int64, f func(offset int64
 	})
 }
 
-// Find returns the letter with a key, or nil without such a letter.
+// Find returns the letter with a key, or nil if no letter has the key.
 func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed bool, err error) {
 	err = d.Each(ctx, true, func(letter *Letter, was bool) error {
 		if letter.Key() == key {
@@ -132,15 +133,15 @@ func (d *Letters) Find(ctx context.Context, key string) (found *Letter, replayed
 	return found, replayed, err
 }
 
-// ErrReplayed is wrapped by Replay's error about a letter that was replayed.
+// ErrReplayed is wrapped by the error that Replay returns for a letter that was replayed before.
 var ErrReplayed = errors.New("it was replayed already")
 
-// ErrErased is wrapped by Replay's error about a letter of an erased visitor. The letter then
-// counts as replayed.
+// ErrErased is wrapped by the error that Replay returns for a letter of an erased visitor. Replay also marks this
+// letter as replayed.
 var ErrErased = errors.New("its visitor was erased")
 
-// erased reports whether all events of a letter (usually one event) belong to erased visitors. If only some do, the
-// sink leaves those out.
+// erased reports whether all events of a letter's message are erased. A message usually has one event. If only some
+// events are erased, the letter is replayed, and the sink leaves out the erased events.
 func (d *Letters) erased(message []byte) bool {
 	m, err := insights.ParseMessage(message)
 	rows := insights.NewBatch()
@@ -155,9 +156,10 @@ func (d *Letters) erased(message []byte) bool {
 	return rows.Rows() > 0
 }
 
-// Replay appends a letter's event to the log again and marks the letter. It may be interrupted and repeated. Before it
-// appends the event, it records the partition's end. A repeated Replay first searches for the event from that end on.
-// The message's id is derived from the letter, so the sink drops the second of two concurrent replays.
+// Replay appends a letter's event to the log again and marks the letter as replayed. An interrupted Replay can be
+// repeated. Before it appends the event, it records the partition's end. A repeated Replay first searches for the event
+// from that end on. The message's id is derived from the letter, so the sink drops the second of two concurrent
+// replays.
 func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
 	states, _, err := d.states(ctx)
 	if err != nil {
@@ -211,7 +213,7 @@ func replayID(letter *Letter) (id insights.MessageID) {
 	return id
 }
 
-// place returns the end of the letter's partition in the log.
+// place returns the partition of the log to which the letter is appended, and the end of this partition.
 func (d *Letters) place(ctx context.Context, letter *Letter) (*replaying, error) {
 	count, err := d.log.Partitions(ctx)
 	if err == nil {
@@ -246,8 +248,8 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 	return found, err
 }
 
-// append makes a message durable in the log. An attempt without an answer is not repeated, because the next replay
-// searches for its message.
+// append makes a message durable in the log. It does not retry a request without an answer, because the next replay
+// searches the log for the message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
 		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",

@@ -18,9 +18,9 @@ import (
 const (
 	// Retention is the time for which the topic keeps a letter, so that an operator can inspect it.
 	Retention = 90 * 24 * time.Hour
-	// maxBytes is more than the size of a letter with the largest message.
+	// maxBytes is the topic's limit for a record. It is more than the size of a letter with the largest message.
 	maxBytes = 16 << 20
-	// produceBytes bounds the bytes of letters in one produce request.
+	// produceBytes is the largest number of bytes of letters in one produce request, unless a single letter is larger.
 	produceBytes = 512 << 10
 )
 
@@ -130,36 +130,36 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 	return nil
 }
 
-// record is a record of the topic: a letter, a note about a letter, or a tombstone (nil). A tombstone marks a letter as
-// replayed.
+// record is a record of the dead-letter topic. Its value is a letter, a note about a letter, or nil. A record without a
+// value is a tombstone, which marks the letter as replayed.
 type record struct {
 	key   string
 	value []byte
 }
 
-// value is a record's value: a baseline, and either Letter or Replaying.
+// value is the value of a record: a baseline, and one of Letter and Replaying.
 type value struct {
 	Baseline int     `json:"baseline"`
 	Letter   *Letter `json:"letter,omitempty"`
-	// Replaying is noted before a letter's event is appended to the log again.
+	// Replaying is written before a letter's event is appended to the log again.
 	Replaying *replaying `json:"replaying,omitempty"`
 }
 
-// replaying has the offset after which the log may contain a replayed event.
+// replaying has the partition, and the offset from which on the log may contain the replayed event.
 type replaying struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 }
 
-// marshal replaces invalid UTF-8, because sites and errors may quote any bytes. A letter that cannot be written would
+// marshal replaces invalid UTF-8, because sites and errors may contain any bytes. A letter that cannot be written would
 // block its partition.
 func marshal(v value) ([]byte, error) {
 	v.Baseline = schema.Baseline
 	return json.Marshal(v, jsontext.AllowInvalidUTF8(true))
 }
 
-// parse parses a record's value. It returns an empty value if another program wrote the record. It fails if the value
-// has another baseline.
+// parse parses a record's value. It returns an empty value if another program wrote the record. It fails if the value's
+// baseline is not the baseline of this version.
 func parse(topic *eventlog.Topic, text []byte) (*value, error) {
 	v := &value{}
 	ours := json.Unmarshal(text, v) == nil && (v.Letter != nil || v.Replaying != nil)

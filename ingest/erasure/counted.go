@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// note removes rows from the count before a deletion deletes them.
+// note removes the rows of a deletion from the count of stored rows. The deletion runs afterwards.
 func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMonth) error {
 	if j.cfg.Rows == nil {
 		return nil
@@ -22,7 +22,7 @@ func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMo
 	return j.cfg.Rows.NoteDeletion(ctx, name, where, rows)
 }
 
-// ended records that a deletion's rows no longer exist.
+// ended records that a deletion has ended, and that its rows no longer exist.
 func (j *Job) ended(ctx context.Context, name string) error {
 	if j.cfg.Rows == nil {
 		return nil
@@ -30,10 +30,10 @@ func (j *Job) ended(ctx context.Context, name string) error {
 	return j.cfg.Rows.EndDeletion(ctx, name)
 }
 
-// whereCounted limits a deletion to where's rows before the counted offsets, and returns those rows by month. Sinks
-// insert no more such rows there, so the deletion deletes exactly the rows in the result. A sink counts rows shortly
-// after it inserts them. So whereCounted waits up to Patience until all of where's rows are counted. Rows that are not
-// counted then are deleted a day later.
+// whereCounted limits the condition where to rows before the counted offsets. It returns the new condition and the
+// selected rows by month. Sinks insert no more such rows before these offsets, so the deletion deletes exactly the rows
+// in the result. A sink counts rows shortly after it inserts them. So whereCounted waits up to Patience until all rows
+// that where selects are counted. Rows that are not counted then are deleted a day later.
 func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
 	for began := time.Now(); ; j.wait(ctx) {
 		counted, err := j.beforeCounted(ctx)
@@ -63,7 +63,8 @@ func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.Ro
 	}
 }
 
-// beforeCounted selects the rows before the counted offsets. Without a count it selects all rows.
+// beforeCounted returns a condition for the rows before the counted offsets. Without a count, the condition is empty,
+// so all rows are selected.
 func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 	if j.cfg.Rows == nil {
 		return "", nil
@@ -81,7 +82,8 @@ func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 		insights.ColumnPartition, strings.Join(partitions, ", "), strings.Join(offsets, ", ")), nil
 }
 
-// finishDeletions finishes the deletions that a killed process began. Their rows are already out of the count.
+// finishDeletions finishes the deletions that a killed process began. The rows of these deletions were already removed
+// from the count.
 func (j *Job) finishDeletions(ctx context.Context, exclude Exclude) error {
 	if j.cfg.Rows == nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// count counts the rows that are not counted yet, like a sink.
+// count adds the rows that are not counted yet to the count, as a sink does.
 func (r *rig) count() {
 	r.t.Helper()
 	ctx := r.t.Context()

@@ -35,7 +35,7 @@ type Ledger interface {
 type RowLedger interface {
 	// RowsEnds returns the offsets before which the rows of the log's partitions are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
-	// NoteDeletion removes rows from the count. A repeated name has no effect.
+	// NoteDeletion removes rows from the count. If the name was noted before, the call does nothing.
 	NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error
 	// NotedDeletions returns the conditions of the deletions that have not ended, by name.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
@@ -58,7 +58,7 @@ type JobConfig struct {
 
 	// Patience is the time that an erasure or a retention waits for the sinks before other work continues; 10 s.
 	Patience time.Duration
-	Most     int           // visitors that one deletion erases; 100
+	Most     int           // largest number of visitors that one deletion erases; 100
 	Poll     time.Duration // between two checks of the awaited condition; 100 ms
 	step     func(name string) error
 }
@@ -68,8 +68,9 @@ type JobConfig struct {
 type Job struct {
 	cfg    JobConfig
 	logged string
-	shown  time.Time // the metrics
-	// left is the time at which the job first saw that the parts replaced by a mutation were no longer on the disks.
+	shown  time.Time // time of the last update of the metrics
+	// left.at is the time when the job first saw that no disk had the parts that a mutation replaced. left.mutated is
+	// the time of this mutation.
 	left struct{ mutated, at time.Time }
 }
 
@@ -105,8 +106,8 @@ func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	return pending, err
 }
 
-// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics, so that they show an erasure that never
-// ends.
+// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics. Otherwise the metrics would not show an
+// erasure that never ends.
 func (j *Job) wait(ctx context.Context) {
 	if time.Since(j.shown) > time.Second {
 		if pending, err := j.Pending(ctx); err == nil {
@@ -205,14 +206,16 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 
 // begin deletes the rows of a batch.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
-	// The engine drops late inserts of a partition's earlier owner. Wait for them nevertheless.
+	// The engine drops late inserts of a partition's earlier owner by their tokens. Wait for these inserts
+	// nevertheless.
 	if err := j.cfg.Table.Settle(ctx); err != nil {
 		return err
 	}
 	if err := holds(ctx); err != nil {
 		return err
 	}
-	// No sink inserts more of these rows, and no repair runs. So the deletion deletes exactly these.
+	// No sink inserts more of these rows, and no repair runs. So the deletion deletes exactly the rows that
+	// MonthsHaving counts.
 	rows, err := j.cfg.Table.MonthsHaving(ctx, whereVisitors(b))
 	if err != nil {
 		return err
@@ -231,8 +234,8 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 
 func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
 
-// whereVisitors selects the rows of a batch's tombstones. Tombstones have whole seconds, like rows, so that log and
-// table agree on the erased events.
+// whereVisitors selects the rows of a batch's tombstones. Tombstones have times in whole seconds, as rows have, so that
+// the log and the table agree on the erased events.
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
@@ -266,7 +269,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
 	}
-	mutated, err := j.cfg.Table.Now(ctx) // read now, and so not before the last part was replaced
+	mutated, err := j.cfg.Table.Now(ctx) // read after the last part was replaced
 	if err != nil {
 		return err
 	}
@@ -306,7 +309,8 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish ends an erasure when the disks no longer have the replaced parts, nor the aggregate states made from them.
+// Finish marks an erasure as done when the disks have neither the replaced parts nor the aggregate states made from
+// them.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil

@@ -107,7 +107,7 @@ func TestEraseKilled(t *testing.T) {
 	if testing.Short() {
 		stride = 3
 	}
-	for step := 0; step < 7; step += stride { // the last one gets through
+	for step := 0; step < 7; step += stride { // in the last round, no step is killed
 		site := fmt.Sprint("site", step)
 		for visitor := range 4 {
 			r.insert(site, visitor)
@@ -302,7 +302,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {
 		name        string
-		first, then func(ctx context.Context) error // of the request for the sinks' state; nil answers "no"
+		first, then func(ctx context.Context) error // answers to the requests for the sinks' state; nil answers "no"
 		want        string
 	}{
 		{"no", nil, nil, missing},
@@ -419,7 +419,7 @@ func TestFinishInTurn(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	r.ask("b", 1) // it has not begun
+	r.ask("b", 1) // this erasure has not begun
 	pending, err := r.store.Sites.PendingErasures(t.Context())
 	if err != nil || pending.Count != 3 || pending.Mutated != 2 || !pending.FirstMutated.Equal(mutated) || versions[1] <= versions[0] {
 		t.Errorf("%+v, %v; versions %v", pending, err, versions)

@@ -91,7 +91,8 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 	return next
 }
 
-// added adds a mark to a map, which may be nil. Views share the lists.
+// added appends a mark to the list of a key. The map may be nil. Views share the lists, so added never changes a list
+// in place.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}
@@ -191,7 +192,7 @@ func (l *List) Changed() <-chan struct{} {
 }
 
 // Await waits until the list has at least a version. Versions start at 1, so a list with a version has been read at
-// least once. If the source answers with a lower version, it was restored from a backup. The tombstones since that
+// least once. If the source returns a lower version, the source was restored from a backup. The tombstones since that
 // backup are lost, and waiting would not bring them back.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {

@@ -156,8 +156,8 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list remembers its result.
-// Without it, a caller that waits for a version would count the version as lost.
+// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list must use its result.
+// Otherwise a caller that waits for a version would count the version as lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// Lock is the name of the lock of the node that erases visitors and old events.
+// Lock is the name of the lock that a node holds while it erases visitors and old events.
 const Lock = "erasure of visitors"
 
 const (
@@ -70,8 +70,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// Once does the work that is due, and the retention of events if retain is true. If another node does it, Once returns
-// Lock's error.
+// Once erases visitors if erasures are pending. If retain is true, it also applies the retention of events. If another
+// node has the lock, Once returns the error of Lock.
 func (l *Loop) Once(ctx context.Context, retain bool) (err error) {
 	pending, err := l.cfg.Job.Pending(ctx)
 	if err != nil || pending.Count == 0 && !retain {

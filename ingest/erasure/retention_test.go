@@ -117,7 +117,7 @@ func TestRetentionAwaitsTheCount(t *testing.T) {
 		}
 		return r.rows(fmt.Sprint("site", offset), 1), waited
 	}
-	r.count() // before offset 1
+	r.count() // counts the rows before offset 1
 	if left, waited := retain(1, time.Hour); left != 0 || waited == 0 {
 		t.Errorf("%d rows are left, after %d waits", left, waited)
 	}

@@ -11,10 +11,10 @@ type agent struct {
 	text   string
 }
 
-// chosen is a user agent as JSON, with its class: a word of insights.AgentClasses.
+// chosen is a user agent as a JSON string, with its class. The class is a word of insights.AgentClasses.
 type chosen struct{ text, class string }
 
-// browsers are the user agents of people.
+// browsers are the user agents of people's browsers.
 var browsers = ofClass("person", []agent{
 	{26, "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"},
 	{22, "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36"},
@@ -32,7 +32,8 @@ var browsers = ofClass("person", []agent{
 	{1, "Mozilla/5.0 (Windows NT 10.0; WOW64; Trident/7.0; rv:11.0) like Gecko"},
 })
 
-// crawlers fetch pages without a person: for a search index, a model's training, a preview of a link, a check.
+// crawlers are the user agents of programs that fetch pages without a person: for a search index, for a model's
+// training, for the preview of a link, or for a check.
 var crawlers = slices.Concat(
 	ofClass("search", []agent{
 		{24, "Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)"},
@@ -66,7 +67,7 @@ var crawlers = slices.Concat(
 	}),
 )
 
-// agents fetch for a person who asked a model.
+// agents are the user agents of AI models that fetch pages for a person.
 var agents = slices.Concat(
 	ofClass("user-asked", []agent{
 		{20, "Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko); compatible; ChatGPT-User/1.0; +https://openai.com/bot"},
@@ -86,7 +87,7 @@ var agents = slices.Concat(
 	}),
 )
 
-// readers poll feeds.
+// readers are the user agents of programs that poll feeds.
 var readers = ofClass("tool", []agent{
 	{3, "Feedly/1.0 (+http://www.feedly.com/fetcher.html; 12 subscribers)"},
 	{2, "Mozilla/5.0 (compatible; inoreader.com; 4 subscribers)"},
@@ -98,7 +99,7 @@ var languages = spread([]agent{
 	{3, "ko-KR"}, {2, "nl-NL"}, {2, "pl-PL"}, {2, "it-IT"}, {2, "en-IN"},
 })
 
-// referrers with the query that a campaign's address carries.
+// referrers are the referrers of visits. mark is the query that a campaign adds to the address of the page.
 var referrers = []struct {
 	weight         int
 	referrer, mark string
@@ -125,7 +126,7 @@ func spread(list []agent) []string {
 	return all
 }
 
-// ofClass is spread with the agents' class.
+// ofClass is like spread. It also gives each user agent its class.
 func ofClass(class string, list []agent) (all []chosen) {
 	for _, text := range spread(list) {
 		all = append(all, chosen{text, class})

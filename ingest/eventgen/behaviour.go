@@ -6,9 +6,9 @@ import "math"
 type step struct {
 	kind  kind
 	page  int32
-	after int32  // milliseconds since the step before
-	pick  uint32 // selects from the kind's lists; equal in related steps
-	stage uint8  // how much of a query has been typed
+	after int32  // milliseconds after the previous step
+	pick  uint32 // selects values from the kind's lists; related steps have the same number
+	stage uint8  // number of the typing stage of a query
 }
 
 // startSession plans the next session and its visitor.
@@ -29,7 +29,7 @@ func (g *Generator) startSession() {
 	}
 }
 
-// traits picks a visitor of a crowd. Squaring makes a few visitors frequent and most rare.
+// traits picks a visitor of a crowd. It squares a random number, so a few visitors are frequent and most are rare.
 func (g *Generator) traits(crowd string, size int) uint64 {
 	u := g.random.Float64()
 	return mix(g.options.Seed ^ uint64(len(crowd))<<56 ^ uint64(u*u*float64(size)))
@@ -56,7 +56,7 @@ func (g *Generator) person(visit uint64) {
 			g.addPick(fileDownload, page, g.dwell(20), g.random.Uint32())
 		}
 		g.onPage(&page)
-		if g.chance(0.3) { // the tracker stays silent about short visits
+		if g.chance(0.3) { // the tracker does not report short visits
 			g.addPick(pageLeave, page, 3000+g.dwell(30), g.random.Uint32())
 		}
 		// A third of the readers leave after the first page. Later pages lose fewer readers.
@@ -151,7 +151,8 @@ func (g *Generator) crawler(visit uint64) {
 	}
 }
 
-// agent is a model fetching for somebody: Markdown pages, or the MCP server.
+// agent plans the session of an AI model that works for a person. The model fetches Markdown pages or uses the MCP
+// server.
 func (g *Generator) agent(visit uint64) {
 	g.context = "server"
 	size := max(50, g.options.Visitors/50)

@@ -12,12 +12,13 @@ type Options struct {
 	// with different events.
 	Events   int           // default 500,000
 	Visitors int           // default 50,000
-	End      time.Time     // end of the span, default now (then two runs differ)
+	End      time.Time     // end of the span, default now, so that two runs differ
 	Span     time.Duration // default 30 days
 	Host     string        // the site's host, default docs.example.com
 	// Spaces are ids for the site's first spaces, for example ids of spaces that were created for it.
 	Spaces []string
-	// Pages are ids for pages of these spaces, by path, for example ids of pages that were created: see [SpaceTopics].
+	// Pages are ids for pages of these spaces, by path, for example ids of pages that were created for it: see
+	// [SpaceTopics].
 	Pages []map[string]string
 	// NoSpaces leaves out the ids of spaces and pages, as for a site whose content is elsewhere.
 	NoSpaces bool
@@ -54,9 +55,9 @@ type Generator struct {
 	totals  Totals
 
 	// Fields of the current session.
-	session  []byte // its `"session":{…}`
+	session  []byte // the member `"session":{…}` of its events
 	context  string // displayContext
-	class    string // of the agent
+	class    string // class of the visitor's user agent
 	shareKey string // JSON: a string or null
 	landing  string // query of the first page's address
 	now      int64
@@ -133,7 +134,7 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// status returns the status of a program's request. Some of their addresses are guessed and do not exist.
+// status returns the HTTP status of a program's request. Programs guess some addresses. These addresses do not exist.
 func (g *Generator) status(s *step) string {
 	if mix(uint64(s.page)^uint64(g.made))%16 == 0 {
 		g.totals.NotFound++

@@ -83,8 +83,8 @@ func appendSearch(g *Generator, dst []byte, s *step) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendLeave appends the time since the page was opened, and the depth. A tenth of the browsers does not know the
-// depth.
+// appendLeave appends the time since the page was opened, and the depth. On average, every tenth page_leave event has
+// no depth, as if the browser could not measure it.
 func appendLeave(g *Generator, dst []byte, s *step) []byte {
 	seconds, depth := int(s.after)/1000, int(s.pick%101)
 	if s.pick>>8%10 == 0 {
@@ -108,7 +108,7 @@ func appendDownload(g *Generator, dst []byte, s *step) []byte {
 	return append(dst, `"},"position":"content"}`...)
 }
 
-// resultPage is the page to which a search leads. The same words lead to the same page.
+// resultPage returns the page that a search opens. The same words open the same page.
 func (g *Generator) resultPage(pick uint32) int32 {
 	words := uint64(pick % uint32(len(searches)))
 	return int32(mix(g.options.Seed^words) % uint64(len(g.site.pages)))
@@ -116,7 +116,7 @@ func (g *Generator) resultPage(pick uint32) int32 {
 
 func appendResult(g *Generator, dst []byte, s *step) []byte {
 	dst = appendQuery(g, dst, s)
-	// One search in twenty opens a record of a connected source.
+	// On average, every twentieth search opens a record of a connected source.
 	if s.pick>>16%20 == 0 {
 		g.totals.Records++
 		dst = append(dst, `,"result":{"recordId":"rec_`...)
@@ -189,7 +189,8 @@ func appendTrademark(_ *Generator, dst []byte, s *step) []byte {
 	return append(dst, '"')
 }
 
-// appendMarkdown names the source only for a person's request. Agents fetch the page's Markdown address directly.
+// appendMarkdown appends the source of a person's request. Agents fetch the page's Markdown address directly, so their
+// requests have no source.
 func appendMarkdown(g *Generator, dst []byte, _ *step) []byte {
 	if g.context == "server" {
 		return dst

@@ -29,8 +29,8 @@ func newRhythm(from, to time.Time) rhythm {
 	return r
 }
 
-// weight returns the relative traffic of an hour. Readers are in Europe and the Americas, and read at work. So the day
-// has its peak at 15:00 UTC, and its low 12 hours later.
+// weight returns the relative traffic of an hour. Readers are in Europe and the Americas, and read at work. So traffic
+// is highest at 15:00 UTC and lowest 12 hours later.
 func weight(t time.Time) float64 {
 	w := 1 + 0.75*math.Cos(2*math.Pi*(float64(t.Hour())-15)/24)
 	switch t.Weekday() {

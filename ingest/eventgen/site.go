@@ -178,7 +178,7 @@ func randomID(random *rand.Rand, n int) string {
 	return string(appendID(nil, random.Uint64(), n))
 }
 
-// appendID appends n letters derived from bits. The same bits give the same letters.
+// appendID appends n letters and digits derived from bits. The same bits give the same text.
 func appendID(dst []byte, bits uint64, n int) []byte {
 	for i := range n {
 		if i%10 == 9 {
@@ -206,7 +206,7 @@ func quote(s string) string {
 	return string(b)
 }
 
-// operationNames are the last parts of the addresses of a topic's API operations.
+// operationNames returns the last segments of the addresses at which a topic's API operations are documented.
 func operationNames() []string {
 	var names []string
 	for _, op := range operations {
@@ -219,7 +219,7 @@ func operationNames() []string {
 	return names
 }
 
-// Topic is a part of a space with its pages. Their paths in the space are Name/Page.
+// Topic is a part of a space, with its pages. The path of a page in the space is Name/Page.
 type Topic struct {
 	Name  string
 	Pages []string

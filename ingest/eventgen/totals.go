@@ -1,25 +1,26 @@
 package eventgen
 
-// Totals are the totals of a generator's events. Answers about the events must have equal totals.
+// Totals are the totals of a generator's events. Queries of these events must return the same totals.
 type Totals struct {
 	Types    map[string]int // events by type
 	Classes  map[string]int // events by class of agent
-	Visitors map[string]int // different visitors by class of agent
+	Visitors map[string]int // number of distinct visitors by class of agent
 
-	// Searches counts the reports of queries. A query is also reported while it is being typed. NoResult counts the
-	// reports without a result.
+	// Searches counts the events that report a query. A query is also reported while it is being typed. NoResult counts
+	// the reported queries without a result.
 	Searches, NoResult int
 	Engaged, Depth     Mean // from page_leave events: seconds, and percent if it is known
 	NotFound           int  // events with the status 404
 
-	// Opened are the opened results of searches by their space and page. Records are the other opened results.
+	// Opened counts the opened results of searches by their space and page. Records counts the opened results that are
+	// records of connected sources.
 	Opened  map[[2]string]int
 	Records int
 
 	seen map[uint64]bool // visitors
 }
 
-// Mean is the sum of numbers and how many there are.
+// Mean has the sum and the number of some values.
 type Mean struct{ Sum, Number int }
 
 func newTotals() Totals {
@@ -29,7 +30,7 @@ func newTotals() Totals {
 	}
 }
 
-// visitor counts a visitor. Each visitor has different traits.
+// visitor counts a visitor at the first call with the visitor's traits.
 func (t *Totals) visitor(class string, traits uint64) {
 	if !t.seen[traits] {
 		t.seen[traits] = true
@@ -44,7 +45,7 @@ func (t *Totals) search(results int) {
 	}
 }
 
-// leave counts a left page; depth is negative if it is unknown.
+// leave counts a page_leave event; depth is negative if it is unknown.
 func (t *Totals) leave(seconds, depth int) {
 	t.Engaged.add(seconds)
 	if depth >= 0 {
@@ -54,5 +55,5 @@ func (t *Totals) leave(seconds, depth int) {
 
 func (m *Mean) add(n int) { m.Sum, m.Number = m.Sum+n, m.Number+1 }
 
-// Value is the mean.
+// Value returns the mean.
 func (m Mean) Value() float64 { return float64(m.Sum) / float64(m.Number) }

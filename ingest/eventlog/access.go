@@ -20,7 +20,7 @@ import (
 // Login is an operator's configuration of the connections to the brokers.
 type Login struct {
 	TLS bool
-	CA  string // PEM file of trusted authorities; "" for the system's file
+	CA  string // PEM file of trusted certificate authorities; "" for the system's file
 	// Cert and Key are the PEM files of a client certificate, for brokers that require it. Either both are set, or both
 	// are empty.
 	Cert, Key string
@@ -29,7 +29,7 @@ type Login struct {
 	Username, Password string
 }
 
-// saslMechanisms are the ways to log in.
+// saslMechanisms has a constructor for each value of Login.Mechanism.
 var saslMechanisms = map[string]func(user, password string) (sasl.Mechanism, error){
 	"plain": func(user, password string) (sasl.Mechanism, error) {
 		return saslplain.Mechanism{Username: user, Password: password}, nil
@@ -48,7 +48,8 @@ type Access struct {
 	sasl sasl.Mechanism
 }
 
-// NewAccess reads the files and checks the other settings. It does not connect.
+// NewAccess builds the access for a login. It reads the certificate files and checks the other settings. It does not
+// connect.
 func NewAccess(l Login) (Access, error) {
 	var a Access
 	var err error
@@ -107,7 +108,7 @@ func newTransport(client string, access Access, topics ...string) *kafka.Transpo
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		DialTimeout: 5 * time.Second,
 		IdleTimeout: 5 * time.Minute,
-		// A new leader is found within this time.
+		// The client finds a new leader within this time.
 		MetadataTTL:    time.Second,
 		MetadataTopics: topics,
 		ClientID:       client,

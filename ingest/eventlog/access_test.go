@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// .ci/apache-kafka sets these environment variables. They have an Apache Kafka listener with TLS and logins, the CA of
+// .ci/apache-kafka sets these environment variables. They name an Apache Kafka listener with TLS and logins, the CA of
 // its certificate, and the login.
 const (
 	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"
@@ -26,8 +26,7 @@ const (
 	securePassword  = "correct horse"
 )
 
-// TestKafkaAccess appends to the log, reads it and joins a group, over TLS and
-// with every login mechanism.
+// TestKafkaAccess appends to the log, reads the log and joins a group, over TLS and with every login mechanism.
 func TestKafkaAccess(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
@@ -68,7 +67,7 @@ func TestKafkaAccessOnApache(t *testing.T) {
 	}
 }
 
-// throughAccess uses a broker with the right login and with wrong ones.
+// throughAccess uses a broker with the right login and with wrong logins.
 func throughAccess(t *testing.T, brokers []string, topic string, login Login) {
 	access, err := NewAccess(login)
 	if err != nil {

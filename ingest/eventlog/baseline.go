@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline is the error for a topic of another baseline.
+// ErrBaseline is wrapped by the error about a topic whose messages do not have this version's baseline.
 var ErrBaseline = errors.New("another baseline")
 
 // OtherBaseline returns the error for a topic whose messages have the baseline found. 0 means no baseline.
@@ -32,8 +32,8 @@ func (t *Topic) OtherBaseline(found int) error {
 const checkedPartitions = 16
 
 // CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
-// topic without messages. It reads at most one batch of each partition. Partitions that do not answer are skipped,
-// because a log that is missing one broker still accepts events. It fails if no partition answers.
+// topic without messages. It reads at most one batch of each partition. It skips partitions that do not answer, because
+// a log that is missing one broker still accepts events. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0

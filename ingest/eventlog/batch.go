@@ -15,7 +15,8 @@ type batch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
 	began time.Time // when its first message arrived
-	// plain batches have no producer id. The log may take them twice, and the sink drops the repeats.
+	// plain means that the batch has no producer id. The log may then have its messages twice, and the sink drops the
+	// repeats.
 	plain bool
 	// done is closed when the messages are durable (err is nil) or abandoned.
 	done chan struct{}
@@ -36,7 +37,7 @@ const (
 	atSequence    = 4 + 53
 	atCount       = 4 + 57
 	batchHeader   = 4 + 61
-	// recordOverhead bounds the bytes that a record adds to its key and value.
+	// recordOverhead is the largest number of bytes that a record adds to its key and value.
 	recordOverhead = 1 + 6*binary.MaxVarintLen32
 )
 
@@ -61,8 +62,8 @@ func (b *batch) add(key string, value []byte) {
 		varintSize(int64(len(value))) + len(value) + varintSize(0)
 	b.buf = binary.AppendVarint(b.buf, int64(size))
 	b.buf = append(b.buf, 0)                  // attributes
-	b.buf = binary.AppendVarint(b.buf, 0)     // time after the first time
-	b.buf = binary.AppendVarint(b.buf, delta) // offset after the first offset
+	b.buf = binary.AppendVarint(b.buf, 0)     // difference from the first timestamp
+	b.buf = binary.AppendVarint(b.buf, delta) // difference from the first offset
 	b.buf = binary.AppendVarint(b.buf, int64(len(key)))
 	b.buf = append(b.buf, key...)
 	b.buf = binary.AppendVarint(b.buf, int64(len(value)))

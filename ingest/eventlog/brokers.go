@@ -25,10 +25,10 @@ func CheckBrokers(list []string) error {
 	return nil
 }
 
-// permanentCodes are answers that a retry does not change, because the broker refuses the client or its request. A
-// cluster that is starting or partly unavailable may give any other code. An example is InvalidReplicationFactor, while
-// fewer brokers are up than a topic has replicas. A broker that closes the connection instead of answering a login
-// looks like a broker that shuts down.
+// permanentCodes are the error codes after which a retry cannot succeed, because the broker refuses the client or its
+// request. A cluster that is starting or partly unavailable may give any other code. An example is
+// InvalidReplicationFactor while fewer brokers are up than a topic has replicas. If a broker closes the connection
+// during a login, it may be shutting down, so a retry may help.
 var permanentCodes = []kafka.Error{
 	kafka.SASLAuthenticationFailed, kafka.UnsupportedSASLMechanism, kafka.IllegalSASLState,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
@@ -36,7 +36,8 @@ var permanentCodes = []kafka.Error{
 	kafka.UnsupportedVersion,
 }
 
-// isPermanent reports whether the configuration can never work. The other cause is an unavailable broker.
+// isPermanent reports whether an error shows that the configuration can never work. All other errors may come from an
+// unavailable broker.
 func isPermanent(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return slices.Contains(permanentCodes, code)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// DefaultTopic is the default of Topic.
+// DefaultTopic is the default of Config.Topic.
 const DefaultTopic = "octavo-events"
 
 // Config configures a Log. A zero field takes the default named in its comment.
@@ -19,35 +19,36 @@ type Config struct {
 	Logger  *slog.Logger
 
 	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic, the log
-	// compares them with the topic's settings. 4, 1, all replicas except one, 7 days.
+	// compares them with the topic's settings. The defaults are 4, 1, all replicas except one, and 7 days.
 	Partitions int
 	Replicas   int
 	MinInSync  int
 	Retention  time.Duration
 
-	// Turn is the time for which all messages without a fixed partition go to the same partition. A sink gathers an
-	// insert for as long, so each insert has the messages of one turn. At least LeastTurn; DefaultTurn.
+	// Turn is the time for which all messages without a fixed partition go to the same partition. A sink gathers the
+	// rows of an insert for the same time, so each insert has the messages of one turn. A turn lasts at least
+	// LeastTurn; the default is DefaultTurn.
 	Turn time.Duration
 
-	// MaxBatchBytes and MaxBatchMessages bound one produce request: 900 KB and 2,048, which is below a broker's default
-	// limits.
+	// MaxBatchBytes and MaxBatchMessages limit one produce request. The defaults are 900 KB and 2,048, which are below
+	// a broker's default limits.
 	MaxBatchBytes    int
 	MaxBatchMessages int
-	// MaxMessageBytes bounds one request's message, 8 MiB. A topic that the log creates accepts such messages. An
-	// existing topic must be configured to accept them.
+	// MaxMessageBytes is the largest size of one request's message; 8 MiB. A topic that the log creates accepts such
+	// messages. An existing topic must be configured to accept them.
 	MaxMessageBytes int
 
 	StartWait      time.Duration // the time for which Start tries to prepare the topic; 2 s
 	ProduceTimeout time.Duration // longest time of one attempt; 5 s
-	AppendTimeout  time.Duration // the time from a batch's first message to its last attempt; 10 s
-	RetryWait      time.Duration // pause between attempts, doubled up to 1 s; 20 ms
-	WatchWait      time.Duration // interval of checks whether the topic has changed; 1 s
+	AppendTimeout  time.Duration // longest time from a batch's first message to its last attempt; 10 s
+	RetryWait      time.Duration // first pause between attempts, doubled up to 1 s; 20 ms
+	WatchWait      time.Duration // interval at which the log checks whether the topic has changed; 1 s
 }
 
-// LeastTurn is the shortest turn. Shorter turns make more inserts than the store likes.
+// LeastTurn is the shortest turn. With shorter turns, ClickHouse would get too many small inserts.
 const LeastTurn = 50 * time.Millisecond
 
-// maxWait is the longest delay between attempts: requests wait for the log.
+// maxWait is the longest pause between attempts. It is short because requests wait for the log.
 const maxWait = time.Second
 
 func (c *Config) complete() error {

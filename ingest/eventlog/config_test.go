@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// With the default settings, a broker that is unavailable for three attempts
-// delays a request by 140 ms.
+// TestRetryDefaults: with the default settings, a broker that is unavailable for three attempts delays a request by 140
+// ms.
 func TestRetryDefaults(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Brokers: []string{"broker:9092"}}

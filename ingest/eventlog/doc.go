@@ -1,11 +1,11 @@
-// Package eventlog is the event log: a Kafka topic with the messages of accepted requests until the sinks have stored
-// them.
+// Package eventlog is the event log. The log is a Kafka topic that has the messages of accepted requests until the
+// sinks have stored them.
 //
 //   - [Log] makes messages durable, for the intake: log.go gathers them by
 //     partition, batch.go encodes them, produce.go sends them.
 //   - [Topic] queries and reads one topic, for the sinks and the dead letters.
 //
-// A Log can start while Kafka is unavailable, and waits for it.
+// A Log can start while Kafka is unavailable. It refuses messages until Kafka answers.
 //
 // It imports schema/insights and ingest/retry. It must not import the packages
 // that use it: intake, sink and deadletter.

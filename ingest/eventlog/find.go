@@ -30,10 +30,11 @@ func (l *Log) End(ctx context.Context, partition int) (int64, error) {
 	return next, err
 }
 
-// recentEndAge bounds the age of RecentEnd's offsets. A search that begins at an older offset reads more messages.
+// recentEndAge is the largest age of an offset that RecentEnd returns. A search that begins at an older offset reads
+// more messages.
 const recentEndAge = time.Second
 
-// recentEnds keeps the last known end of each partition.
+// recentEnds caches the last known end of each partition.
 type recentEnds struct {
 	mu     sync.Mutex
 	of     map[int]knownEnd // by partition
@@ -45,9 +46,9 @@ type knownEnd struct {
 	asked  time.Time
 }
 
-// RecentEnd returns the partition's end, or its end at most a second ago. Messages that are appended from now on have
-// at least this offset. Many callers share a query to the broker. (If the topic is recreated, its new end can be lower
-// for that second. Find then begins at the first message.)
+// RecentEnd returns the end of a partition, which may be up to a second old. Every message that is appended after the
+// call has at least this offset. Concurrent callers share one request to the broker. If the topic was recreated, its
+// new end can be lower than the cached end. Find then begins at the first message.
 func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	// A caller whose context has ended must get an error. Without this check, the select below could return the
 	// broker's answer.
@@ -61,7 +62,7 @@ func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 		return known.offset, nil
 	}
 	flight := l.ends.flight.DoChan(strconv.Itoa(partition), func() (any, error) {
-		// The callers share the answer, so it must not end with the first caller's request.
+		// The callers share the answer, so the request must not be cancelled with the first caller's context.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.cfg.ProduceTimeout)
 		defer cancel()
 		asked := time.Now()

@@ -16,8 +16,8 @@ import (
 // Log is the event log: a Kafka topic. The intake appends to it.
 //
 // Each partition has at most one produce request in flight. Messages that arrive meanwhile are collected in the next
-// batch. A single message waits for one synced produce. Under load, produces grow and share that cost, so there is no
-// linger to configure.
+// batch. A single message waits for one synced produce. Under load, batches grow, and more messages share the cost of
+// one produce. So no setting for lingering is needed.
 type Log struct {
 	cfg      Config
 	metrics  *Metrics
@@ -34,7 +34,7 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. The slice is empty until the topic is known. Until then, away has the
+	// partitions are the topic's partitions. The slice is empty until the topic is known. Until then, away is the
 	// reason. The slice is replaced, never changed.
 	partitions []*partition
 	away       error
@@ -50,7 +50,7 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
 }
 
-// Start makes sure that the topic exists and begins to take messages. If the topic does not exist after StartWait,
+// Start makes sure that the topic exists and begins to accept messages. If the topic does not exist after StartWait,
 // Start returns nil nevertheless. The log then refuses messages until the topic exists. Start returns only errors that
 // a retry cannot fix, such as a refused password.
 func (l *Log) Start(ctx context.Context) error {
@@ -167,8 +167,8 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// DefaultTurn is the default of Config.Turn, and of the time for which a sink gathers an insert. An insert costs the
-// store as much as some thousand rows, so the events of a second cost less in one insert than in two
+// DefaultTurn is the default of Config.Turn, and of the time for which a sink gathers the rows of an insert. An insert
+// costs the store as much as some thousand rows, so the events of a second cost less in one insert than in two
 // (bench/results/2026-11-30-17ead1fa5b-price.md).
 const DefaultTurn = time.Second
 
@@ -187,9 +187,9 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 }
 
 // choose picks the partition of a message without a fixed partition. All nodes use the same partition until its turn is
-// over. An insert has rows of one partition, so messages spread over all partitions would need that many more inserts.
-// Each insert costs the store as much as some thousand rows. A partition with a full waiting batch is skipped. The
-// caller holds l.mu, and the log is open.
+// over. An insert has rows of one partition, so messages that are spread over all partitions would need an insert for
+// each partition. Each insert costs the store as much as some thousand rows. choose skips a partition in which a full
+// batch waits. The caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / l.cfg.Turn.Milliseconds())
@@ -204,14 +204,14 @@ func (l *Log) choose(now time.Time) *partition {
 // AnyPartition lets the log choose the partition of a message.
 const AnyPartition = -1
 
-// Append returns when the message is durable (nil) or abandoned (an *insights.Refusal). The log does not retain site
-// and message.
+// Append appends a message to the log. It returns nil when the message is durable, and an *insights.Refusal when the
+// log has abandoned the message. The log does not retain site and message.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, false)
 }
 
-// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink then drops the
-// second copy.
+// AppendAgain is like Append, for a message that an earlier, abandoned attempt may still append. It sends the message
+// without a producer id, so that the sink drops the second copy.
 func (l *Log) AppendAgain(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, true)
 }
@@ -242,8 +242,8 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	return nil
 }
 
-// Unavailable refuses a request whose append the log did not answer. Its message may be in the log, or arrive there
-// later.
+// Unavailable returns the refusal of a request whose append the log did not answer. Its message may be in the log, or
+// arrive there later.
 func Unavailable(cause error) *insights.Refusal {
 	return insights.Refuse(insights.LogUnavailable, "", "the event log does not answer, try again").Because(cause)
 }
@@ -287,14 +287,14 @@ func (p *partition) add(key string, message []byte, plain bool) *batch {
 	return b
 }
 
-// crowded reports whether a whole batch waits behind the one being produced.
+// crowded reports whether a full batch waits, in addition to the batch that still accepts messages.
 func (p *partition) crowded() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.pending) > 1
 }
 
-// next removes and returns the oldest batch. It returns nil without a batch.
+// next removes and returns the oldest batch. It returns nil if there is no batch.
 func (p *partition) next() (b *batch, closed bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -316,7 +316,7 @@ func (p *partition) close() {
 	}
 }
 
-// run produces until the partition is closed and empty.
+// run produces the partition's batches until the partition is closed and empty.
 func (p *partition) run(ctx context.Context) {
 	for {
 		b, closed := p.next()

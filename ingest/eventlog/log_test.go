@@ -87,8 +87,8 @@ func TestLogUsesWhatExists(t *testing.T) {
 	}
 }
 
-// TestLogFaults: a broker's answer to a produce reaches exactly the requests in that produce. The log retries only
-// where a retry can help.
+// TestLogFaults: a broker's answer to a produce request reaches exactly the requests whose messages are in it. The log
+// retries only where a retry can help.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -267,7 +267,7 @@ func TestLogTakesTurns(t *testing.T) {
 	want(0, 0, 0)
 	fill(1, 3)
 	fill(2, 3)
-	want(turn, AnyPartition, 1) // all are crowded
+	want(turn, AnyPartition, 1) // all partitions are crowded
 	l.partitions[1].next()
 	want(0, AnyPartition, 1)
 }

@@ -26,7 +26,8 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
 	answered = true
-	// The batch's time in the queue counts. So a request is answered in time, with any length of the queue.
+	// The deadline includes the time that the batch waited in the queue. So a request is answered in time, however long
+	// the queue is.
 	deadline := b.began.Add(l.cfg.AppendTimeout)
 	if time.Until(deadline) <= 0 {
 		return true, Unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
@@ -63,7 +64,8 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 			l.refuses(true)
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
 		}
-		// Under another producer id, a batch that may be in the log could get there twice.
+		// A batch that may be in the log must not be sent under another producer id, because the log could then have it
+		// twice.
 		again := retriable(err) || lost && !before
 		if ctx.Err() != nil || !again || time.Until(deadline) <= wait.Next() {
 			if uncertain {
@@ -84,7 +86,7 @@ type attempt struct {
 	sent, answered bool // whether the batch was sent, and whether the broker answered
 }
 
-// attempt produces once. After an uncertain attempt the batch keeps its producer id.
+// attempt sends a batch once. If an earlier attempt was uncertain, the batch has the same producer id again.
 func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time.Time, uncertain bool) attempt {
 	timeout := min(l.cfg.ProduceTimeout, time.Until(deadline))
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -95,7 +97,7 @@ func (l *Log) attempt(ctx context.Context, p *partition, b *batch, deadline time
 		}
 	}
 	res, err := l.topic.Client.RawProduce(ctx, &kafka.RawProduceRequest{
-		Addr:            nil, // the client's
+		Addr:            nil, // the client's address
 		Topic:           l.cfg.Topic,
 		Partition:       p.id,
 		RequiredAcks:    kafka.RequireAll,
@@ -114,7 +116,7 @@ func isUnrouted(err error) bool {
 	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }
 
-// retriable reports whether a retry may help. An error that is not a broker's answer comes from the network.
+// retriable reports whether a retry may help. An error without a broker's error code comes from the network.
 func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()

@@ -20,11 +20,11 @@ type producer struct {
 	next  int32 // sequence of the next batch's first message
 }
 
-// noProducer is the producer of plain batches, and of a partition that has no producer id yet.
+// noProducer stands for a missing producer id: in plain batches, and in a partition that has no id yet.
 var noProducer = producer{id: -1, epoch: -1, next: -1}
 
 // lasts reports whether the producer has enough sequence numbers for this many more messages. Brokers disagree on the
-// number at which sequences wrap around, so a producer ends before that number.
+// number at which sequences wrap around, so the log takes a new producer id before that number.
 func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
@@ -95,9 +95,8 @@ func newProducerID(ctx context.Context, client *kafka.Client) (id int64, epoch i
 	return res.ProducerID, res.ProducerEpoch, nil
 }
 
-// producerIDRequest is InitProducerId outside of transactions. kafka-go's own request
-// first looks for the transaction's coordinator, which makes Kafka create its topic
-// of transactions.
+// producerIDRequest is an InitProducerId request outside of transactions. kafka-go's own request first looks for the
+// coordinator of a transaction. That makes Kafka create its internal topic for transactions.
 type producerIDRequest struct {
 	_ struct{} `kafka:"min=v2,max=v4,tag"`
 

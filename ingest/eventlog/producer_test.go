@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// produced holds the batches that a broker received.
+// produced has the batches that a broker received.
 type produced struct {
 	mu   sync.Mutex
 	list [][]byte
@@ -68,7 +68,7 @@ func fromOf(records []byte) producer {
 	}
 }
 
-// resend sends a batch again, like a late attempt.
+// resend sends a batch again, as a late attempt would.
 func resend(t *testing.T, l *Log, records []byte) error {
 	t.Helper()
 	b := newBatch(nil, time.Now())

@@ -11,11 +11,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// ErrFull means that the broker lately refused events because the log is full.
+// ErrFull means that the broker recently refused events because the log is full.
 var ErrFull = errors.New("the event log is full: it refuses events")
 
-// fullFor is the time for which a log counts as full after it refused events. A node that is not ready gets no events.
-// Without this limit it would stay unready.
+// fullFor is the time for which a log counts as full after it refused events. A node that is not ready gets no events,
+// so it would not notice that the log accepts events again. Without this limit it would stay unready.
 const fullFor = 30 * time.Second
 
 // refuses notes whether the broker refused events because the log is full.
@@ -50,7 +50,7 @@ func (l *Log) Ready(ctx context.Context) error {
 			}
 			return err
 		}
-		// The pooled connections may be older than the broker's restart.
+		// The pooled connections may be older than the broker's last restart, so try once more with new connections.
 		l.topic.Close()
 	}
 	return fmt.Errorf("cannot reach the event log: %w", err)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// A log without reachable brokers is not ready, even if the client has cached its topic. When a broker is reachable
-// again, the first check reports that the log is ready.
+// TestLogReady: a log without reachable brokers is not ready, even if the client has cached its topic. When a broker is
+// reachable again, the first check reports that the log is ready.
 func TestLogReady(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)

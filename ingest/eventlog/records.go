@@ -21,7 +21,7 @@ type Record struct {
 	Plain bool
 }
 
-// BatchReader reads the records of a fetch.
+// BatchReader reads the records that a fetch returned.
 type BatchReader struct {
 	// Plain reports whether the last record's batch has no producer id.
 	Plain bool
@@ -29,7 +29,7 @@ type BatchReader struct {
 	batches []protocol.RecordReader
 }
 
-// NewBatchReader reads the result of a fetch.
+// NewBatchReader returns a reader for the records that a fetch returned.
 func NewBatchReader(records kafka.RecordReader) *BatchReader {
 	if stream, ok := records.(*protocol.RecordStream); ok {
 		return &BatchReader{batches: stream.Records}
@@ -37,7 +37,7 @@ func NewBatchReader(records kafka.RecordReader) *BatchReader {
 	return &BatchReader{batches: []protocol.RecordReader{records}}
 }
 
-// Next returns io.EOF after the last record. It skips control batches.
+// Next returns the next record, or io.EOF after the last record. It skips control batches.
 func (r *BatchReader) Next() (*kafka.Record, error) {
 	for len(r.batches) > 0 {
 		if _, control := r.batches[0].(*protocol.ControlBatch); !control {
@@ -53,14 +53,15 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 	return nil, io.EOF
 }
 
-// ErrNoEnd means that damage took the end of a partition's log.
+// ErrNoEnd means that the last records of a partition are missing, because its files are damaged.
 var ErrNoEnd = errors.New("its log is damaged")
 
-// maxEmpty is the number of consecutive empty answers that show that damage took a log's end.
+// maxEmpty is the number of consecutive empty answers that Scan accepts. If more follow, it returns ErrNoEnd.
 const maxEmpty = 40
 
-// Scan calls f with the records from ≤ offset < to of a partition. f may keep their bytes. If f returns io.EOF, Scan
-// ends without an error. It skips gaps, and fails if no record is behind a gap.
+// Scan calls f with each record of a partition whose offset is in [from, to). f may retain the record's bytes. If f
+// returns io.EOF, Scan stops and returns nil. Scan skips offsets without records. It fails if the broker returns no
+// further record of the range.
 func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
 	for empty := 0; from < to; {
 		res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
@@ -115,8 +116,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 	return ctx.Err()
 }
 
-// FindMessage looks for a message with from ≤ offset < to. next is the offset at which the search stopped. If ctx
-// ended, another search can continue from next.
+// FindMessage looks for a message among the records with offsets in [from, to). next is the offset at which the search
+// stopped. If ctx ended, another search can continue from next.
 func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
 	next = from
 	err = t.Scan(ctx, partition, from, to, func(r Record) error {

@@ -23,8 +23,8 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings returns the settings of a topic that we create. Retention uses the broker's clock. With the nodes'
-// times, messages of a node with a slow clock would expire immediately.
+// topicSettings returns the settings of a topic that the log creates. Messages expire by their times, and the broker's
+// clock sets these times. With the clocks of the nodes, messages of a node with a slow clock would expire immediately.
 func (c *Config) topicSettings() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
@@ -51,8 +51,8 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why returns the problem of a setting. It returns "" without a problem, and for an
-// unknown setting.
+// topicRule checks one setting. why returns the problem with the setting's value. It returns "" if there is no problem,
+// or if the value is unknown.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string
@@ -115,8 +115,7 @@ func checkedSettings() []string {
 	return list
 }
 
-// errCompacted is wrapped by the error about a compacted topic, which loses events by
-// design.
+// errCompacted is wrapped by the error about a compacted topic. Such a topic loses events by design.
 var errCompacted = errors.New("it keeps only the last request of each site (cleanup.policy=compact): set it to delete")
 
 // check logs the topic's unsafe settings and shows them in the metrics. It corrects the timestamp type, which is safe

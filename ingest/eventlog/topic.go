@@ -22,8 +22,8 @@ type Topic struct {
 	transport *kafka.Transport
 }
 
-// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. others are further
-// topics that Client serves.
+// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. Client may also be
+// used for the topics in others.
 func NewTopic(brokers []string, access Access, clientID string, timeout time.Duration, name string, others ...string) *Topic {
 	t := &Topic{Name: name, transport: newTransport(clientID, access, append(others, name)...)}
 	t.Client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: timeout, Transport: t.transport}
@@ -34,13 +34,14 @@ func NewTopic(brokers []string, access Access, clientID string, timeout time.Dur
 // which the connection pool otherwise caches for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
-// maxPartitions is the number of partitions that a row's position can name.
+// maxPartitions is the largest number of partitions, because a row's position has 16 bits for the partition.
 const maxPartitions = 1 << 16
 
 // errPartitions is wrapped by the error about a topic with too many partitions.
 var errPartitions = fmt.Errorf("choose 1 to %d", maxPartitions)
 
-// Partitions returns the number of partitions. The client answers from its cache unless that is old or lacks the topic.
+// Partitions returns the number of partitions. The client answers from its cache, unless the cache is old or lacks the
+// topic.
 func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	found, err := t.metadata(ctx, t.Name)
 	if err != nil {
@@ -166,9 +167,8 @@ func (t *Topic) Create(ctx context.Context, cfg Config) error {
 	return err
 }
 
-// ensure creates the topic unless it exists and returns its number of
-// partitions. It tries until ctx is done or giveUp returns true for an
-// attempt's error.
+// ensure creates the topic unless it exists, and returns its number of partitions. It retries until ctx is done, or
+// until giveUp returns true for an attempt's error.
 func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool) (partitions int, err error) {
 	wait := retry.Backoff{First: cfg.RetryWait, Max: maxWait}
 	for {
@@ -218,7 +218,8 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	return t.Partitions(ctx)
 }
 
-// checked returns the number of partitions of a topic that may have messages.
+// checked returns the number of partitions of an existing topic. It also calls Check, because the topic may have
+// messages of another baseline.
 func (t *Topic) checked(ctx context.Context) (int, error) {
 	n, err := t.Partitions(ctx)
 	if err == nil && t.Check != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// watch follows the topic while the node runs: it may get more partitions, or be
-// deleted. A deleted topic is created again.
+// watch adapts the log to changes of the topic while the node runs. It starts workers for new partitions. If the topic
+// was deleted, it creates the topic again.
 func (l *Log) watch(run context.Context) {
 	timer := time.NewTicker(l.cfg.WatchWait)
 	defer timer.Stop()
@@ -34,7 +34,7 @@ func (l *Log) watch(run context.Context) {
 			count, err = l.topic.tryEnsure(run, &l.cfg)
 		}
 		if err != nil {
-			continue // failing produces log the cause
+			continue // the produce requests that fail log the cause
 		}
 		l.mu.Lock()
 		had := len(l.partitions)
@@ -47,8 +47,7 @@ func (l *Log) watch(run context.Context) {
 	}
 }
 
-// resize starts and stops workers until there is one per partition. The caller holds
-// l.mu.
+// resize starts and stops workers until each partition has one worker. The caller holds l.mu.
 func (l *Log) resize(run context.Context, count int) {
 	list := make([]*partition, count)
 	for id := range list {

@@ -14,16 +14,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBackup marks the errors about a backup that cannot be used.
+// ErrBackup is wrapped by the errors about a backup that cannot be used.
 var ErrBackup = errors.New("cannot use the backup")
 
 // Backup is a copy of the events table's files. No process writes to it.
 type Backup struct {
-	folder string // of the table
+	folder string // of the table's parts
 	parts  map[schema.EventMonth][]backupPart
 }
 
-// backupPart is the name of a part's folder. A merge or a deletion replaces the parts that the name covers.
+// backupPart is a part of the table in the backup, described by the name of its folder. A merge or a deletion makes a
+// part that replaces all parts that it covers.
 type backupPart struct {
 	name                         string
 	first, last, level, mutation uint64
@@ -31,7 +32,8 @@ type backupPart struct {
 
 var (
 	tableID = regexp.MustCompile(`UUID '([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})'`)
-	// The month, the first and the last insert, the number of merges, and the last mutation.
+	// partFolder matches the name of a part's folder. Its groups are the month, the first and the last insert, the
+	// number of merges, and the last mutation.
 	partFolder = regexp.MustCompile(`^([0-9]{6})_([0-9]+)_([0-9]+)_([0-9]+)(?:_([0-9]+))?$`)
 )
 
@@ -99,13 +101,14 @@ func readPartFolder(name string) (month schema.EventMonth, p backupPart, ok bool
 	return schema.EventMonth(numbers[0]), p, true
 }
 
-// covers reports whether a part replaces another one of its month.
+// covers reports whether a part replaces another part of the same month.
 func (p backupPart) covers(other backupPart) bool {
 	return p.name != other.name && p.first <= other.first && p.last >= other.last &&
 		p.level >= other.level && p.mutation >= other.mutation
 }
 
-// LastMonth returns the last month with rows in the backup, or 0. The backup was made after the month began.
+// LastMonth returns the last month that has rows in the backup, or 0 if the backup has no rows. The backup was made
+// after this month began.
 func (b *Backup) LastMonth() (last schema.EventMonth) {
 	for month := range b.parts {
 		last = max(last, month)

@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBaseline marks the error about an events table of another baseline.
+// ErrBaseline is wrapped by the error about an events table that does not have this version's baseline.
 var ErrBaseline = errors.New("another baseline")
 
 var baselineMark = regexp.MustCompile(insights.BaselineMark + "([0-9]+)")
 
-// CheckBaseline returns an error if the database's events table has another baseline or no baseline. A database without
-// the table is accepted. CheckBaseline only reads.
+// CheckBaseline returns an error if the database's events table has another baseline or no baseline. CheckBaseline
+// accepts a database without the table. It only reads.
 func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 	local := insights.Topology{Cluster: "any"}.LocalTable()
 	rows, err := conn.Query(ctx, `SELECT currentDatabase(), name, comment FROM system.tables

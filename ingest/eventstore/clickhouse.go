@@ -23,20 +23,20 @@ type Config struct {
 	Conn driver.Conn
 	// Cluster is the cluster's name, as in insights.Topology; "" means a single node.
 	Cluster string
-	// InsertQuorum is the number of replicas of a cluster that must have an insert before it counts. It is "auto" (the
-	// majority), a number, or "off". The default is "auto".
+	// InsertQuorum is the number of replicas of a cluster that must have the rows of an insert before it is
+	// acknowledged. It is "auto" (the majority), a number, or "off". The default is "auto".
 	InsertQuorum string
-	// SettleWait is the time between two looks of Settle; 50 ms.
+	// SettleWait is the interval at which Settle checks for running inserts; 50 ms.
 	SettleWait time.Duration
 }
 
-// ClickHouse is the Store of the events table.
+// ClickHouse implements Store with the events table of a ClickHouse server or cluster.
 type ClickHouse struct {
 	cfg    Config
 	insert string
 
 	mu       sync.Mutex
-	settings clickhouse.Settings // the wanted settings that the server knows; nil: not read yet
+	settings clickhouse.Settings // the wanted settings that the server knows; nil until they are read
 	spare    driverColumns       // the columns of a finished insert, for reuse
 }
 
@@ -74,7 +74,7 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 	// Close does nothing to a batch that was sent.
 	defer func() { _ = batch.Close() }()
 	// All rows are sent as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them.
-	// So the same rows in other blocks would not count as a repeat.
+	// So ClickHouse would not recognise the same rows in other blocks as a repeat.
 	columns := c.takeColumns(batch)
 	defer c.returnColumns(columns)
 	for i, values := range rows.Values() {
@@ -93,8 +93,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 // Sequential implements [Store].
 func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
-// Settle implements [Store]. A server that has received all rows of an insert
-// continues the insert after the client disconnects.
+// Settle implements [Store]. A server that has received all rows of an insert continues the insert after the client
+// disconnects.
 func (c *ClickHouse) Settle(ctx context.Context) error {
 	running, err := c.runningInserts(ctx)
 	for err == nil && len(running) > 0 {
@@ -117,8 +117,8 @@ func (c *ClickHouse) Settle(ctx context.Context) error {
 	return nil
 }
 
-// runningInserts returns the query ids of running inserts into the events table. It
-// includes inserts into tables whose names contain the events table's name.
+// runningInserts returns the query ids of running inserts into the events table. It includes inserts into tables whose
+// names contain the events table's name.
 func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error) {
 	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") +
 		" WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
@@ -149,7 +149,7 @@ func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uin
 	settings := clickhouse.Settings{}
 	if c.Sequential() {
 		// The setting has no effect on a single server. ClickHouse Cloud has several replicas behind one address, and
-		// Sequential is true there only with this setting.
+		// only this setting makes Sequential true there.
 		settings["select_sequential_consistency"] = 1
 	}
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{

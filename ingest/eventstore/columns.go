@@ -28,7 +28,7 @@ func (c *ClickHouse) takeColumns(batch driver.Batch) driverColumns {
 	return spare
 }
 
-// returnColumns takes back columns that the driver no longer reads.
+// returnColumns takes back columns that the driver no longer reads, for the next insert.
 func (c *ClickHouse) returnColumns(columns driverColumns) {
 	if slices.ContainsFunc(columns, func(col column.Interface) bool { return !overwrite(col, col) }) {
 		return
@@ -38,7 +38,8 @@ func (c *ClickHouse) returnColumns(columns driverColumns) {
 	c.spare = columns
 }
 
-// sameTypes reports whether both lists have equal names and types in one order. They differ if the table was altered.
+// sameTypes reports whether both lists have the same names and types in the same order. The lists differ if the table
+// was altered.
 func (own driverColumns) sameTypes(other driverColumns) bool {
 	if len(own) != len(other) {
 		return false
@@ -61,8 +62,8 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 	}
 }
 
-// overwrite copies one column to another, and returns true, if both have the same type and the type is in the switch.
-// Otherwise it returns false.
+// overwrite copies the column own to the column theirs. It returns false if the two columns have different types, or if
+// the switch lacks their type.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:

@@ -22,11 +22,11 @@ type Part struct {
 	Rows, Bytes            uint64
 }
 
-// Derived reports whether the part has aggregate states only, which queries make again.
+// Derived reports whether the part has only aggregate states, which queries can compute again.
 func (p Part) Derived() bool { return p.Table != insights.Table }
 
-// Parts returns all parts, or the parts of one name. The replicas of a cluster check and replace their parts
-// themselves, so that Parts returns none there.
+// Parts returns the parts with a name, or all parts if name is empty. On a cluster it returns no parts, because the
+// replicas check and replace their parts themselves.
 func (c *ClickHouse) Parts(ctx context.Context, name string) (list []Part, err error) {
 	if c.cfg.Cluster != "" {
 		return nil, nil
@@ -60,10 +60,11 @@ const (
 	DamagedContents           // rows of the part may be unreadable
 )
 
-// codeNoPart is the engine's code for a part that a merge has replaced.
+// codeNoPart is the engine's error code for a part that a merge has replaced.
 const codeNoPart = 232
 
-// Check reads all files of a part and compares them with their checksums. reason has the engine's words for damage.
+// Check reads all files of a part and compares them with their checksums. reason is the engine's description of the
+// damage.
 func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason string, err error) {
 	var path string
 	var passed bool
@@ -74,7 +75,8 @@ func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason st
 	case errors.Is(err, sql.ErrNoRows), ofEngine && (e.Code == codeNoPart || e.Code == codeNoTable):
 		return Gone, "", nil
 	case err != nil:
-		// The engine answers damage with a row. So this error is about memory, time or the connection.
+		// The engine reports damage in a row and not as an error. So this error is about memory, time or the
+		// connection.
 		return Sound, "", fmt.Errorf("cannot check part %s of %s: %w", p.Name, p.Table, err)
 	case passed:
 		return Sound, "", nil
@@ -84,7 +86,8 @@ func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason st
 	return DamagedContents, reason, nil
 }
 
-// checkRows reads all rows of a part with a damaged projection. The engine's check ends at the projection.
+// checkRows reads all rows of a part with a damaged projection. The engine's check does not read them, because it stops
+// at the projection.
 func (c *ClickHouse) checkRows(ctx context.Context, p Part, reason string) (Condition, string, error) {
 	var sum uint64
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
@@ -101,11 +104,11 @@ func (c *ClickHouse) checkRows(ctx context.Context, p Part, reason string) (Cond
 	return DamagedDerived, reason, nil
 }
 
-// mostDays limits the days and sites that Days reports.
+// mostDays is the largest number of pairs of site and day that Days returns.
 const mostDays = 1000
 
-// Days counts the rows of a part of the events table by site and day. It returns nil if there are too many. It fails if
-// it reads damaged bytes of the part.
+// Days counts the rows of a part of the events table by site and day. If there are more than mostDays pairs of site and
+// day, the map is empty. It fails if it reads damaged bytes of the part.
 func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]int64, error) {
 	month, err := strconv.Atoi(p.Partition)
 	if err != nil {
@@ -137,7 +140,7 @@ func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]in
 }
 
 // SetAside takes a damaged part out of its table. The engine keeps the files of a part of the events table in the
-// table's folder `detached`. It drops aggregate states, which queries make again.
+// table's folder `detached`. It drops aggregate states, because queries compute them again.
 func (c *ClickHouse) SetAside(ctx context.Context, p Part) error {
 	change := " DETACH PART " + sqltree.Quote(p.Name)
 	if p.Derived() {

@@ -13,14 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A mutation deletes the rows. It rewrites the parts with these rows, and their projections. (DELETE FROM only hides
-// rows, and the engine refuses it on this table.)
+// Rows are deleted by a mutation. It rewrites the parts that have such rows, and their projections. DELETE FROM would
+// only hide the rows, and the engine refuses it on this table.
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
-// Delete starts to delete the present rows that satisfy where. Deletion finds the mutation by its name, also after a
-// restart. First, it drops the table that a killed repair left. A copy in that table may have rows that must be
-// deleted.
+// Delete starts the deletion of the present rows that satisfy where. Deletion finds the mutation by its name, also
+// after a restart. First, Delete drops the table that a killed repair left, because a copy in that table may have rows
+// that must be deleted.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	if err := c.DropScratch(ctx); err != nil {
 		return err
@@ -39,8 +39,8 @@ func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 // Deletion is the progress of a Delete.
 type Deletion struct {
 	Found   bool
-	Done    bool      // no active part has such a row
-	Created time.Time // an upper bound in whole seconds, by the server's clock
+	Done    bool      // whether no active part has a row to delete
+	Created time.Time // upper bound of the time of its creation, in whole seconds, by the server's clock
 	Failure string    // the error of the last attempt; the server continues to try
 }
 
@@ -59,8 +59,8 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 	return d, nil
 }
 
-// OldParts counts the parts that were replaced until a time by the server's clock and whose files still exist. Soon
-// after a start, the server has not read all such parts. During this time, the count also includes parts that may
+// OldParts counts the parts that were replaced at or before until, by the server's clock, and whose files still exist.
+// A server that has just started has not read all such parts. During this time, the count also includes parts that may
 // exist. Files that the server is removing also count.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
@@ -76,8 +76,9 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 	return n, nil
 }
 
-// DropStates drops the aggregate states that were made until a time by the server's clock. Queries notice that. It
-// returns how many of their parts are still on the disk. A cluster has no states.
+// DropStates drops the aggregate states that were made at or before until, by the server's clock. Queries compute
+// missing states again. DropStates returns the number of their parts that are still on the disk. A cluster has no
+// aggregate states.
 func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
 	if c.cfg.Cluster != "" {
 		return 0, nil
@@ -125,7 +126,7 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is the number of seconds after the start in which the server reads its replaced parts.
+// oldPartsKnown is the number of seconds after its start in which a server reads its replaced parts.
 const oldPartsKnown = 60
 
 // Having counts the rows that satisfy where.

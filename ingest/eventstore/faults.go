@@ -14,16 +14,16 @@ import (
 )
 
 // Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the store's state is at fault,
-// it passes or is repaired.
+// a retry succeeds after the state has passed or was repaired.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
 	Rows   bool   // whether the rows caused the fault
 }
 
-// codeFaults are the server's error codes with a specific fault. Any other code is a fault of the store's state: events
-// are safe in the log, but a mistaken dead letter is not safe. Codes that would refuse every row, such as a column of
-// another type, also count as the store's state. With such a code, the table differs from the table that this version
-// expects.
+// codeFaults lists the error codes of the server that have a specific fault. Any other code is a fault of the store's
+// state. The events then stay safe in the log, and do not become dead letters by mistake. Codes that would refuse every
+// row, such as a column of another type, also count as the store's state. With such a code, the table differs from the
+// table that this version expects.
 var codeFaults = []struct {
 	code   int32
 	reason string
@@ -115,7 +115,7 @@ func (e badValue) Unwrap() error { return e.error }
 // FaultOf returns the fault of a Store's error.
 func FaultOf(err error) Fault {
 	if _, ok := errors.AsType[badValue](err); ok {
-		// Nodes are being upgraded, and this sink is older than the table.
+		// This happens during an upgrade, when this sink is older than the table.
 		if _, ok := errors.AsType[*column.ColumnConverterError](err); ok {
 			return columnFault
 		}

@@ -9,6 +9,6 @@ const (
 )
 
 // Locks takes all of the named locks, or no lock. A process that has them excludes all other nodes. holds returns an
-// error once another node may hold one of them. release releases them.
+// error once another node may have one of these locks. release releases them.
 type Locks func(ctx context.Context, names ...string) (
 	holds func(context.Context) error, release func() error, err error)

@@ -31,8 +31,8 @@ func CheckInsertQuorum(quorum string) error {
 	return nil
 }
 
-// wantedSettings are the settings of an insert. On a cluster an insert counts only when several replicas have it. Rows
-// on a single replica would be lost with its disk, after the offset has moved past them.
+// wantedSettings are the settings of an insert. On a cluster, an insert is acknowledged only when several replicas have
+// its rows. Rows on a single replica would be lost with its disk, after the offset has moved past them.
 func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 	if c.cfg.Cluster == "" || c.cfg.InsertQuorum == quorumOff {
 		return insertSettings
@@ -48,8 +48,8 @@ func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 // QuorumSetting is the setting that CheckQuorum reports.
 const QuorumSetting = "insert_quorum"
 
-// CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. For a single server, and
-// for a cluster that does not answer, it does not call report.
+// CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. It does not call report
+// for a single server, or if the cluster does not answer.
 func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string, unsafe bool), log *slog.Logger) {
 	if c.cfg.Cluster == "" {
 		return
@@ -85,7 +85,7 @@ func (c *ClickHouse) replicas(ctx context.Context) (list []uint64, err error) {
 	return list, rows.Err()
 }
 
-// whyUnsafe returns the problem of a quorum for these replicas of each shard, or "" without a problem.
+// whyUnsafe returns the problem of a quorum for these replicas of each shard, or "" if there is no problem.
 func whyUnsafe(quorum string, replicas []uint64) string {
 	if len(replicas) == 0 {
 		return "the server knows no such cluster"

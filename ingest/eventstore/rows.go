@@ -23,15 +23,15 @@ func (c *ClickHouse) Months(ctx context.Context, partition uint16, from, to uint
 	return c.months(c.offsets(ctx, partition, from, to), byMonth+whereOffsets+" < {to:UInt64} GROUP BY month")
 }
 
-// MonthsHaving counts the rows that satisfy where.
+// MonthsHaving counts the rows that satisfy where, by month.
 func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.RowsByMonth, error) {
 	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
 }
 
-// errBehind means that a replica lacks rows that it gets later.
+// errBehind means that a replica still lacks rows that other replicas have.
 var errBehind = errors.New("a replica of the cluster is behind")
 
-// AllMonths counts all rows. The engine answers it from the parts' metadata, without reading the parts.
+// AllMonths counts all rows by month. The engine takes the counts from the parts' metadata, without reading the parts.
 func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
 	if c.cfg.Cluster != "" {
 		var behind uint64
@@ -50,8 +50,9 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// MonthsFrom counts the rows of months at or after an offset of each log partition. Without offsets, it counts all
-// rows. The index of offsets lets the engine skip most older rows.
+// MonthsFrom counts the rows of some months, by month. ends has an offset for each log partition. Only rows at or after
+// the offset of their partition are counted. Without offsets, all rows are counted. The index of offsets lets the
+// engine skip most older rows.
 func (c *ClickHouse) MonthsFrom(
 	ctx context.Context, ends map[int]int64, months []schema.EventMonth,
 ) (schema.RowsByMonth, error) {

@@ -32,12 +32,11 @@ var ErrFolder = errors.New("the files of the insights store are not on this mach
 type Scratch struct {
 	store  *ClickHouse
 	folder string   // the folder for copies of parts
-	names  []string // of the columns
+	names  []string // names of the columns that an insert may set
 }
 
 // DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. With SYNC,
-// the statement would wait for the removal. In tests, that took minutes. The caller holds RepairLock or the lock of
-// comparisons.
+// the statement would wait for the removal. In tests, that took minutes. The caller holds RepairLock or sink.AuditLock.
 func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	if c.cfg.Cluster != "" {
 		return nil
@@ -91,7 +90,8 @@ func (s *Scratch) Folder() string { return s.folder }
 // BackupDamage describes a part of a backup that cannot be read.
 type BackupDamage struct{ Part, Reason string }
 
-// Attach copies a month's parts of a backup into the table. It leaves damaged parts out, and returns them.
+// Attach copies a month's parts of a backup into the table. It leaves out damaged parts, and returns a description of
+// each.
 func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth) (damaged []BackupDamage, err error) {
 	var known []string
 	for _, p := range b.parts[month] {
@@ -128,7 +128,7 @@ func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth
 	return damaged, nil
 }
 
-// attach copies a part and adds it to the table. reason describes damage.
+// attach copies a part and adds it to the table. reason describes the damage; it is "" if no damage was found.
 func (s *Scratch) attach(ctx context.Context, from, name string) (reason string, err error) {
 	damage, err := copyPart(from, filepath.Join(s.folder, name))
 	if err != nil {
@@ -139,7 +139,7 @@ func (s *Scratch) attach(ctx context.Context, from, name string) (reason string,
 	}
 	err = s.store.cfg.Conn.Exec(ctx, "ALTER TABLE "+scratchTable+" ATTACH PART "+sqltree.Quote(name))
 	if _, ofEngine := errors.AsType[*clickhouse.Exception](err); ofEngine {
-		// The engine has many errors about files that it cannot read.
+		// The engine has many errors about files that it cannot read, so most errors count as damage.
 		switch fault := FaultOf(err); {
 		case fault.Reason == DamageReason, fault == otherFault, fault.Rows:
 			return err.Error(), nil
@@ -173,7 +173,8 @@ func (s *Scratch) parts(ctx context.Context) (list []Part, err error) {
 	return list, rows.Err()
 }
 
-// copyPart copies the files of a part. damage describes an error of the original's files.
+// copyPart copies the files of a part. damage describes an error of reading the original files. err is an error of
+// writing the copy.
 func copyPart(from, to string) (damage string, err error) {
 	original := os.DirFS(from)
 	unreadable := fs.WalkDir(original, ".", func(path string, e fs.DirEntry, reads error) error {
@@ -201,7 +202,7 @@ func copyPart(from, to string) (damage string, err error) {
 	return damage, err
 }
 
-// copyFile copies a file. reads is the error of reading the original.
+// copyFile copies a file. reads is the error of reading the original, and err is the error of writing the copy.
 func copyFile(path string, from io.Reader) (reads, err error) {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
@@ -215,7 +216,7 @@ func copyFile(path string, from io.Reader) (reads, err error) {
 	return source.failed, errors.Join(err, to.Close())
 }
 
-// remembering remembers the error of a reader.
+// remembering is a reader that remembers the error of the reader from.
 type remembering struct {
 	from   io.Reader
 	failed error
@@ -229,16 +230,17 @@ func (s *remembering) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Offsets are positions of a log partition with From ≤ offset ≤ To.
+// Offsets is a range of offsets of a log partition. From and To belong to the range.
 type Offsets struct {
 	Partition uint16
 	From, To  uint64
 }
 
-// offsetsStep is the least number of offsets that Ranges distinguishes.
+// offsetsStep is the smallest number of offsets in a range that Ranges returns.
 const offsetsStep = 16
 
-// Ranges divides the rows into ranges of offsets. Each range has about the given number of rows.
+// Ranges divides the rows into ranges of offsets. A range has at most the number `most` of rows, unless offsetsStep
+// offsets alone have more rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
 		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,
@@ -271,7 +273,8 @@ type BackupRow struct {
 	Received time.Time // in whole seconds
 }
 
-// scratchRows is the condition of a range's rows, in the order in which Rows and Insert read them.
+// scratchRows returns the part of a statement that selects the rows of a range, in the order in which Rows and Insert
+// read them.
 func (o Offsets) scratchRows() string {
 	return fmt.Sprintf(" FROM %s WHERE %s = %d AND %s BETWEEN %d AND %d ORDER BY %s, %s, _part, _part_offset",
 		scratchTable, insights.ColumnPartition, o.Partition, insights.ColumnOffset, o.From, o.To,
@@ -307,7 +310,7 @@ func (s *Scratch) Rows(ctx context.Context, of Offsets) (list []BackupRow, err e
 }
 
 // Insert stores rows of a range in the events table. places has the rows' indexes in the list that Rows returns. The
-// caller must have checked that the table lacks them.
+// caller must have checked that the events table lacks these rows.
 func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	columns := make([]string, len(s.names))
 	for i, name := range s.names {
@@ -341,7 +344,7 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	return nil
 }
 
-// read returns the rows of a result that have the given indexes.
+// read returns some rows of a query's result. places has the indexes of these rows in the result, in ascending order.
 func (s *Scratch) read(ctx context.Context, query string, places []int) (list [][]any, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), query)
 	if err != nil {

@@ -25,13 +25,13 @@ var insertSettings = clickhouse.Settings{
 	"async_insert":                        0,
 	"distributed_foreground_insert":       1,
 	"insert_distributed_one_random_shard": 0,
-	// The rows of a token are stored once, in the table and in each view of it.
+	// The rows of inserts with the same token are stored once, in the table and in each view of it.
 	"insert_deduplicate":                                 1,
 	"deduplicate_insert":                                 "enable",
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
-	// The server recognises a repeated insert block by block. So an insert must be one block: only the table's
-	// partitions may divide it. The server's limits and threads must not divide it.
+	// The server recognises a repeated insert block by block. So an insert must be one block, which only the table's
+	// partitions divide. The server's limits and threads must not divide it.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,
@@ -107,8 +107,8 @@ func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights
 	return t, nil
 }
 
-// onAllNodes returns the expression for a system table, or a subquery on one. It covers the server, or all servers of a
-// cluster.
+// onAllNodes returns an expression for a system table, or for a subquery on a system table. The expression reads from
+// the server, or from all servers of a cluster.
 func onAllNodes(cluster, table string) string {
 	if cluster == "" {
 		return table

@@ -37,9 +37,8 @@ func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 	return files, folders
 }
 
-// TestPartsAreSynced: an insert or a merge succeeds only when its files and
-// their names are on the disk. The same table without the settings leaves that
-// to chance.
+// TestPartsAreSynced: an insert or a merge succeeds only when its files and their names are on the disk. Without the
+// settings, the same table does not guarantee this.
 func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)

@@ -76,7 +76,7 @@ func (v *Visits) statements(p projections) []string {
 	return insights.VisitsStatements(v.cfg.Topology, p.names, p.bare > 0 && !p.projecting)
 }
 
-// Kept reports whether the table needs no statement of Keep.
+// Kept reports whether Keep has nothing to do.
 func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	if v.cfg.Topology.Cluster != "" {
 		return true, nil
@@ -85,9 +85,8 @@ func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	return err == nil && len(v.statements(p)) == 0, err
 }
 
-// Keep makes the engine create and build the current projection of visits. The engine
-// builds the projection part by part. Queries read events until every part has the
-// projection. The caller may call Keep again after any error.
+// Keep makes the engine create and build the current projection of visits. The engine builds the projection part by
+// part. Queries read events until every part has the projection. The caller may call Keep again after any error.
 func (v *Visits) Keep(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil
@@ -123,11 +122,13 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 	return nil
 }
 
-// visitSums are equal for events and the visits that stand for them.
+// visitSums are sums over events, or over the visits that the projection has for these events. The sums over the events
+// and over the visits must be equal.
 type visitSums struct{ events, contents, types, sessions uint64 }
 
-// Check compares the projection of visits with the events of a randomly chosen site and day. If the two differ, or
-// parts lack the projection, the engine builds the projection again. Queries read events until the projection is built.
+// Check compares the projection of visits with the events of a randomly chosen site and day. If the projection and the
+// events differ, or if parts lack the projection, the engine builds the projection again. Queries read events until the
+// projection is built.
 func (v *Visits) Check(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
 		return nil
@@ -161,8 +162,8 @@ func (v *Visits) Check(ctx context.Context) error {
 	return v.Keep(ctx)
 }
 
-// drawDay returns the site and day of a randomly chosen event. site is empty if the
-// table is empty, or if the engine merged the event's part meanwhile.
+// drawDay returns the site and day of a randomly chosen event. site is empty if the table is empty, or if the engine
+// merged the event's part meanwhile.
 func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {

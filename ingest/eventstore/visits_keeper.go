@@ -14,7 +14,7 @@ import (
 const (
 	visitsEvery = time.Minute      // between two checks of the projection
 	visitsRetry = 10 * time.Second // pause after a failure, or while another node has the lock
-	visitsReady = time.Second      // while the table cannot be used
+	visitsReady = time.Second      // pause while the table cannot be used
 )
 
 // VisitsKeeperConfig configures a VisitsKeeper. Conn, Lock, Busy and Ready are required.

@@ -117,7 +117,7 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 	return same, different
 }
 
-// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The table has no
+// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. At first, the table has no
 // projection, or the projection of another version. The process is killed before each statement in turn. New rows enter
 // the projection immediately, and deleted rows leave it. The projection then agrees with the events.
 func TestVisitsAreKept(t *testing.T) {
@@ -129,7 +129,7 @@ func TestVisitsAreKept(t *testing.T) {
 	for name, older := range map[string]string{
 		"none":             "",
 		"another version":  "ALTER TABLE events ADD PROJECTION visits_00000000 (SELECT site, count() GROUP BY site)",
-		"without sessions": string(withoutSessions), // of commit 9c243d84
+		"without sessions": string(withoutSessions), // from commit 9c243d84
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

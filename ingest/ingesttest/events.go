@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Event is a valid event with extra members.
+// Event returns a valid event as JSON. extra has further members of the event.
 func Event(kind, extra string) string {
 	if extra != "" {
 		extra = "," + extra
@@ -18,7 +18,7 @@ func Event(kind, extra string) string {
 	return `{"type":"` + kind + `","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://d.example/p"}` + extra + `}`
 }
 
-// Events is a request with these events.
+// Events returns a request body with these events.
 func Events(list ...string) string {
 	return `{"events":[` + strings.Join(list, ",") + "]}"
 }
@@ -33,7 +33,7 @@ func TypicalEvent(i int) string {
 		`"timestamp":"2026-03-04T05:06:%02d.123Z"}`, i%5000, i%9000, i%7, i%300, i%7)
 }
 
-// TypicalBody is a request with n typical events.
+// TypicalBody returns a request body with n typical events.
 func TypicalBody(n int) []byte {
 	list := make([]string, n)
 	for i := range list {
@@ -53,7 +53,7 @@ func ReasonOf(err error) *insights.Reason {
 	return nil
 }
 
-// Cancelled is a context that is done.
+// Cancelled returns a context that is done.
 func Cancelled(t testing.TB) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -76,7 +76,7 @@ func ReadTopic(t testing.TB, brokers []string, topic string, partition int) []st
 
 // MemoryLog stores copies of the appended messages.
 type MemoryLog struct {
-	Err      error // of each Append
+	Err      error // returned by each Append
 	Messages [][]byte
 
 	mu sync.Mutex

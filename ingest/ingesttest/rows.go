@@ -9,7 +9,7 @@ import (
 // Row is a stored row by column name, without empty values.
 type Row map[string]any
 
-// RowsOf decodes a log message like the sink.
+// RowsOf decodes a log message as the sink does.
 func RowsOf(t interface {
 	Helper()
 	Fatal(...any)
@@ -29,7 +29,7 @@ func RowsOf(t interface {
 		list[i] = Row{}
 		for c, values := range b.Values() {
 			v := reflect.ValueOf(values).Index(i)
-			if names[c] == insights.ColumnReceived { // the message's time, not the event's: TestReceivedDay
+			if names[c] == insights.ColumnReceived { // it is the time of the message; TestReceivedDay tests it
 				continue
 			}
 			if !empty(v) {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Table makes the events table in the empty database of a URL.
+// Table creates the events table in the empty database of a URL. It returns a connection to the database.
 func Table(t testing.TB, url string) driver.Conn {
 	t.Helper()
 	options, err := clickhouse.ParseDSN(url)
@@ -29,7 +29,7 @@ func Table(t testing.TB, url string) driver.Conn {
 	return conn
 }
 
-// BatchOf returns the rows of a message, except the rows for which skip is true.
+// BatchOf returns a batch with the rows of a message, except the rows for which skip is true.
 func BatchOf(t testing.TB, m insights.Message, offset uint64, skip func(int) bool) *insights.Batch {
 	t.Helper()
 	b := insights.NewBatch()

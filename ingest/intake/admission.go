@@ -8,11 +8,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// siteHeadroom limits a site's room to a multiple of the free room. A single busy site stops at three quarters of the
-// node, two at six sevenths, and so on. So another site always finds room immediately.
+// siteHeadroom limits a site's room to a multiple of the free room. A single busy site can use three quarters of the
+// node's room, two busy sites can use six sevenths, and so on. So another site always finds room immediately.
 const siteHeadroom = 3
 
-// admission limits the requests in flight and the bytes of their bodies. The same amount may wait.
+// admission limits the requests in flight and the bytes of their bodies. As many requests and bytes may also wait for
+// room.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics
@@ -43,7 +44,7 @@ func (a *admission) leave(site *fair.Party, size int) {
 	a.gate.Leave(site, "", int64(size))
 }
 
-// admissionMetrics shows the requests that wait.
+// admissionMetrics counts the waiting requests in the metrics.
 type admissionMetrics struct{ *Metrics }
 
 func (m admissionMetrics) Waiting(delta int)      { m.requestsWaiting.Add(float64(delta)) }

@@ -95,7 +95,7 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	for range 50 {
 		c.post("hot", c.body)
 	}
-	for range 6 { // three quarters of 8
+	for range 6 { // three quarters of the room for 8 requests
 		held = append(held, c.next("hot"))
 	}
 	c.waiting(8)
@@ -169,8 +169,7 @@ func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	wantIdle(t, c.in, "a", "b")
 }
 
-// wantIdle fails if requests of the sites are still in flight. (The tests of
-// package fair check the sums of the gate.)
+// wantIdle fails if requests of the sites are still in flight. The tests of package fair check the sums of the gate.
 func wantIdle(t *testing.T, in *Intake, sites ...string) {
 	t.Helper()
 	for _, site := range sites {

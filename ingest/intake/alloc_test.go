@@ -37,7 +37,7 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestDoorDoesNotAllocate: a browser's batch also makes no allocation, whether its session is new or not.
+// TestDoorDoesNotAllocate: a browser's batch also makes no allocation.
 func TestDoorDoesNotAllocate(t *testing.T) {
 	in := newDoor(t, discardLog{}, nil)
 	for name, body := range map[string][]byte{
@@ -47,7 +47,7 @@ func TestDoorDoesNotAllocate(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			door := testDoor
 			accept := func() {
-				door.Now = door.Now.Add(20 * time.Second) // at times in another session
+				door.Now = door.Now.Add(20 * time.Second) // the batch continues the session
 				if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 					t.Fatal(err)
 				}

@@ -22,7 +22,8 @@ func (unaskedKeys) ClaimEventKey(context.Context, string, string, schema.KeyClai
 	return schema.KeyClaim{}, errors.New("a key was claimed without a log")
 }
 
-// While the log's broker is unavailable, events are refused, with or without a key, and no key is claimed.
+// TestAcceptWithoutBroker: while the log's broker is unavailable, events are refused, with or without a key, and no key
+// is claimed.
 func TestAcceptWithoutBroker(t *testing.T) {
 	t.Parallel()
 	log, err := eventlog.New(eventlog.Config{

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// For each site, received = accepted + refused by reason.
+// TestBalance: for each site, received = accepted + refused by reason.
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -46,7 +46,7 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// An event is in flight from the time it is read until the time it is answered.
+// TestBalanceInFlight: an event is in flight from the time it is read until the time it is answered.
 func TestBalanceInFlight(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, nil)

@@ -22,29 +22,29 @@ type Config struct {
 	// Places finds countries by IP address; nil leaves them unknown.
 	Places Locator
 
-	// Keys remembers requests that must not be stored twice; nil ignores their
-	// keys. With Keys, Log must be a SearchableLog.
+	// Keys remembers requests that must not be stored twice; nil ignores the Idempotency-Keys of requests. With Keys,
+	// Log must be a SearchableLog.
 	Keys Keys
-	// KeyLease is the time for which a node may hold a key; 30 s. The node appends within the first third of it or not
-	// at all, so KeyLease/3 + the log's AppendTimeout < KeyLease. KeyWait is the time that a request waits for another
-	// request with the same key; 3 s.
+	// KeyLease is the time for which a node may hold a key; 30 s. The node appends within the first third of this time,
+	// or does not append. So KeyLease/3 plus the log's AppendTimeout must be less than KeyLease. KeyWait is the time
+	// that a request waits for another request with the same key; 3 s.
 	KeyLease time.Duration
 	KeyWait  time.Duration
 
 	// Salts provides the salts for browsers' visitors; nil refuses browsers' batches.
 	Salts *Salts
-	// DoorSessions is the number of browsers' sessions that the node stores in memory, with 24 bytes each; 1,048,576.
-	// Memory is used from the first batch on.
+	// DoorSessions is the largest number of browsers' sessions that the node has in memory, with 24 bytes each;
+	// 1,048,576. The node allocates this memory at the first batch.
 	DoorSessions int
 	// Logger receives warnings about browsers' batches; nil discards them.
 	Logger *slog.Logger
 
 	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h
 	MaxPast   time.Duration // greatest age of a timestamp, unless Client.AnyPast; 30 days
-	MaxEvents int           // events in a request; 10,000
+	MaxEvents int           // largest number of events in a request; 10,000
 
-	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. The same amounts may
-	// wait. 20,000 and 64 MiB.
+	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. As many requests and
+	// bytes may also wait for room. The defaults are 20,000 and 64 MiB.
 	MaxInFlight      int
 	MaxBytesInFlight int64
 	AdmitWait        time.Duration // how long a request waits for room; 500 ms

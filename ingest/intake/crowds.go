@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	crowdBatches = 256  // in a window
-	crowdShare   = 0.95 // share of a window's batches
+	crowdBatches = 256  // number of batches in a window
+	crowdShare   = 0.95 // least share of a window's batches from one address
 	crowdAgents  = 20
 	crowdSites   = 1024
 	crowdPause   = time.Hour // between two warnings about a site
@@ -22,8 +22,8 @@ const (
 // crowds finds sites whose batches come almost only from one address, with many user agents. The usual cause is a proxy
 // that OCTAVO_TRUSTED_PROXIES does not name. All visitors with the same user agent then count as one visitor.
 //
-// It looks at windows of crowdBatches batches for each site. Each window chooses the address that the next window
-// counts: the majority, found by Boyer and Moore's vote.
+// It looks at windows of crowdBatches batches for each site. Each window chooses the address whose batches the next
+// window counts. It is the address of the majority, found by the vote of Boyer and Moore.
 type crowds struct {
 	mu      sync.Mutex
 	sites   map[string]*crowdWindow
@@ -34,13 +34,13 @@ type crowds struct {
 
 type crowdWindow struct {
 	address   uint64    // the address counted in this window; 0 for none
-	same      int       // batches from address
+	same      int       // number of batches from address
 	agents    [4]uint64 // a bit for each hash of a user agent from address
 	batches   int
-	candidate uint64 // of the vote
+	candidate uint64 // candidate of the vote
 	votes     int
 	hidden    bool      // whether the last window came from one address
-	warned    time.Time // last warning
+	warned    time.Time // time of the last warning
 }
 
 func newCrowds(log *slog.Logger, m *Metrics) *crowds {
@@ -105,7 +105,7 @@ func (w *crowdWindow) add(address, agent uint64) {
 	}
 }
 
-// finish judges a full window and begins the next one.
+// finish decides whether a full window came from one address, and begins the next window.
 func (c *crowds) finish(site string, w *crowdWindow, now time.Time) {
 	agents := 0
 	for _, word := range w.agents {
@@ -122,7 +122,7 @@ func (c *crowds) finish(site string, w *crowdWindow, now time.Time) {
 	*w = crowdWindow{address: w.candidate, hidden: w.hidden, warned: w.warned}
 }
 
-// hide updates the number of sites whose visitors have one address.
+// hide notes whether the batches of a site come from one address, and updates the number of such sites.
 func (c *crowds) hide(w *crowdWindow, hidden bool) {
 	if w.hidden != hidden {
 		w.hidden = hidden

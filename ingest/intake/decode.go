@@ -8,12 +8,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/section"
 )
 
-// decoder turns one request's body into one log message. The strings in it alias the body or the decoder's scratch; the
-// encoder copies them. Decoders are reused.
+// decoder turns one request's body into one log message. Its strings share the memory of the body or of scratch until
+// the encoder copies them. Decoders are reused.
 type decoder struct {
 	scanner
 	index   int  // index of the current event
-	current int  // the position of its first byte; outside between events
+	current int  // position of the current event's first byte, or outside
 	known   bool // whether events of unknown types are refused individually
 	unknown int  // number of refused events of unknown types
 	event   insights.Event
@@ -51,7 +51,8 @@ func getDecoder(body []byte) *decoder {
 	return d
 }
 
-// putDecoder drops every reference to the body, because the body belongs to the caller again.
+// putDecoder puts a decoder back into the pool. It drops every reference to the body, because the caller may change the
+// body after Accept returns.
 func putDecoder(d *decoder) {
 	if cap(d.scratch) > maxPooled || cap(d.encoder.Bytes()) > maxPooled {
 		return
@@ -72,8 +73,7 @@ func (d *decoder) begin() {
 	d.scratch = d.scratch[:0]
 }
 
-// request decodes the whole body into the encoder. After an error the encoder's content
-// is undefined.
+// request decodes the whole body into the encoder. After an error the encoder's content is undefined.
 func (d *decoder) request(in *Intake, site Site, client Client) *insights.Refusal {
 	now := client.Now.UnixMilli()
 	d.encoder.Begin(in.ids.next(), site.ID, now)
@@ -226,7 +226,7 @@ func (d *decoder) eventType() *insights.Refusal {
 	return err
 }
 
-// apiMember reads a member of an event of the api door.
+// apiMember reads a member of an event that was not sent by a browser.
 func (d *decoder) apiMember(name string, allowed timeRange) *insights.Refusal {
 	switch name {
 	case "session":
@@ -239,8 +239,8 @@ func (d *decoder) apiMember(name string, allowed timeRange) *insights.Refusal {
 	return d.payloadMember(name)
 }
 
-// payloadMember remembers the position of a payload member. The meaning of a payload member depends on the type, which
-// may come later. Members of other types are ignored, like unknown members.
+// payloadMember remembers the position of a payload member. Its meaning depends on the event's type, which may follow
+// later in the event. A member that does not belong to the type is ignored, like an unknown member.
 func (d *decoder) payloadMember(name string) *insights.Refusal {
 	if i := payloadIndex(name); i >= 0 {
 		d.sent.payload[i] = 0
@@ -299,7 +299,7 @@ func (d *decoder) session() *insights.Refusal {
 		case "visitorAuthClaims":
 			err = d.claims()
 		case "cookies":
-			// Checked for its type only: cookies are not stored.
+			// Cookies are not stored, so only their type is checked.
 			if c := d.peek(); c != '{' && c != 'n' {
 				return d.wrongType("session.cookies", "must be an object")
 			}
@@ -373,8 +373,8 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 	ip, own := client.IP, d.sent.ip != ""
 	if own {
-		// If this is not an address (a proxy's "unknown"), the place is unknown. The caller's address is no
-		// replacement, because the caller may be a server.
+		// If session.ip is not an address, such as a proxy's "unknown", the place is unknown. The caller's address does
+		// not replace it, because the caller may be a server.
 		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
 	d.derive(in, d.sent.userAgent, &client.Place, ip, own)

@@ -10,8 +10,8 @@
 //   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of
 //     sessions.go; crowds.go finds sites whose proxy hides the addresses of visitors
 //
-// The accept path makes no allocations: strings alias the body until the encoder copies them.
+// The accept path makes no allocations. Its strings share the body's memory until the encoder copies them.
 //
-// It imports schema, fair, and of ingest balance, eventlog and retry. It must
-// not import sink, eventstore or deadletter.
+// It imports schema and fair. Of the packages in ingest, it imports balance, eventlog and retry. It must not import
+// sink, eventstore or deadletter.
 package intake

@@ -12,9 +12,9 @@ import (
 // doorMaxEvents is the largest number of events in a batch of a browser.
 const doorMaxEvents = 50
 
-// Door has the facts about a batch of a browser that are not in the batch.
+// Door has the facts about a browser's batch that are not in the body of the request.
 type Door struct {
-	// IP and UserAgent determine the visitor, and IP the place. Both are then dropped.
+	// IP and UserAgent determine the visitor, and IP determines the place. Neither IP nor UserAgent is stored.
 	IP        netip.Addr
 	UserAgent string
 	// Place is the browser's place according to a trusted sender; it replaces the lookup of the address.
@@ -29,7 +29,7 @@ type Door struct {
 	Hosts []string // hosts that the urls of events may have: see schema.HostAllowed
 }
 
-// AcceptDoor takes a browser's batch {"id":"...","events":[...]}. Like Accept, it returns nil when every event is
+// AcceptDoor accepts a browser's batch {"id":"...","events":[...]}. Like Accept, it returns nil when every event is
 // durable in the log, or an *insights.Refusal. Events of unknown types are refused individually. The node assigns the
 // visitor and the session of each event.
 //
@@ -47,7 +47,7 @@ type doorBatch struct {
 	late int64 // milliseconds
 
 	visitors visitors
-	pooled   []byte // agent, key and id, for reuse
+	pooled   []byte // buffer for the visitor's input, the key and the id; reused
 	columnAt int    // start of the value of the column eventKey in pooled
 	idAt     int    // start of the idempotency key in pooled
 }
@@ -76,7 +76,8 @@ func (b *doorBatch) end() {
 // key returns the value of the column eventKey.
 func (b *doorBatch) key() string { return text(b.pooled[b.columnAt:b.idAt]) }
 
-// identify stores the batch's id; "" for none. The stored key has tabs, which no Idempotency-Key has.
+// identify stores the idempotency key that belongs to the batch's id. "" means that the batch has no id. The
+// idempotency key has tabs, so it differs from every Idempotency-Key of a request.
 func (b *doorBatch) identify(id string) {
 	b.pooled = b.pooled[:b.idAt]
 	if id == "" {
@@ -88,7 +89,7 @@ func (b *doorBatch) identify(id string) {
 	b.pooled = append(b.pooled, id...)
 }
 
-// identified reports whether the batch has the id that it needs.
+// identified reports whether the batch has an id, or needs none.
 func (b *doorBatch) identified() bool { return b.door.Pixel || len(b.pooled) > b.idAt }
 
 // idempotencyKey returns the key under which the batch is stored once; "" for a batch without an id.

@@ -12,7 +12,7 @@ const (
 	maxAge     = 24 * 60 * 60 * 1000 // milliseconds
 )
 
-// batchID reads the batch's id. null counts as absent.
+// batchID reads the batch's id. An id that is null counts as a missing id.
 func (d *decoder) batchID() *insights.Refusal {
 	const problem = "must have 1 to 64 ASCII letters, digits, - or _"
 	var id string
@@ -66,7 +66,7 @@ func (d *decoder) browserMember(name string) *insights.Refusal {
 	return d.payloadMember(name)
 }
 
-// age reads the time between the event and the first attempt of sending it.
+// age reads the time between the event and the first attempt to send it.
 func (d *decoder) age() *insights.Refusal {
 	const problem = "must be a whole number of milliseconds from 0 to 86400000"
 	c := d.peek()

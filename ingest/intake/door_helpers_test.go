@@ -67,7 +67,7 @@ func newDoor(t testing.TB, log Appender, change func(*Config)) *Intake {
 	})
 }
 
-// browserBatch is a batch with these events.
+// browserBatch returns a browser's batch with these events.
 func browserBatch(events string) []byte { return []byte(`{"id":"b-1","events":[` + events + `]}`) }
 
 const browserView = `{"type":"page_view","url":"https://d.example/p"}`
@@ -85,7 +85,7 @@ func browserRows(t testing.TB, body []byte, door Door) []row {
 	return ingesttest.RowsOf(t, log.Messages[0])
 }
 
-// recordedKeys grants every key and records it, or finds each in one state.
+// recordedKeys records each key that is claimed. It answers every claim with the same state.
 type recordedKeys struct {
 	Keys
 	claimed *[]string

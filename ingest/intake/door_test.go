@@ -141,7 +141,7 @@ func TestDoorAccepts(t *testing.T) {
 	}
 }
 
-// TestDoorTooOld: an event may be as old as a site key's event.
+// TestDoorTooOld: a browser's event has the same age limit as an event that is posted with a site's key.
 func TestDoorTooOld(t *testing.T) {
 	t.Parallel()
 	in := newDoor(t, discardLog{}, func(c *Config) { c.MaxPast = time.Hour })
@@ -263,7 +263,7 @@ func TestDoorLikeAPI(t *testing.T) {
 	}
 }
 
-// TestDoorPoisonedBuffer: no stored or remembered value aliases the batch or the request.
+// TestDoorPoisonedBuffer: no stored or remembered value shares memory with the batch or the request.
 func TestDoorPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

@@ -20,22 +20,23 @@ type agent struct {
 
 // agents parses user agents, and caches recent results.
 //
-// It is a two-way cache of atomic pointers. Readers of a slot share a cache line and never wait, and a miss replaces
-// one of two entries. A lost entry costs one parse.
+// The cache has atomic pointers, so readers never wait. A user agent has two slots. If the cache lacks the user agent,
+// the new entry replaces the entry in one of these slots. The replaced entry must be parsed again when it is next
+// needed.
 type agents struct {
 	seed  maphash.Seed
 	slots []atomic.Pointer[agentEntry] // a power of two
 }
 
 type agentEntry struct {
-	text  string // a copy of our own
+	text  string // own copy, which does not share the request's memory
 	agent agent
 }
 
-// cachedAgents is the number of user agents that the cache holds.
+// cachedAgents is the largest number of user agents in the cache.
 const cachedAgents = 4096
 
-// maxAgent bounds the bytes of a user agent that are parsed.
+// maxAgent is the number of bytes of a user agent that are parsed.
 const maxAgent = 512
 
 func newAgents(size int) *agents {
@@ -46,7 +47,7 @@ func newAgents(size int) *agents {
 	return &agents{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[agentEntry], slots)}
 }
 
-// find does not retain text.
+// find returns the facts of a user agent. It does not retain text.
 func (a *agents) find(text string) agent {
 	if text == "" {
 		return agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
@@ -65,7 +66,7 @@ func (a *agents) find(text string) agent {
 	}
 	e := &agentEntry{text: strings.Clone(text)}
 	e.agent = parseAgent(e.text)
-	// The hash selects which of the two to replace, practically at random.
+	// The hash selects which of the two slots gets the new entry, practically at random.
 	if first.Load() != nil && hash>>63 != 0 {
 		first = second
 	}

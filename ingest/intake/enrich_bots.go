@@ -8,10 +8,11 @@ import (
 
 var botUnknown = code(insights.Bots, "unknown")
 
-// bots recognizes automated agents by a part of their user agent, in lower case. The first matching row wins, so a name
-// that contains another name comes before it. A test checks that every name in insights.Bots has a row.
+// bots recognizes automated agents by a part of their user agent, in lower case. The first matching row wins, so a row
+// whose part contains another row's part must come before that row. A test checks that every name in insights.Bots has
+// a row.
 var bots = []struct{ part, name string }{
-	// Readers for an assistant's users or its index.
+	// Programs that read for an AI assistant's users or for its index.
 	{"gptbot", "gptbot"},
 	{"chatgpt", "chatgpt"}, // ChatGPT-User, ChatGPT Agent
 	{"oai-searchbot", "openai"},
@@ -76,7 +77,7 @@ var bots = []struct{ part, name string }{
 	{"applebot", "applebot"},
 
 	// Other automated agents.
-	{"cubot", ""}, // a maker of phones
+	{"cubot", ""}, // phones of the maker CUBOT are not bots
 	{"bot", "unknown"},
 	{"crawl", "unknown"},
 	{"spider", "unknown"},
@@ -122,7 +123,7 @@ var botCodes = func() []insights.Code {
 	return list
 }()
 
-// botOf returns the bot of a user agent. It returns 0 for other user agents.
+// botOf returns the bot of a user agent. It returns 0 if the user agent is not a bot's.
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {

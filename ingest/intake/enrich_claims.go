@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// claimPath is the path of one of the event's claims. The list has the order of the claims.
+// claimPath is the path of a claim of the event. The paths are in the order of the claims.
 type claimPath struct {
 	plain, exact string
 	sent         insights.ClaimType
@@ -14,7 +14,7 @@ type claimPath struct {
 
 // claims reads session.visitorAuthClaims. Nested objects become paths, arrays become JSON text, and booleans and
 // numbers become text with their types in another column (insights.ClaimTypes). nulls are left out. If several claims
-// have one path, the last one counts.
+// have the same path, the last claim is stored.
 func (d *decoder) claims() *insights.Refusal {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
@@ -46,8 +46,8 @@ func emptyObject(rest []byte) bool {
 	return s.peek() == '}'
 }
 
-// claimObject flattens the object at the scanner's position, below d.path. escaped: d.exact
-// differs from d.path.
+// claimObject reads the claims of the object at the scanner's position. Their paths begin with d.path. escaped means
+// that d.exact differs from d.path.
 func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) *insights.Refusal {
 	if depth > maxClaimDepth {
 		return d.fail(insights.TooLong, field, "must not nest deeper than "+itoa(maxClaimDepth)+" objects")
@@ -120,7 +120,7 @@ func claimType(first byte) insights.ClaimType {
 	return insights.ClaimNumber
 }
 
-// claimValue reads a value other than an object as text.
+// claimValue reads a value other than an object as text. none is true for null.
 func (d *decoder) claimValue(c byte) (value string, none, ok bool) {
 	switch c {
 	case '"':
@@ -143,7 +143,7 @@ func (d *decoder) claimValue(c byte) (value string, none, ok bool) {
 	return value, false, ok
 }
 
-// compact writes valid JSON without white space between its tokens.
+// compact returns valid JSON without the white space between its tokens.
 func (d *decoder) compact(raw []byte) string {
 	from := len(d.scratch)
 	for i := 0; i < len(raw); {
@@ -169,8 +169,8 @@ func (d *decoder) compact(raw []byte) string {
 }
 
 // setClaim stores a claim under its plain path. It uses the exact path instead if the plain path has a backslash or
-// also belongs to another claim. So the order of the claims does not matter. It returns false if the event has too many
-// claims.
+// also belongs to another claim. So the stored names do not depend on the order of the claims. It returns false if the
+// event has too many claims.
 func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
 	name := path.plain

@@ -12,7 +12,8 @@ var (
 	classUnknown = code(insights.AgentClasses, "unknown")
 )
 
-// classify determines the kind of program that the agent is. A person has no bot, and every other class has a bot.
+// classify sets the program of a user agent. An agent of the class person has no bot. An agent of any other class has a
+// bot.
 func (a *agent) classify(text string) {
 	found, listed := agentlist.Embedded().Find(text)
 	switch {
@@ -28,8 +29,8 @@ func (a *agent) classify(text string) {
 	}
 }
 
-// isProgram reports whether the agent is a program other than a browser. Browsers begin with Mozilla/; old versions of
-// Opera begin with Opera/. Only browsers of the 1990s contain the word compatible.
+// isProgram reports whether a user agent belongs to a program other than a browser. User agents of browsers begin with
+// Mozilla/, or with Opera/ in old versions of Opera. Only browsers of the 1990s have the word compatible in them.
 func isProgram(text string) bool {
 	if !strings.HasPrefix(text, "Mozilla/") {
 		return !strings.HasPrefix(text, "Opera/")

@@ -14,7 +14,7 @@ func (a *agent) correct(text string) {
 	}
 	switch {
 	case hasAny(text, televisions):
-		// The closed set of devices has no television.
+		// insights.Devices has no word for a television.
 		a.device = deviceUnknown
 		if has("Tizen") || has("Web0S") {
 			a.os = osUnknown

@@ -17,7 +17,7 @@ var (
 	displayMCP = code(insights.DisplayContexts, "mcp")
 )
 
-// formOfType has the forms of the types that servers send for one form only, by type code.
+// formOfType has the content form of each event type that has only one form, by the code of the type.
 var formOfType = func() []insights.Code {
 	list := make([]insights.Code, len(insights.EventTypes.Words())+1)
 	list[code(insights.EventTypes, "page_markdown_request")] = formMarkdown
@@ -27,7 +27,7 @@ var formOfType = func() []insights.Code {
 	return list
 }()
 
-// formsOfName are the forms of addresses, by the end of the path's last part. The first that fits decides.
+// formsOfName has the content form of a URL by the end of its path. The first matching row applies.
 var formsOfName = []struct {
 	end  string
 	form insights.Code
@@ -57,7 +57,7 @@ func formOf(e *insights.Event) insights.Code {
 		path = path[at+len("://"):]
 		path = path[max(strings.IndexByte(path, '/'), 0):]
 		if path == "" || path[0] != '/' {
-			return formHTML // only a host
+			return formHTML // the URL has only a host
 		}
 	}
 	for i := range formsOfName {

@@ -9,7 +9,7 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// Place is the place of an IP address. Its strings outlive the lookup.
+// Place is the place of an IP address. Its strings remain valid after the lookup.
 type Place struct {
 	Country             string // ISO 3166-1 alpha-2, upper case; "" if unknown
 	Latitude, Longitude float32
@@ -47,8 +47,8 @@ func OpenPlaces(path string) (*Places, error) {
 // Close closes the file. No lookup may follow.
 func (p *Places) Close() error { return p.db.Close() }
 
-// Locate implements [Locator]. Databases have the country in country.iso_code (GeoLite2,
-// GeoIP2, DB-IP) or country_code (ip-location-db).
+// Locate implements [Locator]. Databases have the country in country.iso_code (GeoLite2, GeoIP2, DB-IP) or country_code
+// (ip-location-db).
 func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	if !ip.IsValid() {
 		return Place{}, false
@@ -85,7 +85,7 @@ type placeRecord struct {
 	latitude, longitude float64
 }
 
-const noDegrees = 1000 // an absent coordinate is not 0°
+const noDegrees = 1000 // stands for an absent coordinate, because 0° is a valid coordinate
 
 var (
 	placeRecords  = sync.Pool{New: func() any { return new(placeRecord) }}

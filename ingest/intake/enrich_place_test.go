@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// The parts of a MaxMind database that these tests need: see the "MaxMind DB
-// File Format Specification". Values are below 29 bytes or members.
+// These functions encode the parts of a MaxMind database that the tests need: see the "MaxMind DB File Format
+// Specification". Values are shorter than 29 bytes or members.
 func dbText(s string) []byte { return append([]byte{2<<5 | byte(len(s))}, s...) }
 func dbDouble(f float64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{3<<5 | 8}, math.Float64bits(f))
@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStatedPlace: if a trusted sender states a place, it replaces all of the place that the address would give.
+// TestStatedPlace: if a trusted sender states a place, the whole place of the address is replaced.
 func TestStatedPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -5,8 +5,8 @@ import (
 	"unicode/utf8"
 )
 
-// campaign reads the five UTM parameters of the event's URL. If several parameters have the same name, the first
-// non-empty one counts.
+// campaign reads the five UTM parameters of the event's URL. If several parameters have the same name, the first value
+// that is not empty is stored.
 func (d *decoder) campaign() {
 	e := &d.event
 	url, _, _ := strings.Cut(e.URL, "#")
@@ -42,8 +42,8 @@ func (d *decoder) campaign() {
 	}
 }
 
-// unquery decodes a query's value. It leaves invalid escapes unchanged, because a campaign with a stray % is still that
-// campaign.
+// unquery decodes a query's value. It leaves invalid escapes unchanged, so that a campaign whose name has a stray % is
+// stored under its name.
 func (d *decoder) unquery(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s

@@ -97,7 +97,7 @@ func deep(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
-// TestPoisonedBuffer: no stored or cached value aliases the body.
+// TestPoisonedBuffer: no stored or cached value shares memory with the body.
 func TestPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

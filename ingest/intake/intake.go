@@ -57,8 +57,8 @@ type Intake struct {
 	ids       messageIDs
 	metrics   *Metrics
 
-	finishing chan struct{}  // a place for each key that is finished after its answer
-	finishes  sync.WaitGroup // of these keys
+	finishing chan struct{}  // limits the goroutines that finish a key after the answer
+	finishes  sync.WaitGroup // waits for these goroutines
 }
 
 // New builds an intake. It starts nothing.
@@ -87,8 +87,8 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 
 // Accept takes a request's decompressed body {"events":[...]}. It returns nil when every event is durable in the log,
-// or an *insights.Refusal. A refused request stores no event, except that after LogUnavailable its events may be
-// stored. If such a request is repeated with its Idempotency-Key, it is stored once.
+// or an *insights.Refusal. A refused request stores no event, but after LogUnavailable its events may be stored. If
+// such a request is repeated with its Idempotency-Key, it is stored once.
 //
 // Accept reads body until it returns, and retains none of its bytes.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
@@ -96,13 +96,13 @@ func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Cli
 	return err
 }
 
-// AcceptKnown is Accept for senders that may know more event types than this version. It refuses events of unknown
-// types individually and returns their number.
+// AcceptKnown is like Accept, for senders that may know more event types than this version. It refuses events of
+// unknown types individually and returns their number.
 func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, client Client) (unknown int, err error) {
 	return in.take(ctx, site, body, client, true, nil)
 }
 
-// take accepts a request of the api door, and a batch of a browser if door is not nil.
+// take accepts a request to the API. If door is not nil, it accepts a browser's batch.
 func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {
@@ -145,8 +145,8 @@ func (in *Intake) refuseUnread(a *balance.Account, err *insights.Refusal) error 
 	return err
 }
 
-// accept processes an admitted request. If it refuses the request, it returns the number of its events. It has counted
-// these events as received, and also events of unknown types.
+// accept processes an admitted request. It counts the request's events as received, also events of unknown types. It
+// returns the number of these events.
 func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client, d *decoder) (all int, refused *insights.Refusal) {
 	err := d.request(in, site, client)
 	count := d.encoder.Len()
@@ -182,7 +182,7 @@ func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, bod
 	return all, nil
 }
 
-// asError makes any Appender's error a refusal.
+// asError converts an error of an Appender to a refusal.
 func asError(err error) *insights.Refusal {
 	if e, ok := err.(*insights.Refusal); ok { //nolint:errorlint // errors.As would lose the wrapping error's text
 		return e
@@ -190,7 +190,7 @@ func asError(err error) *insights.Refusal {
 	return eventlog.Unavailable(err)
 }
 
-// messageIDs makes unique ids. Half of an id is random for the process, and half counts the messages.
+// messageIDs makes unique ids. The first half of an id is random for each process. The second half counts the messages.
 type messageIDs struct {
 	process [8]byte
 	count   *atomic.Uint64

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Keys records, for a day and for all nodes, which requests were sent with which Idempotency-Key. Package store
-// implements it.
+// Keys records which requests were sent with which Idempotency-Key. All nodes share the records, which last for a day.
+// Package store implements it.
 //
 // A request with a key takes three steps:
 //
@@ -22,11 +22,11 @@ import (
 //  2. It appends the message.
 //  3. It marks the key as done, after the answer.
 //
-// A repeat that finds the key done appends nothing. A repeat that finds it claimed waits for a while. If a claim has
-// expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition from the
-// end that the first claim recorded, or from where an earlier search stopped. It appends the message, with the same id,
-// only if the message is not in the log. If the first message still arrives later, the sink drops the second copy. A
-// message that is appended again has no producer id, so the sink compares its message id (sink.repeats).
+// A repeat that finds the key done appends nothing. A repeat that finds the key claimed waits for a while. If a claim
+// has expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition from
+// the end that the first claim recorded, or from where an earlier search stopped. It appends the message, with the same
+// id, only if the message is not in the log. If the first message still arrives later, the sink drops the second copy.
+// A message that is appended again has no producer id, so the sink compares its message id (sink.repeats).
 //
 // recentKeys answers repeats that reach the same node, without a query to Keys.
 type Keys interface {
@@ -39,24 +39,24 @@ type Keys interface {
 // SearchableLog is a log that can be searched for a message.
 type SearchableLog interface {
 	Appender
-	// AppendAgain is Append for a message that an earlier, abandoned attempt may still append. The sink then drops the
-	// second copy.
+	// AppendAgain is like Append, for a message that an earlier, abandoned attempt may still append. The sink then
+	// drops the second copy.
 	AppendAgain(ctx context.Context, site string, partition int, message []byte) error
 	// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
 	// partitions.
 	Choose() (partition int, err error)
 	// RecentEnd returns an offset that the partition's next message will have or exceed.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
-	// Find looks for a message between an offset and the partition's end. next is the place where the search stopped.
-	// After ctx has ended, a new search can continue from next.
+	// Find looks for a message between an offset and the partition's end. next is the offset at which the search
+	// stopped. After ctx has ended, a new search can continue from next.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
 const (
 	// keyUpdate is the time limit of a key's update. No answer depends on the update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the number of keys that a node finishes after their answers. Further requests wait until their
-	// keys are finished, so that a slow database limits them.
+	// keyFinishes is the largest number of keys that a node finishes after their answers. If a slow database reaches
+	// this limit, further requests are answered only after their keys are finished.
 	keyFinishes = 4096
 )
 
@@ -71,7 +71,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	return repeated, refusal
 }
 
-// appendKnown is appendOnce with a cache. It only queries the store for a key that this node does not know.
+// appendKnown is appendOnce without the metric. It queries the store only for a key that this node's cache lacks.
 func (in *Intake) appendKnown(
 	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
 ) (repeated bool, outcome string, refusal *insights.Refusal) {
@@ -114,7 +114,7 @@ func keyBusy(d *decoder) *insights.Refusal {
 	return insights.Refuse(insights.KeyBusy, d.keyField(), problem)
 }
 
-// keyField is the place of the request's key.
+// keyField returns the name of the field that has the request's key, for errors.
 func (d *decoder) keyField() string {
 	if d.door.on {
 		return "id"
@@ -135,8 +135,8 @@ func (in *Intake) claim(
 		return want, claimedAt, "failed", eventlog.Unavailable(err)
 	}
 	deadline := time.Now().Add(in.cfg.KeyWait)
-	// appendClaimed cannot use a claim that takes longer than this. A hanging database must not block the request's
-	// room.
+	// If the database hangs, the request must leave its room. After this time, appendClaimed could not use a claim
+	// anyway.
 	bounded, cancel := context.WithTimeout(ctx, in.cfg.KeyWait+in.cfg.KeyLease/3)
 	defer cancel()
 	wait := retry.Backoff{First: 5 * time.Millisecond, Max: 100 * time.Millisecond}
@@ -163,7 +163,7 @@ func (in *Intake) claim(
 	}
 }
 
-// resume completes an earlier attempt's work.
+// resume completes the work of an earlier attempt. It appends the message unless the log has it.
 func (in *Intake) resume(ctx context.Context, site, key string, claim schema.KeyClaim, claimedAt time.Time, d *decoder) (outcome string, refusal *insights.Refusal) {
 	search, cancel := context.WithDeadline(ctx, claimedAt.Add(in.cfg.KeyLease/4))
 	defer cancel()
@@ -180,7 +180,8 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	}
 	d.encoder.SetID(claim.MessageID)
 	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
-		// This node does not know when the key can be used again, so a repeat queries the store. So the answer waits.
+		// This node does not know when the key can be used again, so a repeat queries the store. So the key must be
+		// finished before the answer.
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 	}
 	return "appended", refusal
@@ -204,14 +205,14 @@ func (in *Intake) appendClaimed(
 	case !refusal.Reason.Retryable:
 		in.updateKey(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
 	case ctx.Err() == nil:
-		// The log has abandoned the message and will not append it later. (If ctx is done, the log may still append it,
-		// and the claim then expires.)
+		// The log has abandoned the message and will not append it later. If ctx is done, the log may still append it,
+		// so the claim must expire first.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal
 }
 
-// finishKey records that a claim's message is in the log, mostly after the answer. Until then a repeat that reaches
+// finishKey records that a claim's message is in the log, usually after the answer. Until then a repeat that reaches
 // another node waits. It does not retain site or key.
 func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.KeyClaim) {
 	select {
@@ -243,8 +244,7 @@ func (in *Intake) Stop(ctx context.Context) error {
 	}
 }
 
-// updateKey records the outcome of an attempt. If that fails, the next attempt with the
-// key looks into the log.
+// updateKey records the outcome of an attempt. If that fails, the next attempt with the key searches the log.
 func (in *Intake) updateKey(ctx context.Context, how func(context.Context, string, string, schema.KeyClaim) error, site, key string, claim schema.KeyClaim) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keyUpdate)
 	defer cancel()

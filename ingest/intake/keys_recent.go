@@ -13,13 +13,13 @@ import (
 const (
 	// keyLife is the time after which a key is free again.
 	keyLife = 24 * time.Hour
-	// recentEntries is the number of keys that a node remembers, of about 72 bytes each.
+	// recentEntries is the largest number of done keys that a node remembers, with about 72 bytes each.
 	recentEntries = 1 << 15
 )
 
 // recentKeys stores the keys that this node has in progress, and keys that are done. A repeat of a known key costs no
-// query to the store, however often it comes. It never answers that a key is done when the store says otherwise,
-// because such a key stays done for keyLife. It forgets keys after a restart, and when another key replaces a key.
+// query to the store, however often it comes. If it answers that a key is done, the store agrees, because a done key
+// stays done for keyLife. It forgets all keys at a restart, and a key whose place another key takes.
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt
@@ -46,8 +46,9 @@ func nameKey(site, key string) keyName {
 	return sha256.Sum256(append(text, key...))
 }
 
-// begin begins an attempt with a key, and waits for another attempt of this node. The result is KeyNew if the caller
-// must ask the store, and then call end. KeyDone, KeyReused and KeyBusy are answers.
+// begin begins an attempt with a key. If this node is processing another attempt with the key, it first waits for the
+// end of that attempt. If the result is KeyNew, the caller must query the store and then call end. KeyDone, KeyReused
+// and KeyBusy are final answers.
 func (r *recentKeys) begin(
 	ctx context.Context, name keyName, bodyHash [sha256.Size]byte, patience time.Duration,
 ) schema.KeyState {
@@ -72,7 +73,7 @@ func (r *recentKeys) begin(
 	}
 }
 
-// tryBegin is begin without waiting. other is the attempt in progress.
+// tryBegin is like begin, but does not wait. other is closed at the end of the attempt that is in progress.
 func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

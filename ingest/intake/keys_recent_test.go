@@ -28,13 +28,13 @@ func TestRecentKeys(t *testing.T) {
 			}
 		}
 		want(schema.KeyNew, body)
-		want(schema.KeyBusy, body) // after a second
+		want(schema.KeyBusy, body) // returned after a second
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if got := r.begin(gone, name, body, time.Hour); got != schema.KeyBusy {
 			t.Errorf("a caller that has gone gets %d", got)
 		}
-		r.end(name, body, time.Time{}) // it failed
+		r.end(name, body, time.Time{}) // the attempt failed
 		want(schema.KeyNew, other)
 		var waiting sync.WaitGroup
 		for range 5 {

@@ -79,8 +79,8 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 }
 
 // TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. By then, the request's caller may
-// have disconnected, and the request's bytes may be overwritten. Stop waits for it, and so does a request above the
-// bound.
+// have disconnected, and the request's bytes may be overwritten. Stop waits until the key is finished. A request above
+// the bound also waits until its key is finished.
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -31,9 +31,9 @@ func TestMaxPast(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		client Client
-		max    time.Duration // 0: the default
+		max    time.Duration // 0 means the default
 		list   []string
-		field  string // "" is accepted
+		field  string // "" means that the events are accepted
 	}{
 		{"now", visitor, 0, []string{ingesttest.Event("page_view", "")}, ""},
 		{"at the bound", visitor, 0, []string{at(testNow.Add(-bound))}, ""},

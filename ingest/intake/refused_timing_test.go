@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refusedPost is a post of several megabytes that is refused, and the reason.
+// refusedPost is a post of several megabytes that is refused, with the reason.
 type refusedPost struct {
 	name   string
 	want   *insights.Reason

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedIsNotRead: a body without room is not read at all. A body that is not JSON is not read beyond its error.
-// Reading the forbidden part would fault, because its memory is protected.
+// TestRefusedIsNotRead: a body for which the intake has no room is not read at all. A body that is not JSON is not read
+// beyond its error. Reading the rest of the body would crash the test, because its memory is protected.
 func TestRefusedIsNotRead(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := syscall.Mmap(-1, 0, 8*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// SaltStore has the salts of visitors. Package store implements it.
+// SaltStore stores the salts of visitors. Package store implements it.
 type SaltStore interface {
 	// DoorSalts returns the salts of the current day and of recent days. First it stores each offered salt if its day
 	// has no salt yet, or if the day's stored salt is newer than the offered salt. A salt without a time is new.
@@ -46,9 +46,9 @@ type Salts struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	known atomic.Pointer[[]schema.DoorSalt] // at most one salt a day; a list is never changed
+	known atomic.Pointer[[]schema.DoorSalt] // at most one salt per day; a list is never changed
 
-	mu     sync.Mutex // held while the store is asked
+	mu     sync.Mutex // held during a query of the store
 	failed time.Time
 	err    error // error of the last read of the store
 }
@@ -88,8 +88,8 @@ func (s *Salts) run(ctx context.Context) {
 	}
 }
 
-// Renew forgets the salts of days before yesterday, and compares the other salts with the salts in the store. Without
-// any salt it does nothing.
+// Renew forgets the salts of days before yesterday, and compares the other salts with the salts in the store. If the
+// node has no salt, it does nothing.
 func (s *Salts) Renew(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -112,7 +112,7 @@ func (s *Salts) forget(now time.Time) []schema.DoorSalt {
 }
 
 // compare offers this node's salts to the store. If missing is true, it also offers a new salt for the day of now. Then
-// it uses the store's salts. The caller holds mu.
+// the node uses the salts that the store returns. The caller holds mu.
 func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error {
 	had := s.forget(now)
 	offered := had[:len(had):len(had)]
@@ -155,7 +155,7 @@ var (
 	errNoStore = errors.New("the intake was built without salts")
 )
 
-// at returns the salts for a time. It queries the store once a day.
+// at returns the salts for a time. It queries the store if the node lacks the day's salt.
 func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 	day := dayOf(now)
 	today, ok := s.of(day)
@@ -185,7 +185,7 @@ func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	if s.err != nil && time.Since(s.failed) < s.pause {
 		return s.err
 	}
-	// The end of the first caller's request must not fail the other callers.
+	// The query serves all waiting callers, so it must not end with the first caller's request.
 	if s.err = s.compare(context.WithoutCancel(ctx), now, true); s.err != nil {
 		s.failed = time.Now()
 		return fmt.Errorf("cannot get the salt of visitors: %w", s.err)
@@ -208,7 +208,8 @@ func (in *Intake) saltsAt(ctx context.Context, now time.Time) (daySalts, *insigh
 
 func dayOf(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 
-// daySalts are the keys that the salts of two days become. crosses means that there is a salt of yesterday.
+// daySalts has the hash keys that are made from the salts of today and yesterday. crosses means that yesterday has a
+// salt.
 type daySalts struct {
 	today, yesterday [4]uint64
 	crosses          bool

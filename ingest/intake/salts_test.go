@@ -174,7 +174,7 @@ func TestSaltsAreForgotten(t *testing.T) {
 }
 
 // TestSaltsPutBack: after the store has lost its salts, nodes restore them. If another node has made a new salt
-// meanwhile, all nodes use the older one.
+// meanwhile, all nodes use the older salt.
 func TestSaltsPutBack(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()

@@ -12,11 +12,11 @@ import (
 const maxDepth = 256
 
 // scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces invalid UTF-8 and lone
-// surrogates by U+FFFD; FuzzScan compares the two.
+// surrogates by U+FFFD; FuzzScan compares scanner with encoding/json.
 //
 // The returned strings alias data, or scratch if they had to be unescaped. Both belong to the request, so an encoder
 // copies strings that outlive the request. When scratch grows, its memory may move. Earlier strings still refer to the
-// old bytes.
+// old memory, which does not change.
 type scanner struct {
 	data    []byte
 	pos     int
@@ -87,14 +87,15 @@ const (
 	highs = 0x8080808080808080
 )
 
-// plain returns the end of the run of plain bytes from i: ASCII without quotes, backslashes and control characters.
+// plain returns the index of the first byte at or after i that is not plain. Plain bytes are ASCII characters except
+// quotes, backslashes and control characters.
 func plain(b []byte, i int) int {
 	for ; i+8 <= len(b); i += 8 {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote := x ^ lows*'"'
 		slash := x ^ lows*'\\'
-		// Each term sets the high bit of the bytes that it matches. A borrow can only mark bytes after the first
-		// correct mark.
+		// Each term sets the high bit of the bytes that it matches. A borrow can mark a byte wrongly, but only after
+		// the first correct mark.
 		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
 		if marks != 0 {
 			return i + bits.TrailingZeros64(marks)/8
@@ -237,7 +238,7 @@ func (s *scanner) word(w string) bool {
 	return true
 }
 
-// number takes a number and returns its text.
+// number reads a number and returns its text.
 func (s *scanner) number() (string, bool) {
 	start := s.pos
 	digits := func() bool {
@@ -270,7 +271,7 @@ func (s *scanner) number() (string, bool) {
 	return text(s.data[start:s.pos]), true
 }
 
-// skip takes any value, checking its syntax.
+// skip reads a value of any type. It checks the syntax and discards the value.
 func (s *scanner) skip(depth int) bool {
 	switch c := s.peek(); c {
 	case '"':
@@ -304,7 +305,7 @@ func (s *scanner) skip(depth int) bool {
 	}
 }
 
-// skipString takes a string and discards its value.
+// skipString reads a string and discards its value.
 func (s *scanner) skipString() bool {
 	if s.peek() != '"' {
 		return false

@@ -10,18 +10,18 @@ const sessionGap = 30 * 60 * 1000
 // last event. It allocates memory with its first session, and no more later.
 //
 // A session's hash is derived from the visitor and the 30-minute period in which the session began. Two sessions of a
-// visitor never begin in the same period, because more than 30 minutes lie between them. A node may not know the
-// session, after a restart or because another node has it. It still assigns the same hash in most cases, because its
-// first event is mostly in the same period. SENDING.md has the measured differences.
+// visitor never begin in the same period, because they begin more than 30 minutes apart. A node may not know a session,
+// after a restart or because another node has it. In most cases it still assigns the same hash, because the first event
+// that it gets is mostly in the same period. SENDING.md has the measured differences.
 type sessions struct {
 	shards  [sessionShards]sessionShard
-	sets    uint64 // sets in a shard
+	sets    uint64 // number of sets in a shard
 	metrics *Metrics
 }
 
 const (
 	sessionShards = 64
-	sessionWays   = 16 // entries in a set
+	sessionWays   = 16 // number of entries in a set
 )
 
 type sessionShard struct {
@@ -42,7 +42,7 @@ func newSessions(entries int, m *Metrics) *sessions {
 	return &sessions{sets: uint64((entries + least - 1) / least), metrics: m}
 }
 
-// set returns the set of a visitor in its locked shard.
+// set returns the set of entries to which a visitor belongs. The caller has locked the shard.
 func (s *sessions) set(shard *sessionShard, visitor uint64) []sessionEntry {
 	if shard.entries == nil {
 		shard.entries = make([]sessionEntry, s.sets*sessionWays)
@@ -51,10 +51,10 @@ func (s *sessions) set(shard *sessionShard, visitor uint64) []sessionEntry {
 	return shard.entries[at : at+sessionWays]
 }
 
-// find returns a time in the first period of the visitor's session at t. It continues a known session, and otherwise
-// begins a session if begin is true. An event may be late. It belongs to the known session if it is at most sessionGap
-// before the session's first event. An older event gets a session of its period. This is the hash of the event's true
-// session if both began in the same period.
+// find returns a time in the period in which the visitor's session at t began. It continues the known session if t
+// belongs to it. Otherwise it begins a session if begin is true. An event may be late. It belongs to the known session
+// if it is at most sessionGap before the session's first event. An older event gets the session of its own period. This
+// session has the hash of the event's true session if that session began in the same period.
 func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found bool) {
 	shard := &s.shards[visitor%sessionShards]
 	shard.mu.Lock()
@@ -93,15 +93,15 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 	return t, true
 }
 
-// visitors are the hashes of a browser's visitor by the salts of today and yesterday. yesterday is 0 if there was no
-// salt.
+// visitors are the hashes of a browser's visitor by the salts of today and yesterday. yesterday is 0 if yesterday has
+// no salt.
 type visitors struct {
 	today, yesterday uint64
 	midnight         int64 // the beginning of today, in milliseconds
 }
 
-// assign returns the visitor and the session of a browser's event. An event before midnight has yesterday's hash, and
-// so have the events after midnight until that session ends.
+// assign returns the visitor and the session of a browser's event. An event before midnight has the visitor's hash of
+// yesterday. If the session continues after midnight, its later events have this hash too.
 func (s *sessions) assign(who siteHasher, v visitors, t int64) (visitor, session uint64) {
 	visitor = v.today
 	if v.yesterday != 0 {

@@ -50,7 +50,7 @@ func TestSimulatedSessions(t *testing.T) {
 	views, truth := simulatedDay(r, visitorsOfDay)
 	who := NewHasher(testKey).site("site_1")
 	half := views[len(views)/2].at
-	// This is the largest number of visitors with concurrent sessions.
+	// most is the largest number of visitors that have a session at the same time.
 	most := 0
 	{
 		open := newTestSessions(1 << 22)
@@ -72,10 +72,10 @@ func TestSimulatedSessions(t *testing.T) {
 	type layout struct {
 		name    string
 		nodes   int
-		entries int                              // 0 is enough
+		entries int                              // size of the table; 0 means large enough
 		node    func(i int, v simulatedView) int // which node takes the view
 		restart func(node int, at int64) bool    // whether the node forgets everything just before
-		atMost  float64                          // wrong share of the sessions
+		atMost  float64                          // largest share of sessions that may be wrong
 	}
 	hashed := func(_ int, v simulatedView) int { return int(siphash.Hash(1, 2, binaryOf(v.visitor)) % 3) }
 	restarted := map[int]bool{}

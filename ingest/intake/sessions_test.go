@@ -87,7 +87,7 @@ func TestLateEvents(t *testing.T) {
 	who := NewHasher(testKey).site("site_1")
 	table := newTestSessions(1)
 	v := visitors{today: 7}
-	start := testNow.UnixMilli()/sessionGap*sessionGap + minute // in the first minute of a period of 7
+	start := testNow.UnixMilli()/sessionGap*sessionGap + minute // in the first minutes of a period of visitor 7
 	at := func(minutes int64) uint64 {
 		_, session := table.assign(who, v, start+minutes*minute)
 		return session

@@ -2,7 +2,8 @@ package intake
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// unknownType refuses the current event. For an event that is refused individually, no caller reads the reason.
+// unknownType returns the refusal of the current event. If events of unknown types are refused individually, the
+// refusal has no text, because no caller reads it.
 func (d *decoder) unknownType() *insights.Refusal {
 	if d.known {
 		return unknownAlone

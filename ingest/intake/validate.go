@@ -14,10 +14,10 @@ const (
 	maxID      = 256
 	maxText    = 8192
 	maxToken   = 1 << 16
-	maxComment = 512 // characters
+	maxComment = 512 // in characters
 
 	maxClaims     = 100
-	maxClaimName  = 256 // with its path
+	maxClaimName  = 256 // length of a claim's name with its path
 	maxClaimBytes = 16 << 10
 	maxClaimDepth = 8
 )
@@ -30,7 +30,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 func wordList(e *insights.Enum) string { return strings.Join(e.Words(), ", ") }
 
-// fail refuses the request for the current event.
+// fail returns the refusal of a request for a problem of its current event.
 func (d *decoder) fail(reason *insights.Reason, field, problem string) *insights.Refusal {
 	return insights.RefuseEvent(reason, d.index, field, problem)
 }
@@ -39,8 +39,8 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrongType refuses a value of the wrong JSON type. It skips the value first, so a body that is not JSON gets the
-// syntax error.
+// wrongType returns the refusal of a value of the wrong JSON type. It skips the value first, so a body that is not JSON
+// gets the syntax error.
 func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {
 		return d.syntax("")
@@ -48,7 +48,7 @@ func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	return d.fail(insights.InvalidField, field, problem)
 }
 
-// syntax refuses the whole body. If problem is empty, the error is a syntax error at pos.
+// syntax returns the refusal of the whole body. If problem is empty, the error is a syntax error at pos.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {
 		problem = schema.NotJSON(d.data, int64(d.pos))
@@ -73,7 +73,7 @@ func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	return false, d.wrongType(field, "must be an object")
 }
 
-// str reads a string of at most limit bytes. null counts as absent: "".
+// str reads a string of at most limit bytes. It stores "" for null, as for an absent member.
 func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 	switch d.peek() {
 	case '"':
@@ -122,7 +122,7 @@ func (d *decoder) url(dst *string, field string) *insights.Refusal {
 	return nil
 }
 
-// enum reads a word of an enumeration. null counts as absent: 0.
+// enum reads a word of an enumeration. It stores 0 for null, as for an absent member.
 func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *insights.Refusal {
 	var word string
 	sent := d.peek() == '"'
@@ -140,7 +140,8 @@ func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *in
 	return nil
 }
 
-// measured reads an integer from `least` to `most`, in any notation: 1e2 is 100. null counts as absent.
+// measured reads an integer from `least` to `most`, in any notation: 1e2 is 100. It stores 0 for null, as for an absent
+// member.
 func (d *decoder) measured(dst *insights.Measured, field string, least, most int) *insights.Refusal {
 	c := d.peek()
 	if c == 'n' {

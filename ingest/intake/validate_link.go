@@ -15,7 +15,8 @@ type target struct {
 	members [len(targetNames)]string
 }
 
-// targetKinds has, by kind code, the members of targetNames that a kind has, and those it requires.
+// targetKinds has a row for each kind, by its code. The row says which members of targetNames the kind has, and which
+// of them it requires.
 var targetKinds = func() []struct{ has, required [len(targetNames)]bool } {
 	list := make([]struct{ has, required [len(targetNames)]bool }, len(insights.LinkKinds.Words())+1)
 	for code := range list {
@@ -81,7 +82,7 @@ var targetFields = func() (list [len(targetNames)]string) {
 }()
 
 // canonical writes the target in the form of insights.ParseContentRef, so that equal targets have equal texts.
-// TestCanonicalTarget compares the two.
+// TestCanonicalTarget compares its result with insights.ParseContentRef.
 func (d *decoder) canonical() *insights.Refusal {
 	kind := &targetKinds[d.target.kind]
 	from := len(d.scratch)

@@ -128,8 +128,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls each for every member of an object. each must consume the member's value. It is only for payloads,
-// because their syntax was checked when they were skipped.
+// members calls each for every member of an object. each must consume the member's value. It is only for payload
+// members, because payloadMember has checked their syntax.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {

@@ -13,7 +13,7 @@ type timeRange struct {
 	past             time.Duration
 }
 
-// timestamp reads the time of an event. A site's key cannot set it far into the past.
+// timestamp reads the time of an event. A request with a site's key may not have a time before allowed.earliest.
 func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
 	var s string
 	if err := d.shortStr(&s, "timestamp"); err != nil {

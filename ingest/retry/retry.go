@@ -1,5 +1,5 @@
-// Package retry waits between the attempts of ingest's packages. Each wait is longer than the last wait, and only some
-// waits are logged.
+// Package retry waits between the attempts of ingest's packages. Each wait is longer than the last wait, up to a
+// maximum. Only some waits are logged.
 //
 // It imports no other package of this module. The supervisor in cmd/engine has a different policy: it counts restarts
 // and gives up.

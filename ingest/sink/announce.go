@@ -15,8 +15,8 @@ const (
 	readerPoll  = 100 * time.Millisecond
 )
 
-// announce records which rows will leave the table, and waits until every running node has read this notice. So every
-// answer without the rows reports that they are missing. A node without heartbeats counts as ended.
+// announce records how many rows will leave the table, and waits until every running node has read this notice. So
+// every query result without these rows says that they are missing. A node without heartbeats counts as ended.
 func (m *Mender) announce(ctx context.Context, rows int64) error {
 	notice, err := m.cfg.Ledger.NoteLeaving(ctx, rows)
 	if err == nil {

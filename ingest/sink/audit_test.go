@@ -16,9 +16,9 @@ type auditWorld struct {
 	t        *rapid.T
 	stored   int64 // rows of the table
 	inserted int64 // rows that are stored and not yet counted
-	counted  int64 // the ledger
-	deleted  int64 // rows left out of the ledger so far
-	noted    int64 // rows that are left out of the ledger and still stored
+	counted  int64 // rows of the ledger
+	deleted  int64 // rows that deletions have removed from the ledger so far
+	noted    int64 // rows that are removed from the ledger and still stored
 	lost     int64
 	doubled  int64
 	missing  []schema.MissingRows
@@ -67,7 +67,7 @@ func (w *auditWorld) MonthsFrom(
 	_ context.Context, ends map[int]int64, _ []schema.EventMonth,
 ) (schema.RowsByMonth, error) {
 	w.steps()
-	// Deletions and losses are of counted rows.
+	// Only counted rows are deleted or lost.
 	return schema.RowsByMonth{modelMonth: {Rows: w.counted + w.deleted + w.inserted - ends[0]}}, nil
 }
 

@@ -91,14 +91,14 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// pendingAges has the production times of a partition's messages that were read and are not stored.
+// pendingAges has the production times of a partition's messages that were read but are not stored yet.
 type pendingAges struct {
 	mu   sync.Mutex
 	list []producedBy // oldest first
 	last time.Time    // the time of the last stored message
 }
 
-// producedBy records that a fetch's messages before an offset were produced at a time or later.
+// producedBy records that the messages of a fetch, before the offset to, were produced at since or later.
 type producedBy struct {
 	to    int64
 	since time.Time
@@ -126,7 +126,7 @@ func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
-// stored removes the messages before an offset.
+// stored removes the messages before an offset, because they are stored.
 func (w *pendingAges) stored(to int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -142,7 +142,7 @@ func (w *pendingAges) drop(to int64) {
 	w.list = append(w.list[:0], w.list[n:]...)
 }
 
-// askRetention reads the log's retention. Without an answer, the last known value stays.
+// askRetention reads the log's retention. If the log does not answer, the last known value stays.
 func (s *Sink) askRetention(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -155,8 +155,8 @@ func (s *Sink) askRetention(ctx context.Context) {
 }
 
 // Lost returns the number of messages that left the log before they were stored. It counts all partitions since the
-// sinks' group began. The group's offsets carry the count. So a loss is visible after the sink has stored a later
-// message, or has found that there is none.
+// sinks' group began. The count is stored with the group's offsets. So a loss is visible after the sink has stored a
+// later message, or has found that the log has no later message.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()
 	if err != nil {

@@ -14,15 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromBackup has the missing rows of the events table that a backup has.
+// FromBackup is the result of ReadBackup. It says which of the table's missing rows the backup has.
 type FromBackup struct {
-	Found    map[schema.MissingDay]int64 // missing rows
-	Restored int64                       // rows among Found
-	Gone     int64                       // rows that were erased, expired or refused: they are not restored
-	// Unsure counts rows that may belong to an erasure whose tombstones are forgotten. They stay away.
+	Found    map[schema.MissingDay]int64 // number of missing rows that the backup has
+	Restored int64                       // number of rows of Found that were restored
+	Gone     int64                       // number of rows that were erased, expired or refused, and so are not restored
+	// Unsure counts rows that may belong to an erasure whose tombstones are forgotten. They are not restored.
 	Unsure int64
-	// Surplus has the rows of months of which the backup has more rows than are missing. In such a month rows were
-	// deleted, and it is unknown which. Found does not count any row of these months.
+	// Surplus has, by month, the number of rows of the backup if it is larger than the number of missing rows. In such
+	// a month rows were deleted, and the deleted rows are unknown. Found does not count the rows of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
 	Missing []schema.MissingRows // rows that are still missing afterwards
@@ -39,21 +39,21 @@ func (f *FromBackup) FoundRows() (rows int64) {
 // BackupConfig has the settings for reading a backup. Backup and Fits are required.
 type BackupConfig struct {
 	Backup *eventstore.Backup
-	// Fits returns an error if a folder has no space for some bytes.
+	// Fits returns an error if a folder has no space for a number of bytes.
 	Fits func(folder string, bytes int64) error
 	// Skip lists the differences that a repair from the log mends. Missing rows in their ranges are not taken from the
 	// backup.
 	Skip []Difference
-	// Store means that the rows are stored. Otherwise they are only counted.
+	// Store means that missing rows are stored. Without Store, they are only counted.
 	Store bool
-	// Note records that missing rows of a month are about to be stored, without damaged parts of the backup. So the
-	// record exists also if the repair is killed. It is required to store.
+	// Note is called before missing rows of a month are stored. It records their number and the damaged parts of the
+	// backup, whose rows are left out. So the record exists even if the repair is killed. Note is required with Store.
 	Note func(ctx context.Context, month schema.EventMonth, rows int64, damaged []eventstore.BackupDamage) error
 }
 
-// ReadBackup looks for missing rows in a backup, and may store them. Only one process at a time does this. The lock's
-// error means that another process repairs, or that visitors are being erased. A repair from the log runs first, so
-// rows that the log has are not taken from the backup.
+// ReadBackup looks for missing rows in a backup, and stores them if cfg.Store is true. Only one process at a time does
+// this. An error of Lock means that another process repairs, or that visitors are being erased. The caller first runs a
+// repair from the log, so rows that the log has are not taken from the backup.
 func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBackup, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -107,12 +107,12 @@ type backupReading struct {
 	scratch *eventstore.Scratch
 }
 
-// logRange has the offsets with from ≤ offset < to.
+// logRange is the range of offsets [from, to).
 type logRange struct{ from, to int64 }
 
 func (l logRange) has(offset uint64) bool { return l.from <= int64(offset) && int64(offset) < l.to }
 
-// refusedEvent is an event of which a dead letter exists.
+// refusedEvent identifies an event that has a dead letter.
 type refusedEvent struct {
 	partition int
 	offset    int64
@@ -121,7 +121,7 @@ type refusedEvent struct {
 	received  int64 // in seconds
 }
 
-// prepare reads the reasons for which rows of the backup are left out.
+// prepare reads what decides which rows of the backup are left out.
 func (b *backupReading) prepare(ctx context.Context) (err error) {
 	if b.waiting, err = b.r.waiting(ctx); err != nil {
 		return err
@@ -131,8 +131,8 @@ func (b *backupReading) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// waiting returns the messages that are not committed, by partition of the log. Their sink looks for their rows in the
-// table, and stores the missing rows.
+// waiting returns the messages that are not committed, by partition of the log. The sink that reads these messages
+// looks for their rows in the table, and stores the missing rows.
 func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	count, err := r.log.Partitions(ctx)
 	if err != nil {
@@ -167,7 +167,7 @@ func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, 
 	return list, err
 }
 
-// mostBackupRows is the number of rows that are read in one step.
+// mostBackupRows is the number of rows that one step reads at most.
 const mostBackupRows = 10_000
 
 // month looks for missing rows of a month, and stores them if configured.
@@ -218,7 +218,7 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	if !b.cfg.Store || total == 0 {
 		return nil
 	}
-	// A missing row may be in a running insert of a killed repair.
+	// A running insert of a killed repair may have a missing row, so wait for it.
 	if err := b.r.cfg.Store.Settle(ctx); err != nil {
 		return err
 	}
@@ -233,8 +233,8 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	return nil
 }
 
-// uncounted counts the rows of a month that sinks have stored and not yet counted. They make the number of missing rows
-// too small.
+// uncounted counts the rows of a month that sinks have stored and not yet counted. The number of missing rows is too
+// small by this number.
 func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) (int64, error) {
 	ends, err := b.m.cfg.Ledger.RowsEnds(ctx)
 	if err != nil {
@@ -251,7 +251,8 @@ type backupRow struct {
 	day   schema.MissingDay
 }
 
-// missing returns the rows of a range that the table lacks, each once. It counts the rows that are not restored.
+// missing returns the rows of a range that the table lacks, each once. It counts the rows that are not restored in
+// count.
 func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, count *FromBackup) ([]backupRow, error) {
 	rows, err := b.scratch.Rows(ctx, of)
 	if err != nil {
@@ -286,14 +287,14 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 	return missing, nil
 }
 
-// skips reports whether a repair from the log handles an offset.
+// skips reports whether a repair from the log restores the rows at an offset.
 func (b *backupReading) skips(partition uint16, offset uint64) bool {
 	return slices.ContainsFunc(b.cfg.Skip, func(d Difference) bool {
 		return d.Partition == int(partition) && d.Missing > 0 && logRange{d.From, d.To}.has(offset)
 	})
 }
 
-// backupTakes is longer than copying the files of a backup takes.
+// backupTakes is an upper bound of the time that copying the files of a backup takes.
 const backupTakes = 24 * time.Hour
 
 // unsure reports whether a row may belong to an erasure whose tombstones are forgotten. A backup that was begun after
@@ -305,7 +306,7 @@ func (b *backupReading) unsure(row eventstore.BackupRow) bool {
 
 // store stores the missing rows of a range, and counts them as restored when the table has them.
 func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
-	rows, err := b.missing(ctx, of, &FromBackup{}) // the second result counts the rows that are not restored
+	rows, err := b.missing(ctx, of, &FromBackup{}) // the FromBackup only takes counts that are not needed here
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -313,7 +314,7 @@ func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error 
 	for i, row := range rows {
 		places[i] = row.place
 	}
-	// Check the lock as late as possible: without it, another repair may run.
+	// Check the lock as late as possible, because another repair may run after it is lost.
 	if err := b.holds(ctx); err != nil {
 		return fmt.Errorf("cannot go on with the repair: %w", err)
 	}

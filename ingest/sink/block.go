@@ -6,20 +6,20 @@ import (
 )
 
 const (
-	// blockGrows is the number of inserts in a row after which the block doubles.
+	// blockGrows is the number of consecutive inserts after which the block doubles.
 	blockGrows = 16
-	// mostHalvings bounds how small a block becomes. A fetch is the smallest block.
+	// mostHalvings is the largest number of halvings. A block has at least the messages of one fetch.
 	mostHalvings = 5
 )
 
 // block is the size of the sink's inserts. It halves when the store lacks memory for an insert. The rows that did not
 // fit are inserted again as one block, because their token identifies the block. They fit when other work has released
-// memory. The block doubles after each blockGrows inserts in a row, up to the configured size. The zero value means the
-// configured size.
+// memory. The block doubles after each blockGrows consecutive inserts that fit, up to the configured size. The zero
+// value means the configured size.
 type block struct {
 	mu       sync.Mutex
 	halvings int
-	stored   int // inserts in a row since the last change
+	stored   int // number of consecutive inserts since the last change
 }
 
 // size returns the rows and bytes that trigger an insert.
@@ -33,8 +33,8 @@ func (b *block) size(c *Config) (rows, bytes int) {
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
 }
 
-// largeRows is the size above which a larger block saves little. Its rows cost the store several times as much as the
-// insert itself.
+// largeRows is the number of rows above which a larger block saves little. The rows of such a block cost the store
+// several times as much as the insert itself.
 const largeRows = 16_384
 
 // pause returns the age at which a block is inserted, counted from its first row. It depends on the number and age of

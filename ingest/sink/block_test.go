@@ -93,7 +93,7 @@ func TestDueByPause(t *testing.T) {
 	for _, at := range []struct {
 		rows int
 		age  time.Duration
-		left time.Duration // 0: the partition is due
+		left time.Duration // 0 means that the partition is due
 	}{
 		{500, 300 * time.Millisecond, 700 * time.Millisecond},
 		{500, 999 * time.Millisecond, time.Millisecond},

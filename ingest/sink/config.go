@@ -29,9 +29,9 @@ type Config struct {
 	Damaged func(error)
 	// Rows counts the rows that the store should have. nil counts nothing.
 	Rows RowLedger
-	// Expired gives a Reconciler the old events of sites that were deleted on purpose.
+	// Expired tells a Reconciler which old events of each site the retention has deleted.
 	Expired map[string][]schema.Expiry
-	// Forgotten gives a Reconciler the erasures, by site, that Erased no longer has.
+	// Forgotten tells a Reconciler the erasures of each site that Erased no longer has.
 	Forgotten map[string]schema.ForgottenErasures
 	Logger    *slog.Logger
 
@@ -46,9 +46,9 @@ type Config struct {
 	FetchBytes int           // bytes of one fetch from each partition; 1 MiB
 	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
 
-	// Window is the greatest distance in offsets between a message and its repeat, if one of the two has no producer id
-	// (repeats.go). A sink that takes over a partition with such messages reads Window offsets again. All sinks of a
-	// group must have the same Window. 16,384.
+	// Window is the greatest distance in offsets between a message and its repeat, if the message or the repeat has no
+	// producer id (repeats.go). A sink that takes over a partition with such messages reads Window offsets again. All
+	// sinks of a group must have the same Window. The default is 16,384.
 	Window int
 
 	MinInSync int // replicas of a new dead-letter topic that must have a letter; by default all except one
@@ -71,7 +71,7 @@ const (
 const (
 	// attemptTimeout limits one attempt to insert, to query the store or to commit.
 	attemptTimeout = time.Minute
-	// maxWait is the longest delay between attempts.
+	// maxWait is the longest pause between attempts.
 	maxWait = 5 * time.Second
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut has the messages of one insert: a partition's messages with from ≤ offset < to. Its rows alias the bytes of its
-// chunks. The cut owns these chunks.
+// cut has the messages of one insert: a partition's messages with offsets in [from, to). Its rows share the memory of
+// its chunks. The cut owns these chunks.
 type cut struct {
 	partition *partition
 	from, to  int64
@@ -22,14 +22,14 @@ type cut struct {
 	oldest    int64 // time when the oldest message was received, in milliseconds
 	sum       uint64
 	tail      uint64 // checksum of the last message
-	plain     int64  // the field plain of progress, at the cut's end
+	plain     int64  // value of progress.plain at the cut's end
 	lost      losses
 	newer     error // reason why this version cannot read the next message; nil if the cut ends for another reason
 
 	rows       *insights.Batch
 	messages   []cutMessage
 	total      int   // rows of all messages
-	firstTime  int64 // the earliest time of their events
+	firstTime  int64 // earliest time of the rows' events
 	unreadable []unreadable
 	repeats    int // events of repeated messages
 	chunks     []*chunk
@@ -37,9 +37,9 @@ type cut struct {
 
 	// uncertain means that an earlier insert may have stored a part of the cut. This insert may still be running.
 	uncertain bool
-	// bisected means that the store refused an insert of the cut, so the sink inserts it by halves.
+	// bisected means that the store refused an insert of the cut, so the sink inserts it in halves.
 	bisected      bool
-	knownStored   storedRows // stored rows of a bisected cut; nil: not read yet
+	knownStored   storedRows // stored rows of a bisected cut; nil until they are read
 	alreadyStored int        // rows that were stored before this sink started the cut
 	refused       []refusedRow
 	honours       int64        // version of the tombstones that the cut honours
@@ -69,7 +69,7 @@ func newCut() *cut {
 	return &cut{rows: insights.NewBatch(), digest: xxhash.New()}
 }
 
-// reset releases the chunks.
+// reset empties the cut, and releases its chunks.
 func (c *cut) reset() {
 	c.rows.Reset()
 	for _, k := range c.chunks {
@@ -86,12 +86,12 @@ func (c *cut) reset() {
 	}
 }
 
-// fill reads the messages of a partition's chunks, which the cut owns from now on. The result depends only on the log:
-// these messages and the Window offsets before each.
+// fill reads the messages of a partition's chunks, which the cut owns from now on. The result depends only on these
+// messages, and on the messages at the Window offsets before each of them.
 //
-// fill stops before a message of a later version or another baseline. It reads a cut that the previous owner began as a
-// whole or not at all. Half of the cut would have another token, and a paused previous owner could then store that half
-// twice.
+// fill stops before a message of a later version or another baseline. If the previous owner began a cut, fill reads the
+// whole of this cut or nothing. A part of this cut would have another token. A paused previous owner could then store
+// the rows of this part a second time.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
@@ -149,8 +149,8 @@ func (c *cut) message(p *partition, f fetched, parse parser) error {
 	return nil
 }
 
-// token is the deduplication token of the rows lo ≤ row < hi. Every sink that reads the same messages makes the same
-// token. The sum of their bytes distinguishes them from another log's messages at the same offsets.
+// token returns the deduplication token of the rows in [lo, hi). Every sink that reads the same messages makes the same
+// token. The messages' checksum distinguishes them from another log's messages at the same offsets.
 func (c *cut) token(topic string, lo, hi int) string {
 	token := fmt.Sprintf("octavo/%s/%d/%d-%d/%016x", topic, c.partition.id, c.from, c.to, c.sum)
 	if lo == 0 && hi == c.total {
@@ -166,7 +166,7 @@ func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	return c.messages[i], row - c.messages[i].first
 }
 
-// rebuild replaces the cut's rows by the rows with lo ≤ row < hi that are not in stored. scratch is an unused batch.
+// rebuild replaces the cut's rows by the rows in [lo, hi) that are not in stored. scratch is an unused batch.
 func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) error {
 	c.rows.Reset()
 	for _, m := range c.messages {
@@ -187,7 +187,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 	return nil
 }
 
-// offsets returns the offsets of the messages with rows lo ≤ row < hi.
+// offsets returns the offsets of the messages that have the first and the last row in [lo, hi).
 func (c *cut) offsets(lo, hi int) (first, last uint64) {
 	from, _ := c.messageOf(lo)
 	to, _ := c.messageOf(hi - 1)

@@ -10,11 +10,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// unreadableReason is the reason of letters about messages. Letters about events have the reason of an
-// eventstore.Fault.
+// unreadableReason is the reason of a dead letter about a message that cannot be read. A dead letter about an event has
+// the reason of an eventstore.Fault.
 const unreadableReason = "unreadable"
 
-// letters are the dead letters of a cut.
+// letters returns the dead letters of a cut.
 func (c *cut) letters(topic string) ([]deadletter.Letter, error) {
 	list := make([]deadletter.Letter, 0, len(c.unreadable)+len(c.refused))
 	for _, u := range c.unreadable {
@@ -42,9 +42,8 @@ func (c *cut) letters(topic string) ([]deadletter.Letter, error) {
 	return list, nil
 }
 
-// writeDeadLetters writes a cut's dead letters before the cut counts as stored.
-// If that is interrupted, the partition's next owner writes them again under the
-// same keys.
+// writeDeadLetters writes a cut's dead letters before the cut counts as stored. If it is interrupted, the partition's
+// next owner writes them again under the same keys.
 func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 	if len(c.unreadable) == 0 && len(c.refused) == 0 {
 		return nil

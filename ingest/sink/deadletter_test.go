@@ -132,8 +132,8 @@ func TestDeadLettersInterrupted(t *testing.T) {
 	}
 }
 
-// An event is stored once, no matter how often it is replayed. (For interrupted
-// replays see TestReplayInterrupted in package deadletter.)
+// TestDeadLettersReplay: an event is stored once, no matter how often it is replayed. TestReplayInterrupted (package
+// deadletter) tests interrupted replays.
 func TestDeadLettersReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -248,7 +248,7 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 }
 
 // TestDeadLettersOfBrokenEvents: if events are truncated, their whole message becomes a dead letter. The first bits of
-// the events do not matter. The site's balance counts all of them.
+// the events do not matter. The site's balance counts all these events.
 func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

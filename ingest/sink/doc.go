@@ -10,6 +10,6 @@
 //     restores rows that the log does not have, from a copy of the table
 //   - freshness.go and members.go read a group's state on any node
 //
-// It imports schema/insights, and of ingest eventlog, eventstore, deadletter, balance and retry. It must not import
-// intake: the log's messages are its only view of requests.
+// It imports schema/insights. Of the packages in ingest, it imports eventlog, eventstore, deadletter, balance and
+// retry. It must not import intake, because the sink sees requests only as messages of the log.
 package sink

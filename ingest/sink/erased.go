@@ -15,9 +15,9 @@ import (
 
 // erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
 //
-// If the previous owner announced a cut, it is repeated with the tombstones of the announcement. So the cut has the
-// same rows and the same token. If the repeat inserted no rows, a paused owner's insert could still be stored later.
-// The eraser waits for a later cut.
+// If the previous owner announced a cut, the new owner repeats it with the tombstones of the announcement. So the cut
+// has the same rows and the same token. With more tombstones, the repeat could insert no rows. A paused owner's insert
+// could then still be stored later. The eraser waits for a later cut.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {
@@ -52,7 +52,8 @@ func (g *generation) erase(c *cut) error {
 }
 
 // honour prepares a commit. The commit declares for every partition which tombstones its next cut honours. If the
-// previous owner of a partition announced a cut, the partition declares its tombstones with its first own cut.
+// previous owner of a partition announced a cut, this sink declares the partition's tombstones only with the first cut
+// after it.
 func (g *generation) honour() {
 	view := g.sink.cfg.Erased.View()
 	if view == nil || view.Version == g.honoured {
@@ -121,8 +122,8 @@ func (r *Reconciler) expired(e arrived) bool {
 // gone reports whether an event intentionally has no row.
 func (r *Reconciler) gone(e arrived) bool { return r.erased(e) || r.expired(e) }
 
-// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. Each partition's
-// commit declares that. A later owner never honours less than the commit that it starts from.
+// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. The commit of each
+// partition declares the version. A later owner never honours fewer tombstones than the commit that it starts from.
 func Honoured(ctx context.Context, log *eventlog.Topic, group string, version int64) (bool, error) {
 	count, err := log.Partitions(ctx)
 	if err != nil {

@@ -136,7 +136,7 @@ func TestErasedEvents(t *testing.T) {
 	r.awaitHonoured(version)
 	r.accept(numbered(97, 97)) // the same message also has an event of another visitor
 	r.awaitStored(193)
-	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // later events
+	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // the events of v6 came after this time
 	r.awaitHonoured(version + 1)
 	r.accept(numbered(194, 97))
 	r.awaitStored(193 + 96)
@@ -207,7 +207,7 @@ func TestErasedRival(t *testing.T) {
 	close(rival.insert)
 	rival.woke.Wait()
 	r.stop(first)
-	r.accept(numbered(102, 1)) // the visitor again
+	r.accept(numbered(102, 1)) // a later event of the erased visitor
 	r.accept(numbered(10, 1))
 	r.awaitStored(1)
 	r.awaitCommitted(1)
@@ -251,7 +251,7 @@ func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(days int) time.Time { return time.UnixMilli(0).Add(time.Duration(days) * 24 * time.Hour) }
 	r := &Reconciler{cfg: Config{Expired: map[string][]schema.Expiry{"a": {
-		// The second row: the site's retention has become longer.
+		// The second expiry was carried out after the site's retention had become longer.
 		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)},
 	}}}}
 	for _, c := range []struct {

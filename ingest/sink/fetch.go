@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// chunk is the result of one fetch from one partition. Its messages share data,
-// which belongs to the cut that takes the chunk until the cut is stored.
+// chunk is the result of one fetch from one partition. Its messages share data. data belongs to the cut that takes the
+// chunk, until the cut is stored.
 type chunk struct {
 	partition *partition
 	messages  []fetched
@@ -27,9 +27,9 @@ type chunk struct {
 	oldest    time.Time // the time when its first message was produced
 	plain     int64     // the offset after the last plain message so far; 0 without a plain message
 	lost      losses
-	older     []seenMessage // messages before the partition's start, to recall first
+	older     []seenMessage // messages before the partition's start, which repeats must know first
 
-	rows, bytes int // sums over the messages, once they are queued
+	rows, bytes int // sums over the messages, set when the chunk is queued
 }
 
 type fetched struct {
@@ -47,9 +47,8 @@ func (c *chunk) free() {
 	chunks.Put(c)
 }
 
-// partition is the state of a partition while the sink owns it. The fetcher uses
-// the first group of fields before it delivers a chunk, the collector the second,
-// the writer the third.
+// partition is the state of a partition while the sink owns it. The fetcher uses the first group of fields before it
+// delivers a chunk. The collector uses the second group, and the writer uses the third.
 type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
@@ -61,7 +60,7 @@ type partition struct {
 	// to detect repeats.
 	plain    int64
 	recalled bool
-	lost     losses // so far
+	lost     losses // losses so far
 	// lostAtStart are the losses before start.
 	lostAtStart losses
 	// tail is the checksum of the last message that was read. recheckLog means that the topic may have been recreated
@@ -71,7 +70,7 @@ type partition struct {
 
 	repeats     repeats
 	queue       []*chunk // chunks that are not yet in a cut
-	rows, bytes int      // of queue
+	rows, bytes int      // sums over queue
 	began       time.Time
 	next        int64 // the offset at which the next cut begins
 
@@ -88,14 +87,14 @@ type partition struct {
 	newer   atomic.Pointer[error] // the reason why this version cannot read the message after the last cut
 }
 
-// showLag shows how many messages of a partition are not stored. It is called whenever either offset changes. While the
-// store is unavailable only the log's end moves.
+// showLag updates the metric that counts a partition's messages that are not stored. It is called whenever the stored
+// offset or the log's end changes. While the store is unavailable, only the log's end changes.
 func (s *Sink) showLag(p *partition) {
 	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
 // recall reads the ids of the messages in the Window before the start that the log still has. Later messages may repeat
-// them.
+// these messages.
 func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, err error) {
 	first, _, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -209,7 +208,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
-		// A topic of events has gaps only by damage. Behind the damage, its broker continues.
+		// A topic of events has gaps only by damage. After the damage, the broker continues with later offsets.
 		if first := c.messages[0].offset; first > next {
 			s.countLost(p, lostDamaged, next, first)
 		}
@@ -249,7 +248,7 @@ func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *
 			return false
 		case <-time.After(s.cfg.FetchWait):
 		}
-		// If the end could not be read, the topic may have been recreated, and no other sign shows it.
+		// If the end could not be read, the topic may have been recreated, and nothing else would show this.
 		if p.recheckLog = p.recheckLog || time.Since(asked) > s.cfg.FetchWait+maxWait; p.recheckLog {
 			continue
 		}
@@ -276,8 +275,8 @@ func (c *chunk) truncate(to int64) {
 	}
 }
 
-// endAtGap drops the messages behind the first gap. They are fetched again. Then a cut that ends before the gap does
-// not count the gap.
+// endAtGap drops the messages after the first gap in the offsets. They are fetched again. So a cut that ends before the
+// gap does not count the gap's messages as lost.
 func (c *chunk) endAtGap() {
 	for i := 1; i < len(c.messages); i++ {
 		if c.messages[i].offset > c.messages[i-1].offset+1 {

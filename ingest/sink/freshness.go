@@ -36,14 +36,14 @@ func NewFreshness(log *eventlog.Log, group string, logger *slog.Logger) *Freshne
 	return &Freshness{log: log, group: group, logger: logger}
 }
 
-// Start begins to look every second. Stop ends this.
+// Start marks the log's end every second, until Stop.
 func (f *Freshness) Start(ctx context.Context) {
 	ctx, f.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	f.done.Go(func() {
 		tick := time.NewTicker(markEvery)
 		defer tick.Stop()
 		for {
-			// While the log does not answer, the last result stays true.
+			// While the log does not answer, the last result remains true.
 			if err := f.look(ctx); err != nil && ctx.Err() == nil {
 				f.logger.Debug("Cannot see how fresh the insights are.", "error", err)
 			}
@@ -111,10 +111,10 @@ type mark struct {
 // marks are the marks that the sinks have not passed yet, oldest first.
 type marks struct {
 	list  []mark
-	apart time.Duration // the least distance between marks, after there were too many
+	apart time.Duration // least time between marks; 0 until there were too many
 }
 
-// maxMarks limits the marks. During a long lag, marks are further apart.
+// maxMarks is the largest number of marks. During a long lag, marks are further apart.
 const maxMarks = 512
 
 func (m *marks) add(next mark) {

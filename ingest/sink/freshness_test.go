@@ -16,7 +16,7 @@ func TestMarks(t *testing.T) {
 	m.add(mark{moment(3), []int64{20, 5}})
 	for _, c := range []struct {
 		committed []int64
-		at        int // 0: none
+		at        int // 0 means none
 	}{{[]int64{9, 5}, 0}, {[]int64{10, 0}, 1}, {[]int64{10, 4}, 0}, {[]int64{25, 4}, 0}, {[]int64{20, 5}, 3}, {[]int64{20, 5}, 0}} {
 		at, ok := m.pass(c.committed)
 		if ok != (c.at > 0) || ok && !at.Equal(moment(c.at)) {

@@ -12,9 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// generation is the sink's work on its partitions until they are reassigned. One
-// fetcher per partition feeds the collector, which decodes a cut while the writer
-// inserts the previous one.
+// generation is the sink's work on its partitions until they are reassigned. Each partition has a fetcher that feeds
+// the collector. The collector decodes a cut while the writer inserts the previous cut.
 type generation struct {
 	sink       *Sink
 	group      committer
@@ -46,8 +45,8 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
 	generationCtx, cancel := context.WithCancel(generationCtx)
 	defer cancel()
-	// Once the partitions are revoked, give up after one session timeout: the next
-	// owner will store these messages.
+	// After the partitions are revoked, give up after one session timeout, because the next owner stores these
+	// messages.
 	drainCtx, abort := context.WithCancel(abortCtx)
 	defer abort()
 	stop := context.AfterFunc(generationCtx, func() {
@@ -70,7 +69,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	for _, p := range g.partitions {
 		fetchers.Go(func() {
 			s.fetchAll(generationCtx, p, in)
-			cancel() // fetchAll returned by itself: the topic was recreated
+			cancel() // fetchAll returned by itself, so a new generation must begin
 		})
 	}
 	full := make(chan *cut, 2)
@@ -227,8 +226,8 @@ func (p *partition) cutReady() bool {
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut moves messages from the queue into the cut c, at most the rows of one insert. It stops before the first message
-// of a later version or another baseline.
+// cut moves messages from the queue into the cut c, about as many as one insert should have. It stops before the first
+// message of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	blockRows, blockBytes := g.sink.block.size(&g.sink.cfg)
 	n, rows, bytes := 0, 0, 0
@@ -255,7 +254,7 @@ func (g *generation) cut(p *partition, c *cut) *cut {
 	return c
 }
 
-// dropQueue frees the queue.
+// dropQueue frees the chunks of the queue.
 func (p *partition) dropQueue() {
 	for _, c := range p.queue {
 		c.free()

@@ -7,7 +7,7 @@ import (
 )
 
 // losses counts a partition's messages that left the log before they were stored, since the group began, by reason. The
-// losses are committed with the group's offset. So each loss counts once, even if several sinks find it.
+// losses are committed with the group's offset. So each loss is counted once, even if several sinks find it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.
@@ -19,7 +19,7 @@ const (
 
 var lossReasons = [...]string{lostRetention: "retention", lostRecreated: "recreated", lostDamaged: "damaged"}
 
-// total is the sum of all reasons.
+// total returns the sum over all reasons.
 func (l losses) total() (n int64) {
 	for _, lost := range l {
 		n += lost
@@ -27,7 +27,7 @@ func (l losses) total() (n int64) {
 	return n
 }
 
-// countLost counts the messages with from ≤ offset < to.
+// countLost counts the messages with offsets in [from, to) as lost.
 func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 	p.lost[reason] += to - from
 	s.metrics.backlog.setLost(p.id, p.lost)
@@ -35,7 +35,8 @@ func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds the start of a partition. It is the committed offset, if the topic was not recreated since.
+// locate finds the offset at which reading a partition starts. This is the committed offset if the topic was not
+// recreated since, and if the messages from there on still exist.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -112,8 +113,9 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	return nil
 }
 
-// endIsLost reports whether damage has cut off the log's end, so that no message with from ≤ offset < end is left.
-// Damage before a message shows as a gap in the offsets. At the end, no further message may arrive for a long time.
+// endIsLost reports whether damage has cut off the log's end, so that no message with an offset in [from, end) is left.
+// Damage before a message is visible as a gap in the offsets. Damage at the log's end has no later message, and the
+// next message may arrive only after a long time.
 func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bool, error) {
 	for range endReads {
 		c, err := s.fetch(ctx, p, from, 1)

@@ -33,7 +33,8 @@ func lostOf(s *Sink) losses {
 	return s.metrics.backlog.losses[0]
 }
 
-// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows them when it has its partition.
+// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows the losses when it owns the
+// partition.
 func awaitLost(t *testing.T, s *Sink, want losses) {
 	t.Helper()
 	eventually.Succeeds(t, "the losses", func() error {
@@ -87,7 +88,8 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
-		// Tombstones do not wait for a message after the announced cut if that message no longer exists.
+		// The messages of the announced cut no longer exist, so the sink declares its tombstones without waiting for a
+		// message.
 		source := &tombstones{}
 		version := source.erase(1, time.Now())
 		s.cfg.Erased = source.follow(t, false)
@@ -171,7 +173,7 @@ func TestSinkCountsALostEnd(t *testing.T) {
 }
 
 // TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all other messages once.
-// The loss counts once, although the first sink ends between its commit and its insert.
+// The loss is counted once, although the first sink ends between its commit and its insert.
 func TestSinkGoesOnBehindDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

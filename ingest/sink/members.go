@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sinkVersion is the version that a sink announces to its group. Raise it with each
-// change that is incompatible with older sinks in the same group.
+// sinkVersion is the version that a sink announces to its group. Increase it with each change that is incompatible with
+// older sinks in the same group.
 const sinkVersion = 1
 
 // announcingBalancer announces this sink's version. It assigns the partitions by the rule of all earlier versions, so
@@ -40,8 +40,8 @@ func isOlder(data []byte) bool {
 // ErrRebalancing is wrapped by OlderMembers' error while members join or leave.
 var ErrRebalancing = errors.New("members are joining or leaving: ask again")
 
-// OlderMembers counts the sinks in a group that are older than this program. Such sinks only read older messages and
-// only insert into older tables. Call it before writing the first newer message or changing the table. A sink that is
+// OlderMembers counts the sinks in a group that are older than this program. Such sinks cannot read newer messages, and
+// cannot insert into newer tables. Call it before writing the first newer message or changing the table. A sink that is
 // down is not a member, so an older sink may still come back.
 func OlderMembers(ctx context.Context, brokers []string, access eventlog.Access, topic, group string) (int, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {

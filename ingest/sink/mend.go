@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// MendLedger has what a Mender reads and writes outside of the events table's store. Package store implements it.
+// MendLedger is the ledger that a Mender reads and writes. Package store implements it.
 type MendLedger interface {
 	CountedRows
 	NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error
 	RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error
 	// NoteLeaving announces rows that are about to leave the table, until ForgetLeaving. ReadersBefore returns the
-	// running nodes that have not read the notice, with a number that grows while a node runs.
+	// running nodes that have not read the notice. Each node has a number that grows while the node runs.
 	NoteLeaving(ctx context.Context, rows int64) (notice int64, err error)
 	ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error)
 	ForgetReader(ctx context.Context, node string) error
@@ -43,11 +43,11 @@ type MendConfig struct {
 	gone time.Duration // time after which a silent node counts as ended; by default readerGone
 }
 
-// Mender sets damaged parts of the events table aside, and restores from the log what the table lacks.
+// Mender sets damaged parts of the events table aside, and restores the table's missing rows from the log.
 type Mender struct {
 	cfg MendConfig
-	// unexplained has the surplus of the table over the counted rows that are not doubled rows. Only the holder of
-	// AuditLock uses it.
+	// unexplained has the table's surplus over the counted rows, by month, if these are not doubled rows. Only the
+	// holder of AuditLock uses it.
 	unexplained map[schema.EventMonth]int64
 }
 
@@ -59,13 +59,13 @@ func NewMender(cfg MendConfig) *Mender {
 
 // Mended is the result of a repair.
 type Mended struct {
-	Restored   int64 // rows
+	Restored   int64 // number of restored rows
 	Partitions []Reconciled
 	Missing    []schema.MissingRows // rows that are still missing afterwards
 }
 
-// Compare checks the parts, sets damaged ones aside, and then compares the table with the ledger. Only one process at a
-// time compares. The lock's error means that another process compares.
+// Compare checks the parts, sets damaged parts aside, and then compares the table with the ledger. Only one process at
+// a time compares. An error of Lock means that another process compares.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
@@ -136,9 +136,9 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	return m.cfg.Ledger.NoteMissingDays(ctx, days)
 }
 
-// Restore stores the missing rows that the log has, and records which rows the log does not have. Only one process at a
-// time does this. The lock's error means that another process restores, or that visitors are being erased. Unless again
-// is true, Restore does nothing if an earlier repair has looked for all missing rows.
+// Restore stores the missing rows that the log has, and records how many rows the log does not have. Only one process
+// at a time does this. An error of Lock means that another process restores, or that visitors are being erased. If an
+// earlier repair has looked for all missing rows, Restore does nothing unless again is true.
 func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference) error) (done Mended, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -200,7 +200,7 @@ func (p *reconciling) countRestored(missing, left []missingRow) {
 	}
 }
 
-// dayOf returns the site and day of an event.
+// dayOf returns the month, the site and the day of an event.
 func (p *reconciling) dayOf(l logged, event insights.RowContent) schema.MissingDay {
 	return schema.MissingDay{
 		Month: schema.EventMonthOf(l.message.Received()), Site: event.Site,

@@ -219,7 +219,7 @@ func TestMend(t *testing.T) {
 	t.Parallel()
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 1; return data }
 	for name, c := range map[string]struct {
-		file   string // a pattern
+		file   string // a pattern of file names
 		change func([]byte) []byte
 	}{
 		"nothing":                      {"data.bin", func(data []byte) []byte { return data }},
@@ -228,7 +228,7 @@ func TestMend(t *testing.T) {
 		"cut data":                     {"data.bin", func(data []byte) []byte { return data[:len(data)/2] }},
 		"longer data":                  {"data.bin", func(data []byte) []byte { return append(data, 0) }},
 		"data gone":                    {"data.bin", nil},
-		"bits everywhere":              {"data.bin", flip}, // also the files of the projection
+		"bits everywhere":              {"data.bin", flip}, // the pattern also matches the projection's files
 		"a bit of the marks":           {"data.*mrk*", flip},
 		"marks gone":                   {"data.*mrk*", nil},
 		"a bit of the primary index":   {"primary.*", flip},
@@ -335,7 +335,7 @@ func TestMendProjection(t *testing.T) {
 func TestMendLoss(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
-	// Rows that the log does not have.
+	// Insert rows that the log does not have.
 	const more = "INSERT INTO events (site, time, log_partition, log_offset, log_index, received) " +
 		"SELECT 'other', toDateTime64('2026-03-04 05:06:07', 3), 7, number, 0, now() FROM numbers(4)"
 	for _, statement := range []string{more, "SYSTEM START MERGES events", "OPTIMIZE TABLE events FINAL"} {
@@ -433,8 +433,8 @@ func TestMendCopy(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendDoubled merges a part with its copy. A comparison says how many rows appear twice, and a repair leaves one of
-// each.
+// TestMendDoubled merges a part with its copy. A comparison says how many rows the table has twice, and a repair leaves
+// each row once.
 func TestMendDoubled(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -451,7 +451,7 @@ func TestMendDoubled(t *testing.T) {
 			t.Fatalf("%v: %+v, set aside %q", err, missing, m.detached())
 		}
 	}
-	// Missing rows do not hide behind doubled ones.
+	// Doubled rows must not hide missing rows.
 	m.ledger.counted.Add(m.ledger.missing[0].Month, schema.MonthRows{Rows: 7})
 	missing, err := m.mender.Compare(t.Context(), nil)
 	if err != nil || len(missing) != 1 || missing[0].Doubled != 60 || missing[0].Rows != 7 {
@@ -471,7 +471,7 @@ func TestMendDoubled(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendMoreRows: rows that nobody counted are no damage while none is there twice.
+// TestMendMoreRows: rows that were not counted are no damage if no row is doubled.
 func TestMendMoreRows(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)

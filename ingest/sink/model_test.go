@@ -73,7 +73,7 @@ func (s *modelSink) commit(_ context.Context, who member, list map[int]progress)
 	if who.generation != s.world.generation {
 		return errPartitionsLost
 	}
-	// The next owner reads it in this form.
+	// The next owner reads the progress in this form.
 	s.world.group = parseProgress(list[0].offset, list[0].metadata())
 	if o.fault != "" {
 		return errModel
@@ -118,9 +118,8 @@ func (s *modelSink) Stored(_ context.Context, _ uint16, from, to uint64) (list [
 	return list, nil
 }
 
-// Insert stores month by month, each whole or not at all. The server continues
-// without its client. It may be killed between two months, and between recording a
-// token and storing its rows.
+// Insert stores month by month, each month as a whole or not at all. The server continues without its client. It may be
+// killed between two months, and between recording a token and storing its rows.
 func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) error {
 	o := s.step("insert")
 	if o.fault == "before" {
@@ -150,7 +149,7 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 				s.world.rows[at] = map[uint16][]insights.RowContent{}
 			}
 			index, content := values[3].([]uint16)[i], b.Content(i)
-			content.Site = "" // the field aliases the message
+			content.Site = "" // the field shares the message's memory
 			content.Site = intaketest.Site.ID
 			s.world.rows[at][index] = append(s.world.rows[at][index], content)
 		}
@@ -287,9 +286,9 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
 				return
 			}
-			// The ledger may be unavailable. Then the numbers wait in memory.
+			// The ledger may be unavailable. Then the counts wait in memory.
 			if m.step("ledger").fault == "" {
-				_ = s.rows.write(ctx, time.Minute) // after a fault of the store, the numbers also wait
+				_ = s.rows.write(ctx, time.Minute) // after a fault of the store, the counts also wait
 			}
 			if c.newer != nil { // a message that this sink cannot read blocks the partition
 				g.commitStored(ctx)
@@ -351,7 +350,7 @@ func TestSinkModel(t *testing.T) {
 		fresh := 0
 		produce := func() {
 			if back := rapid.IntRange(0, 3*modelWindow).Draw(t, "repeat of"); back > 0 && back <= min(modelWindow, len(w.log)) {
-				// If both had a producer id, the log would have dropped one.
+				// If both messages had a producer id, the log would have dropped the second message.
 				f := w.log[len(w.log)-back]
 				w.log = append(w.log, fetched{int64(len(w.log)), f.data, !f.plain || rapid.Bool().Draw(t, "plain")})
 			} else if fresh < len(memory.Messages) {

@@ -6,13 +6,12 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// newerReason counts a message of a later version or another baseline. Such a message blocks its partition like an
-// error of the store.
+// newerReason is the reason that counts a message of a later version or another baseline. Such a message blocks its
+// partition like an error of the store.
 const newerReason = "newer"
 
-// hold waits until a partition is reassigned, because this version cannot read the
-// partition's next message. Waiting is safe: the events stay in the log, and a sink of
-// the version that wrote them can store them.
+// hold waits until a partition is reassigned, because this version cannot read the partition's next message. Waiting is
+// safe, because the events stay in the log, and a sink of the version that wrote them can store them.
 func (s *Sink) hold(ctx context.Context, p *partition, why error) {
 	var pace retry.LogPace
 	for ctx.Err() == nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// laterVersion turns a message into one of the next version.
+// laterVersion returns a copy of a message as the next version writes it.
 func laterVersion(message []byte) []byte {
 	later := slices.Clone(message)
 	later[2]++

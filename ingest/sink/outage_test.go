@@ -212,8 +212,8 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 	}
 }
 
-// TestSinkLagGrows: messages that reach the log while the store is unavailable show in the lag. That holds while the
-// sink still reads and after its buffers are full.
+// TestSinkLagGrows: messages that reach the log while the store is unavailable count in the lag, while the sink still
+// reads and after its buffers are full.
 func TestSinkLagGrows(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"reading": 16 << 20, "full": 1} {
@@ -240,8 +240,8 @@ func TestSinkLagGrows(t *testing.T) {
 	}
 }
 
-// TestReasonsBeforeTheFirst: the series that alerts use exist before anything is counted. Otherwise increase() would miss the
-// first count of each.
+// TestReasonsBeforeTheFirst: the series that alerts use exist before anything is counted. Otherwise increase() would
+// miss the first count of each series.
 func TestReasonsBeforeTheFirst(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())

@@ -18,7 +18,7 @@ import (
 // are in the commit's metadata.
 type progress struct {
 	offset int64
-	// known means that a sink committed the progress. Otherwise an operator or another version of the scheme set the
+	// known means that a sink committed the progress. Otherwise an operator or another version of the metadata set the
 	// offset, and rows after it may be stored.
 	known bool
 	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means no such cut.
@@ -30,7 +30,7 @@ type progress struct {
 	// plain is the offset after the last message without a producer id before offset, or unknownPlain. end is the log's
 	// end at the commit.
 	plain, end int64
-	lost       losses // before offset
+	lost       losses // losses before offset
 	// erased is the version of the tombstones that the owner honours from offset on. With an intent it is the version
 	// that the intended cut honours. It never decreases.
 	erased int64
@@ -39,8 +39,8 @@ type progress struct {
 // unknownPlain means that messages without a producer id may be anywhere.
 const unknownPlain = -1
 
-// progressVersion is the first field of the metadata. Change it if the meaning changes: sinks ignore metadata with
-// another version. New members need no change, because sinks skip unknown members.
+// progressVersion is the first field of the metadata. Change it if the meaning of a member changes, because sinks
+// ignore metadata with another version. A new member needs no change, because sinks skip unknown members.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {
@@ -105,8 +105,7 @@ func parseProgress(offset int64, metadata string) progress {
 	return p
 }
 
-// member identifies a committing sink: the broker refuses the commit of a generation
-// that has ended.
+// member identifies a sink that commits. The broker refuses the commit of a generation that has ended.
 type member struct {
 	generation int32
 	id         string

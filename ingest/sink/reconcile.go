@@ -19,10 +19,10 @@ import (
 // Reconciler compares the log with the table, position by position: each event of the log has one row, except repeats
 // and dead letters.
 //
-// It compares committed messages; later messages are in flight. A repeat whose first message has expired cannot be
-// recognised and shows as missing. Events of erased visitors and events past their site's retention have no row and are
-// not missing. Rows that an operator deleted are missing. On a cluster, a lagging replica shows rows as missing that
-// arrive a moment later.
+// It compares only committed messages, because later messages are in flight. A repeat whose first message has expired
+// cannot be recognised, so its events count as missing. Events of erased visitors and events past their site's
+// retention have no row and are not missing. Rows that an operator deleted count as missing. On a cluster, rows that a
+// lagging replica does not have yet count as missing.
 type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
@@ -45,20 +45,21 @@ func NewReconciler(cfg Config) (*Reconciler, error) {
 // Close closes the connections.
 func (r *Reconciler) Close() { r.log.Close() }
 
-// Reconciled is the result for a partition: its messages with From ≤ offset < To.
+// Reconciled is the result for a partition's messages with offsets in [From, To).
 type Reconciled struct {
 	Partition    int   `json:"partition"`
 	From         int64 `json:"from"`
 	To           int64 `json:"to"`
 	Messages     int64 `json:"messages"`
-	Repeats      int64 `json:"repeats"`    // messages
-	Unreadable   int64 `json:"unreadable"` // messages
+	Repeats      int64 `json:"repeats"`    // number of repeated messages
+	Unreadable   int64 `json:"unreadable"` // number of unreadable messages
 	Events       int64 `json:"events"`     // events that should be stored
 	DeadLettered int64 `json:"deadLettered"`
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others counts rows at these positions with other contents. They come from an earlier log with the same offsets.
+	// Others counts rows at these positions with other contents. Such rows come from an earlier log with the same
+	// offsets.
 	Others      int64 `json:"otherRows"`
 	Restored    int64 `json:"restored"`    // rows among Rows that Repair has restored
 	Differences int64 `json:"differences"` // ranges that were reported and still differ
@@ -79,8 +80,7 @@ type Difference struct {
 // Remains reports whether log and table still differ in the range.
 func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
-// Run compares every partition from an offset on, or from the log's start, and reports each difference when it finds
-// it.
+// Run compares every partition from an offset on, or from the log's start, and calls report for each difference.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
 	return r.run(ctx, from, nil, report)
 }
@@ -154,7 +154,7 @@ type reconciling struct {
 	expired storedRows          // rows of the messages just before the log's first offset; nil: not read yet
 	earlier map[placed][]uint64 // the offsets in expired, by an event and its index
 	pending []logged            // messages whose rows are not read yet
-	events  int                 // of pending
+	events  int                 // number of events in pending
 	open    *Difference
 }
 
@@ -183,7 +183,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	if p.sum.From == p.sum.To {
 		return nil
 	}
-	// The messages before From are read for their ids only.
+	// Of the messages before From, only the ids are read, because later messages may repeat them.
 	err = r.log.Scan(ctx, id, max(first, p.sum.From-int64(r.cfg.Window)), p.sum.To, func(record eventlog.Record) error {
 		if err := p.read(record); err != nil {
 			return err
@@ -205,7 +205,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	return err
 }
 
-// read decodes one message of the log, like a sink.
+// read decodes one message of the log, as a sink does.
 func (p *reconciling) read(record eventlog.Record) error {
 	offset, value := record.Offset, record.Value
 	l := logged{offset: offset}

@@ -133,7 +133,7 @@ func TestReconcileUnreadable(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The sink skipped both messages and wrote only the second one's letter.
+	// The sink skipped both messages and wrote a dead letter only for the second message.
 	letter := deadletter.Letter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.Messages[0], Sum: deadletter.Sum(capture.Messages[0])}
 	// A broker may not know yet which broker leads a new topic. Then the sink writes the letter again.
 	eventually.True(t, "the letter to be written", func() bool {

@@ -15,13 +15,13 @@ import (
 )
 
 // Repair does the same as Run. It also inserts the log's events that have no row, for example after a restored backup.
-// It works only before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead letters are
-// not missing.
+// It repairs only messages before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead
+// letters do not count as missing.
 //
 // Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
 // which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
 // returns an error once the lock is lost. The eraser takes the same lock before it deletes rows, so the caller reads
-// Config.Erased under it. Rows that an operator deleted come back.
+// Config.Erased under it. Repair also restores rows that an operator deleted.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	if !r.cfg.Store.Sequential() {
 		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
@@ -115,8 +115,8 @@ type placed struct {
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether the table has a message's rows at an earlier position. The message may then repeat a
-// message that expired from the log, and is not restored.
+// maybeRepeat reports whether the table has a message's rows at an earlier position. Then the message may be a repeat
+// of a message that has expired, so it is not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -180,7 +180,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 		if err != nil {
 			return err
 		}
-		// Check the lock as late as possible: without it, another repair may run.
+		// Check the lock as late as possible, because another repair may run after it is lost.
 		if err := p.holds(ctx); err != nil {
 			return fmt.Errorf("cannot go on with the repair: %w", err)
 		}

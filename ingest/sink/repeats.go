@@ -7,10 +7,10 @@ import (
 )
 
 // repeats finds messages that a partition of the log holds twice. A message is a repeat if a message at most size
-// offsets before it has the same id, and at least one of the two is plain. A plain message has no producer id. The
-// broker itself drops repeated batches with a producer id. Plain messages have three sources. They are replayed dead
-// letters, or come from nodes whose brokers assign no producer ids. Or they are requests with an Idempotency-Key that
-// are appended again while the first attempt may still arrive.
+// offsets before it has the same id, and at least one of these two messages is plain. A plain message has no producer
+// id. The broker itself drops repeated batches with a producer id. Plain messages have three sources: replayed dead
+// letters, nodes whose brokers assign no producer ids, and requests with an Idempotency-Key. Such a request is appended
+// again while the first attempt may still arrive.
 //
 // The result depends only on the log. So every sink that first reads size offsets before a message comes to the same
 // decision.
@@ -21,8 +21,8 @@ type repeats struct {
 	next int
 }
 
-// lastSeen has the last offset of any message with an id, and the last offset of a plain message with it. -1 means that
-// there is no such message.
+// lastSeen has the last offset of any message with an id, and the last offset of a plain message with this id. -1 means
+// that there is no such message.
 type lastSeen struct{ any, plain int64 }
 
 type seenMessage struct {
@@ -44,7 +44,7 @@ func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 		}
 		r.next++
 	}
-	// Limit the space of outdated entries to the space of current ones.
+	// Limit the space of outdated entries to the space of current entries.
 	if r.next > len(r.ring)-r.next {
 		r.ring = append(r.ring[:0], r.ring[r.next:]...)
 		r.next = 0

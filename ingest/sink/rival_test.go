@@ -110,7 +110,7 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// Its batches are smaller, so it would make other cuts.
+	// The batches of the second sink are smaller, so without the intent it would make other cuts.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)
@@ -269,7 +269,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		mustCommit(t, first, member{generation: -1}, map[int]progress{0: had})
 	}
 	r.sink(nil, nil)
-	// The new topic gets as many messages as the old topic, so that its end does not reveal it.
+	// The new topic gets as many messages as the old topic, so that the log's end does not show that the topic is new.
 	for i := range 6 {
 		r.accept(numbered(75+i*5, 5))
 	}

@@ -15,12 +15,12 @@ import (
 // RowLedger counts, outside of the events table's store, how many rows the table should have. Package store implements
 // it.
 type RowLedger interface {
-	// RowsEnd returns the offset up to which a partition's rows are counted. found is false if nothing is counted yet.
+	// RowsEnd returns the offset before which a partition's rows are counted. found is false if nothing is counted yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
-	// OpenRows begins to count a partition. It reports false if the partition is counted already.
+	// OpenRows begins to count a partition. It returns false if the ledger counts the partition already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
-	// AdvanceRows counts the rows of the messages at the offsets was ≤ offset < end.Next. It reports false if the rows
-	// are not counted up to the offset was.
+	// AdvanceRows counts the rows of the messages with offsets in [was, end.Next). It returns false and counts nothing
+	// if the offset of the partition in the ledger is not was.
 	AdvanceRows(
 		ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 	) (bool, error)
@@ -31,17 +31,17 @@ const (
 	rowsLast  = 5 * time.Second        // the time limit for the last write of a sink that stops
 )
 
-// rowCounts adds the row counts of stored cuts to the ledger, in the background. (A cut has the messages of one
-// insert.) While the ledger does not answer, the numbers wait in memory, and the sink continues.
+// rowCounts adds the row counts of stored cuts to the ledger, in the background. While the ledger does not answer, the
+// counts wait in memory, and the sink continues.
 //
-// Each range of offsets counts once: the ledger moves only from exactly the offset at which the range begins. A range
-// that the ledger lacks, for example after a kill, is counted in the store. The ledger may count too little, which can
-// hide a loss. It never counts rows that the store did not have.
+// Each range of offsets is counted once, because the ledger advances only from the offset at which the range begins. If
+// the ledger lacks a range, for example after a kill, the rows of the range are counted in the store. The ledger may
+// count too few rows, which can hide a loss. It never counts rows that the store did not have.
 type rowCounts struct {
 	ledger RowLedger // nil means that rows are not counted
 	cfg    *Config
-	// isOtherLog reports whether the log is a different log: the message before an offset does not have the checksum
-	// tail.
+	// isOtherLog reports whether another log has replaced the log: the message before an offset does not have the
+	// checksum tail.
 	isOtherLog func(ctx context.Context, partition int, offset int64, tail uint64, hasTail bool) (bool, error)
 
 	mu      sync.Mutex
@@ -49,13 +49,13 @@ type rowCounts struct {
 	wake    chan struct{}
 }
 
-// waitingRows are the numbers of a partition that are not in the ledger yet.
+// waitingRows has the row counts of a partition that are not in the ledger yet.
 type waitingRows struct {
-	opened *openedRows // the partition was assigned to this sink, before the cuts
+	opened *openedRows // set if this sink took over the partition before the cuts
 	logEnd *atomic.Int64
 	from   int64 // the offset at which the cuts begin
 	end    schema.RowsEnd
-	rows   schema.RowsByMonth // nil without cuts
+	rows   schema.RowsByMonth // nil if there are no cuts
 }
 
 // openedRows is the state in which a sink takes over a partition. All messages before end are stored. The log goes up
@@ -69,8 +69,8 @@ func newRowCounts(cfg *Config) *rowCounts {
 	return &rowCounts{ledger: cfg.Rows, cfg: cfg, waiting: map[int]*waitingRows{}, wake: make(chan struct{}, 1)}
 }
 
-// open records that the sink takes over a partition. It drops earlier numbers. The store has the rows before the
-// opening, and later cuts are repeated.
+// open records that the sink takes over a partition. It drops earlier counts. The rows before the opening are counted
+// in the store, and the sink repeats the later cuts.
 func (r *rowCounts) open(p *partition) {
 	if r.ledger == nil {
 		return
@@ -154,7 +154,7 @@ func (r *rowCounts) run(ctx context.Context) {
 	}
 }
 
-// write writes all waiting numbers.
+// write writes all waiting counts.
 func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -176,7 +176,7 @@ func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
 	return failed
 }
 
-// followedBy joins numbers with later numbers.
+// followedBy joins counts with later counts.
 func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 	switch {
 	case later == nil:
@@ -194,7 +194,7 @@ func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 	return w
 }
 
-// writePartition writes the numbers of one partition. It may be repeated after an error.
+// writePartition writes the counts of one partition. It may be repeated after an error.
 func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) error {
 	if w.opened != nil {
 		if err := r.catchUp(ctx, id, w.opened.end, w.opened.logEnd, w.logEnd); err != nil {
@@ -219,8 +219,9 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 	return r.catchUp(ctx, id, end, end.Next, w.logEnd)
 }
 
-// catchUp counts rows in the store until the ledger has reached an end. It does nothing if the ledger is there already.
-// All messages before the end are stored. The log went up to logEnd, and now goes up to logEndNow.
+// catchUp advances the ledger to an end, and counts the rows up to this end in the store. It does nothing if the ledger
+// has reached the end already. All messages before the end are stored. logEnd is the end that the log had before, and
+// logEndNow is its current end.
 func (r *rowCounts) catchUp(
 	ctx context.Context, id int, end schema.RowsEnd, logEnd int64, logEndNow *atomic.Int64,
 ) error {
@@ -265,8 +266,9 @@ func (r *rowCounts) catchUp(
 	}
 }
 
-// hasOtherLog reports whether the store has rows at offsets that the log does not have. An earlier log had them. Sinks
-// may store rows of messages that arrived after logEnd, also while this query runs. So the log's end is read last.
+// hasOtherLog reports whether the store has rows at offsets that the log does not have. Such rows come from an earlier
+// log. Sinks may store rows of messages that arrived after logEnd, also while this query runs. So the log's end is read
+// last.
 func (r *rowCounts) hasOtherLog(ctx context.Context, id int, logEnd int64, logEndNow *atomic.Int64) (bool, error) {
 	last, found, err := r.cfg.Store.LastStored(ctx, uint16(id), uint64(logEnd), math.MaxUint64)
 	if err != nil {

@@ -24,7 +24,7 @@ func (lastRow) Months(context.Context, uint16, uint64, uint64) (schema.RowsByMon
 }
 
 // TestRowsOfAnEarlierLog opens a ledger when the store already has a row. The row belongs to an earlier log if the log
-// does not go up to the row's offset, also with the messages that arrived after the partition was assigned.
+// does not go up to the row's offset, even with the messages that arrived after the partition was assigned.
 func TestRowsOfAnEarlierLog(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,8 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Sink brings the log to the store. Several sinks share a topic's partitions
-// through one consumer group.
+// Sink moves events from the log to the store. Several sinks share a topic's partitions through one consumer group.
 //
 // Each event is stored once, even if any process crashes or a paused sink resumes. DELIVERY.md explains how, and when
 // it cannot.
@@ -32,11 +31,11 @@ type Sink struct {
 	rows    *rowCounts
 	block   block
 
-	// refused is the reason why the sink does not use its topics. nil means that it uses them.
+	// refused is the reason why the sink does not use its topics. nil means that the sink uses them.
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
-	last  map[int]*partition // states that earlier generations have left
+	last  map[int]*partition // last states of partitions in earlier generations
 	stop  context.CancelFunc // ends reading
 	abort context.CancelFunc // ends all work, and drops messages that were read
 	done  chan struct{}
@@ -45,7 +44,7 @@ type Sink struct {
 // clientID names sinks and reconcilers to the brokers.
 const clientID = "octavo-sink"
 
-// topic is the log.
+// topic returns the topic of the log.
 func (c *Config) topic() *eventlog.Topic {
 	return eventlog.NewTopic(c.Brokers, c.Access, clientID, 10*time.Second, c.Topic)
 }
@@ -119,8 +118,8 @@ func (s *Sink) Stop(ctx context.Context) error {
 	return err
 }
 
-// Ready returns an error if the sink has not started, has ended, or refuses its topics
-// because of their baseline. A sink that waits for the log or the store is ready.
+// Ready returns an error if the sink has not started, has ended, or refuses its topics because of their baseline. A
+// sink that waits for the log or the store is ready.
 func (s *Sink) Ready(context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -209,7 +208,7 @@ func (s *Sink) checkTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Other errors of the dead-letter topic do not stop the sink before it has letters to write.
+	// If the dead-letter topic has another error, the sink can work until it has dead letters to write.
 	if err := s.dead.CheckBaseline(ctx); errors.Is(err, eventlog.ErrBaseline) {
 		return err
 	}

@@ -161,7 +161,7 @@ func (r *rig) stop(s *Sink) {
 	}
 }
 
-// kill ends a sink like a crash. The sink stores and commits no more data.
+// kill ends a sink as a crash does. The sink stores and commits no more data.
 func (r *rig) kill(s *Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -495,8 +495,8 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	}
 }
 
-// TestSinkNewTopic: a recreated topic counts from 0 again. The new topic's events are stored, even where the old
-// topic's rows have the same positions.
+// TestSinkNewTopic: the offsets of a recreated topic start at 0 again. The new topic's events are stored, even where
+// the old topic's rows have the same positions.
 func TestSinkNewTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -55,8 +55,8 @@ func BenchmarkInsert(b *testing.B) {
 	b.ReportMetric(float64(batch.Rows())*float64(b.N)/b.Elapsed().Seconds(), "events/s")
 }
 
-// BenchmarkSink measures the way from the log to the store. The messages are already in the log. The sink reads,
-// decodes, inserts and commits them.
+// BenchmarkSink measures a sink that moves messages from the log to the store. The messages are already in the log. The
+// sink reads, decodes, inserts and commits them.
 func BenchmarkSink(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

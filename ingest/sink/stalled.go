@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// stalled exports, for each partition with messages to store, the time since it last stored any. It is computed when
-// the metrics are collected.
+// stalled exports, for each partition with messages to store, the time since messages of the partition were last
+// stored. It is computed when the metrics are collected.
 type stalled struct {
 	*prometheus.GaugeVec
 	mu         sync.Mutex

@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// surplus returns the months of which the table has more rows than were counted, and how many more.
+// surplus returns the months of which the table has more rows than were counted, with the number of surplus rows.
 //
-// Sinks store rows before they count them. Rows that nobody has counted are at or after the offset up to which their
-// partition is counted, so they are not in the result. Rows that a deletion has left out of the count may still be
-// stored. While there is such a deletion, the result is empty.
+// Sinks store rows before they count them. Rows that are not counted yet are at or after the offset before which their
+// partition is counted. So the result does not have these rows. Rows that a deletion has left out of the count may
+// still be stored. While there is such a deletion, the result is empty.
 func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
 	most := map[schema.EventMonth]int64{}
 	for look := range auditLooks {
@@ -40,10 +40,11 @@ func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema
 	return most, nil
 }
 
-// lookForSurplus returns the months of which the table has more rows than the ledger, without rows that nobody has
-// counted. A number is at most the surplus. Rows that arrive between the reads make it smaller, or negative.
+// lookForSurplus returns the months of which the table has more rows than the ledger, without the rows that are not
+// counted yet. A number is never larger than the surplus. Rows that arrive between the reads make it smaller, or
+// negative.
 func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
-	// A later count can only have more rows than these offsets show.
+	// The counts are read after these offsets, so they can only have more rows than the offsets show.
 	ends, err := ledger.RowsEnds(ctx)
 	if err != nil {
 		return nil, err
@@ -93,7 +94,7 @@ func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, er
 	}
 	all, err := m.cfg.Table.AllMonths(ctx)
 	for month := range all {
-		more[month] += 0 // if rows are missing too, there is no surplus
+		more[month] += 0 // the month may have doubled rows, but missing rows hide its surplus
 	}
 	return more, err
 }
@@ -137,7 +138,7 @@ func (m *Mender) doubled(ctx context.Context) error {
 	return m.cfg.Ledger.NoteMissing(ctx, list)
 }
 
-// Doubles counts the rows of the table in addition to the first of equal rows. It changes nothing.
+// Doubles counts the doubled rows of the suspected months: of equal rows, all except the first. It changes nothing.
 func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	more, err := m.suspected(ctx)
 	for month := range more {
@@ -150,8 +151,9 @@ func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	return rows, err
 }
 
-// MergeDoubles leaves one of each of the doubled rows that the ledger knows. It merges all rows of their months, and
-// then compares. The lock's error says that another process repairs or that visitors are being erased.
+// MergeDoubles removes the doubled rows that the ledger has recorded, and leaves one row of equal rows. It merges all
+// rows of the months of these rows, and then compares the table with the ledger. An error of Lock means that another
+// process repairs, or that visitors are being erased.
 func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -172,7 +174,7 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 	return m.compare(ctx)
 }
 
-// mostCopies bounds the parts that a comparison sets aside.
+// mostCopies is the largest number of parts that a comparison sets aside in a month.
 const mostCopies = 1000
 
 // setCopiesAside sets parts aside if other parts have all of their rows. It returns the remaining doubled rows.

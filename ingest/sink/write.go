@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// writeAll stores cuts in order. The intent of the next cut commits the previous cut. If there is no next cut, writeAll
-// commits the cut itself.
+// writeAll stores cuts in order. The commit of a cut's intent also commits the previous cut. If no next cut is ready,
+// writeAll commits the previous cut separately.
 func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-chan *cut, free chan<- *cut, lost func()) {
 	owned := true
 	for {
@@ -47,8 +47,8 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 	}
 }
 
-// declareLosses prepares the commit of the losses before a partition's first message. No further message may arrive for
-// a long time.
+// declareLosses prepares the commit of the losses before a partition's first message. This commit does not wait for the
+// first message, which may arrive only after a long time.
 func (g *generation) declareLosses() {
 	for _, p := range g.partitions {
 		at := p.located.Load()
@@ -92,8 +92,7 @@ func (g *generation) announce(ctx context.Context, c *cut) error {
 	return g.commit(ctx)
 }
 
-// write stores a cut and reports whether it did. If not, no later cut may be
-// stored.
+// write stores a cut and reports whether it succeeded. If it returns false, no later cut may be stored.
 func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool {
 	s := g.sink
 	if drainCtx.Err() != nil {
@@ -103,7 +102,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return true // The cut is empty, because this version cannot read its first message.
 	}
 	s.metrics.stalled.markPending(c.partition.id)
-	g.honour() // this comes before erase, which then has at least these tombstones
+	g.honour() // before erase, which then uses at least these tombstones
 	if err := g.erase(c); err != nil {
 		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
 		return false // cannot happen: the cut's messages were read before
@@ -176,9 +175,9 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// store stores the rows lo ≤ row < hi of a cut. It bisects to find rows that the store refuses, records them, and
-// stores the rest. The tokens of the halves depend on their position in the cut. So a sink that repeats the cut makes
-// equal tokens.
+// store stores the rows of a cut in [lo, hi). It bisects to find rows that the store refuses, records them, and stores
+// the rest. The tokens of the halves depend on their position in the cut. So a sink that repeats the cut makes equal
+// tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -199,14 +198,14 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 }
 
 // insert is one attempt to store rows of a cut. If an earlier attempt or another sink may have stored some rows, insert
-// reads them first and leaves them out. (The token would be sufficient while the engine remembers it.)
+// reads them first and leaves them out. While the engine remembers the token, the token alone would be sufficient.
 //
 // refusal is an error that the rows caused. Only an insert's error can be a refusal. A query's error is never a
-// refusal, with any code.
+// refusal, whatever its code is.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
-	// If the sink was paused, it may have lost its partitions; a commit would show that. It may also be paused after
-	// the commit, so the token is needed in any case.
+	// If the sink was paused, it may have lost its partitions. In this case a commit fails. The sink may also be paused
+	// after the commit, so the token is needed in any case.
 	if time.Since(g.lastCommit) > s.cfg.SessionTimeout/2 {
 		if err := g.announce(ctx, c); err != nil {
 			return nil, err
@@ -223,8 +222,8 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine records a token before the rows are in place. If the engine was killed or its disk was full in
-			// between, it drops every repeat although it lacks the rows.
+			// The engine records a token before the rows are in place. If the engine was killed or its disk was full
+			// between these two steps, it drops every repeat although it lacks the rows.
 			name += "/again" + strconv.Itoa(again)
 			// Another sink's insert of the same cut may be between these two steps now. Once that insert has ended, its
 			// rows are stored.

@@ -18,7 +18,7 @@ export const views = [
   ...(['feedback', 'links', 'openapi', 'journeys', 'explore', 'health', 'settings'] as const),
 ] as const
 export type ViewName = (typeof views)[number]
-/** unshared has the views that a share link does not show, because they have more than figures. */
+/** unshared has the views that a share link does not show, because these views show more than figures. */
 export const unshared: ViewName[] = ['pages', 'broken', 'health', 'settings']
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
@@ -27,7 +27,7 @@ export type Tab = (typeof tabs)[number]
 export type Filter = { column: string; not: boolean; value: string | null }
 
 export type State = {
-  /** Without a site, the page shows all sites. */
+  /** org and site name the site. If they are empty, the page shows all sites. */
   org: string
   site: string
   /** view is the name of the view that is shown. */
@@ -35,8 +35,8 @@ export type State = {
   /** page is the page that a view is about: space/id, or a path that begins with /. */
   page: string
   /**
-   * tab chooses the rows of the list of pages. sort is the column that orders them, after a minus sign in descending
-   * order.
+   * tab chooses the rows of the list of pages. sort is the column by which the rows are sorted. A minus sign before the
+   * column means descending order.
    */
   tab: Tab
   sort: string
@@ -105,7 +105,7 @@ export function read(query: string): State {
   }
 }
 
-/** write returns the address's query for a state. It leaves out the values that a new reader has by default. */
+/** write returns the address's query for a state. It leaves out values that are the default. */
 export function write(s: State): string {
   const q = new URLSearchParams()
   const set = (name: string, value: string, usual: string) => value !== usual && q.set(name, value)
@@ -145,10 +145,13 @@ export function go(change: Partial<State>, unseen = false) {
   state.value = next
 }
 
-/** elsewhere is the part of a state that is not about a page. Another view begins with it. */
+/**
+ * elsewhere has the initial values of the members of a state that are about one page or view. A link to another view
+ * sets them.
+ */
 export const elsewhere = { page: '', tab: 'read', sort: '', filters: [], funnel: [] } satisfies Partial<State>
 
-/** next returns the value after another in a list. After the last value comes the first. */
+/** next returns the value that follows a value in a list. The first value follows the last value. */
 export function next<T>(list: readonly T[], value: T): T {
   return list[(list.indexOf(value) + 1) % list.length] as T
 }

@@ -43,7 +43,7 @@ export function useAnnotations(s: State, points: Point[], interval: Interval): N
     .reverse()
 }
 
-/** endOf is a time after the last point of a range. */
+/** endOf returns a time after the last point of a range. */
 function endOf(last: string, interval: Interval): string {
   const days = { hour: 1 / 24, day: 1, week: 7, month: 31 }[interval]
   return new Date(Date.parse(last) + days * 86_400_000).toISOString()

@@ -46,7 +46,7 @@ export async function call<T>(path: string, c: Call = {}): Promise<T> {
   return (text ? JSON.parse(text) : undefined) as T
 }
 
-/** Condition is an entry of where. */
+/** Condition is an entry of the member where of a query. */
 export type Condition =
   | {
       column: string
@@ -101,7 +101,7 @@ export type PageRow = {
   metrics: Record<string, unknown>
 }
 
-/** NextPage is a page that readers viewed immediately before or after another. */
+/** NextPage is a page that readers viewed immediately before or after another page. */
 export type NextPage = Pick<PageRow, 'space' | 'page' | 'path' | 'title'> & { views: number }
 
 export type Columns = { column: string; values: unknown[] }[]
@@ -114,7 +114,7 @@ export type Answer = {
   /** items has the rows of a list of pages, and count is the number of all rows. */
   items?: PageRow[]
   count?: number
-  /** These are of transitions. */
+  /** views, entries and exits are members of the answer to a StepsQuery. */
   views?: number
   entries?: number
   exits?: number

@@ -7,8 +7,9 @@ import { Loader } from './load'
 export type Asked<Q extends AnyQuery> = { results: Results; asked: Record<string, Q> }
 
 /**
- * useQueries loads the answers to queries, and shows them. Then it loads the answers to what follows from them. Answers
- * with an equal key may stay while the next are loading.
+ * useQueries loads the answers to queries, and shows them. Then it loads the answers to further queries, which the
+ * function `then` derives from the first answers. While new answers are loading, the old answers stay if their key is
+ * equal.
  */
 export function useQueries<Q extends AnyQuery>(
   queries: (s: State) => Record<string, Q>,

@@ -39,10 +39,13 @@ function read({ results }: Shown): Address[] {
   })
 }
 
-/** Mended is the redirect that the reader made for an address in this visit. */
+/** Mended is the redirect that the reader has made for an address since the page was opened. */
 type Mended = { id: string; to: string } | { undone: true }
 
-/** Proposals are loaded for one address after the other. They stay until the reader opens another site. */
+/**
+ * proposals has the proposal for each address. Proposals arrive one by one. They stay until the reader opens another
+ * site.
+ */
 const proposals = signal<Record<string, Proposal | undefined>>({})
 const mended = signal<Record<string, Mended | undefined>>({})
 const asked = signal<Address | undefined>(undefined)

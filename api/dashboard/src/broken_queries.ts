@@ -1,4 +1,4 @@
-// Queries about broken addresses: people and agents requested them, and there is no page.
+// Queries about broken addresses: addresses without a page that people and agents requested.
 import type { State } from './address'
 import type { Condition, Query } from './api'
 import { ask, opened, type } from './queries'
@@ -6,9 +6,8 @@ import { ask, opened, type } from './queries'
 const status: Condition = { column: 'httpStatus', values: [404, 410] }
 
 /**
- * lost selects the events of broken addresses. An event counts if it has the status 404 or 410. It also counts if it
- * requests a page that its site space does not have. The conditions are joined by AND, so each condition repeats the
- * first case.
+ * lost selects the events of broken addresses. It selects events with the status 404 or 410, and requests of pages that
+ * the event's site space does not have. The conditions are joined by AND, so each condition repeats the first case.
  */
 const lost: Condition[] = [
   { or: [status, type('page_view', 'page_markdown_request')] },

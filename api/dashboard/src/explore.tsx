@@ -25,7 +25,7 @@ const t = toolTexts.explore
 /** size is the number of rows that the reader chose. */
 const size = signal(first)
 
-/** written writes any value of a metric. */
+/** written formats any value of a metric. */
 export function written(value: unknown): string {
   if (typeof value === 'number') return count(Math.round(100 * value) / 100)
   if (value === null || value === undefined) return texts.none
@@ -43,7 +43,7 @@ function measured(value: unknown) {
   return written(value)
 }
 
-/** keyed writes any value of a column. */
+/** keyed formats any value of a column. */
 export function keyed(column: string, key: unknown): string {
   if (typeof key === 'object' && key) return JSON.stringify(key)
   const name = allPanels.find((p) => p.column === column)?.name ?? plain
@@ -164,7 +164,7 @@ function Pick({ s }: { s: State }) {
   )
 }
 
-/** Over is the metric over time. Metrics that are no numbers have no graph. */
+/** Over shows the metric over time. A metric whose values are not numbers has no graph. */
 function Over({ s, result }: { s: State; result: Result }) {
   const { of, step } = chosen(s)
   const values = result.status === 200 ? (result.answer.columns[1]?.values ?? []) : []

@@ -10,7 +10,7 @@ export const steps = ['hour', 'day', 'week', 'month'] as const
 const known = (list: Record<string, string>, name: string, otherwise: string) =>
   Object.hasOwn(list, name) ? name : otherwise
 
-/** chosen returns the choices in the address. It replaces unknown columns and metrics by the default. */
+/** chosen returns the choices in the address. It replaces an unknown column or metric by the default. */
 export const chosen = (s: State) => ({
   by: known(dimensions, s.by, 'urlPath'),
   of: known(metrics, s.of, 'eventsCount'),
@@ -35,7 +35,7 @@ function typedValue(kind: 'number' | 'boolean' | undefined, value: Value): Value
   return Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** first is the number of rows that the table has at first, and most is the highest number. */
+/** first is the number of rows that the table has at first, and most is the largest number of rows. */
 export const first = 100
 export const most = 1000
 

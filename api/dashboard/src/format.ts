@@ -12,18 +12,18 @@ const change = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 0,
   signDisplay: 'exceptZero',
 })
-/** minus is as wide as a plus sign. A hyphen is narrower. */
+/** minus replaces hyphens by minus signs. A minus sign is as wide as a plus sign, and a hyphen is narrower. */
 const minus = (text: string) => text.replace('-', '−')
 
 export const count = (n: number) => whole.format(n)
 const difference = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' })
-/** signed writes a difference with its sign. */
+/** signed formats a difference with its sign. */
 export const signed = (n: number) => minus(difference.format(n))
 /** brief formats numbers for axes and narrow places. */
 export const brief = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
 export const share = (part: number) => percent.format(part)
 
-/** duration writes seconds as 48s, 3m 20s or 2h 18m. */
+/** duration formats seconds as 48s, 3m 20s or 2h 18m. */
 export function duration(seconds: number): string {
   const all = Math.round(seconds)
   const unit = (n: number, name: string) =>
@@ -38,8 +38,8 @@ export function duration(seconds: number): string {
 }
 
 /**
- * changed writes how a number differs from the number before: undefined if there was none to compare with. A number
- * that is ten times as large or more is a multiple. A share changes by percentage points.
+ * changed formats how a number differs from the previous number. It returns undefined if it cannot compare them. A
+ * number that is at least ten times as large is shown as a multiple. A share changes by percentage points.
  */
 export function changed(now: number | null, before: number | null | undefined, write = count): string | undefined {
   if (now === null || !before) return undefined
@@ -75,7 +75,7 @@ export const moment = (text: string, interval: Interval, zone: string) => writte
 /** tick formats the time of a bucket below an axis. */
 export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
 
-/** date writes a day with its year. */
+/** date formats a day with its year. */
 export const date = (text: string, zone: string) =>
   written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
 

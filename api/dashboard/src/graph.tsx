@@ -16,8 +16,7 @@ type Props = {
   interval: Interval
   zone: string
   /**
-   * cut reports which ends of the range lie within an interval. The points of these ends cover only a part of an
-   * interval.
+   * cut reports whether the first and the last interval are incomplete, because the range begins or ends within them.
    */
   cut: { first: boolean; last: boolean }
   table: boolean
@@ -39,7 +38,10 @@ function useWidth() {
   return { ref, width }
 }
 
-/** twice reports whether each line has a line of the range before, too. Readers cannot follow more than four. */
+/**
+ * twice reports whether the graph shows each line twice: for the range and for the previous range. Readers cannot
+ * follow more than four lines.
+ */
 export const twice = (lines: Line[]) => lines.length <= 2
 
 /** summary returns the sentence about a line. An incomplete interval does not count as the lowest value. */

@@ -22,7 +22,7 @@ import { counter, Totals, type Total } from './totals'
 
 type Loaded = { balance: Balance | undefined; live: Live; results: Results; asked: Record<string, Query> }
 
-/** allowed is undefined for readers who may not see the balance. */
+/** allowed returns an answer, or undefined if the reader may not see it. */
 async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -43,7 +43,7 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   return { balance, live, results, asked }
 }
 
-/** single returns the columns of an answer that has one row. */
+/** single returns a result that has one row with these numbers. */
 function single(numbers: Record<string, number | undefined>): Result {
   const columns = Object.entries(numbers).map(([column, n]) => ({ column, values: [n ?? null] }))
   return { status: 200, headers: {}, answer: { columns } }

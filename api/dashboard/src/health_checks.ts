@@ -49,7 +49,7 @@ export type Known = {
 
 export type Check = {
   id: string
-  /** good is undefined for information that is not a fault. */
+  /** good says whether the check has passed. It is undefined for information that is not a fault. */
   good: boolean | undefined
   says: string
   hint: string
@@ -58,7 +58,7 @@ export type Check = {
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, n) => all + n, 0)
 export const refusedSum = (b: Balance) => sum(b.refused)
 
-/** late is the age, in seconds, from which on figures count as late. */
+/** late is the age in seconds at which figures begin to count as late. */
 const late = 60
 const day = 86_400
 

@@ -1,4 +1,4 @@
-// The list of keys.
+// The list of keyboard shortcuts.
 import { signal } from '@preact/signals'
 import { Dialog } from './parts'
 import { texts } from './texts'

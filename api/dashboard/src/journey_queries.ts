@@ -8,7 +8,7 @@ const event = (value: string): Filter => ({ column: 'eventType', not: false, val
 /** usual has the default steps, from a search to a rating. They apply until the reader chooses other steps. */
 const usual = ['search_type_query', 'search_open_result', 'page_post_feedback'].map(event)
 
-/** fewest and most bound the steps of a funnel, as the API does. */
+/** fewest and most are the smallest and the largest number of steps in a funnel, as in the API. */
 export const [fewest, most] = [2, 10]
 
 export const stepsOf = (s: State) => (s.funnel.length < fewest ? usual : s.funnel.slice(0, most))

@@ -1,4 +1,4 @@
-// Keys. A page registers the actions of its keys while it is shown.
+// Keyboard shortcuts. A page registers the actions of its keys while it is shown.
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type Action = (event: KeyboardEvent) => void

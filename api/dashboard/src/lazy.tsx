@@ -12,7 +12,10 @@ import { Toolbar } from './toolbar'
 const more = signal<typeof import('./more') | undefined>(undefined)
 let told = false
 
-/** come loads the file. If the node was upgraded meanwhile, the file has another name, which only a new page has. */
+/**
+ * come loads the file. If the node was upgraded meanwhile, the file has another name, which the page has only after a
+ * reload.
+ */
 async function come(abort: AbortSignal) {
   try {
     more.value = await import('./more')

@@ -1,4 +1,4 @@
-// Queries of the list of pages. Each tab is a row of the table.
+// Queries of the list of pages. The table listings has a row for each tab.
 import type { State, Tab } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { chips, opened, type } from './queries'
@@ -7,13 +7,13 @@ import { keyOf } from './page_queries'
 /** Column is a column of the list: a member of its rows, or a metric. */
 export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
 
-/** sortable has the columns by which the API can sort. */
+/** sortable reports whether the API can sort a tab's rows by a column. */
 export const sortable = (tab: Tab, column: Column) =>
   column !== 'owner' && !(tab === 'agents' && column !== 'eventsCount')
 
 type Listing = {
   columns: (s: State) => Column[]
-  /** sort is the default order of the rows: a column, after a minus sign in descending order. */
+  /** sort is the default order of the rows: a column. A minus sign before the column means descending order. */
   sort: string
   more: (s: State, now: number) => Partial<PagesQuery>
 }
@@ -42,7 +42,7 @@ export const listings: Record<Tab, Listing> = {
       where: opened[s.who],
       neverRead: false,
       kinds: ['current'],
-      // The time is cut to a whole day, so that equal questions have the same answer for some time.
+      // The time is cut to a whole day, so that the query stays equal for a day and can share a cached answer.
       notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
     }),
   },

@@ -1,4 +1,4 @@
-// The page begins here.
+// The entry of the page. It shows the view that the address names.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { elsewhere, go, state, unshared, views, type State, type ViewName } from './address'
@@ -16,7 +16,7 @@ import { texts } from './texts'
 import { overview } from './views'
 import './style.css'
 
-/** useTitle returns the title of the site, after the figures: they are worth more. */
+/** useTitle returns the title of the site. It is empty until the title has been loaded. */
 function useTitle(org: string, site: string): string {
   const [title, set] = useState('')
   useEffect(() => {

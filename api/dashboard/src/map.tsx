@@ -16,7 +16,7 @@ const shade = (value: number, most: number) => 0.25 + 0.75 * Math.sqrt(value / m
 
 type Known = { key: string; value: number }
 
-/** of returns the share of a country. Senders choose the codes, so they can be any text. */
+/** of returns the part of the map for a country. Senders choose the codes, so a code can be any text. */
 const of = (parts: Record<string, string> | undefined, code: string) =>
   parts && Object.hasOwn(parts, code) ? parts[code] : undefined
 

@@ -5,7 +5,7 @@ import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
 import { texts } from './texts'
 
-/** valued reads a column that has few values. */
+/** valued describes a column that has few possible values. */
 const valued = (column: string) => ({
   column,
   name: (key: string | null) => (key === null ? moreTexts.unknown : (moreTexts.values[column]?.[key] ?? plain(key))),
@@ -30,7 +30,7 @@ function linked(key: unknown): string {
   return typeof target === 'object' && target ? String(target.url ?? JSON.stringify(target)) : plain(target)
 }
 
-/** status returns the text of a server's status. */
+/** status returns the text of an HTTP status. */
 const status = (key: unknown) => (key === null ? moreTexts.noStatus : String(key))
 
 const operator = { column: 'agentOperator', name: (key: string | null) => key || texts.unknownAgent, ...counted }
@@ -180,7 +180,7 @@ const others = Object.entries<string>(moreTexts.columns)
     }),
   )
 
-/** allPanels has how columns are called, and how their values read. */
+/** allPanels has the title of each column, and the texts of its values. */
 export const allPanels = [...lists, ...others]
 
 /** panels returns the panels of a view. */

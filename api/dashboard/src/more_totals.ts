@@ -29,7 +29,7 @@ export const searchTotals: Total[] = [
   ),
 ]
 
-/** part is the fraction of all events that a query counts. */
+/** part is the fraction of all events that a query counts. whole is the name of the query that counts all events. */
 const part = (whole: string): Partial<Total> => ({
   read: (answer, results) => {
     const all = results[whole]

@@ -17,7 +17,8 @@ type Access = { site: { title: string }; part?: { ranges: Pass['ranges']; timezo
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text)
 
 /**
- * within returns the first range of the link that the page can show. It returns undefined if the address has a range.
+ * within returns a state with the first range of the link that the page can show. It returns an empty state if the
+ * address has a range.
  */
 function within(ranges: Pass['ranges']): Partial<State> {
   const q = new URLSearchParams(window.location.search)

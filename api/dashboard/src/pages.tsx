@@ -25,10 +25,16 @@ const mostPages = 1000
 const agentPages = 200
 const limit = signal(first)
 
-/** Loaded has the rows of a tab. If it has none, all is how many pages the site's spaces have. */
+/**
+ * Loaded has the rows of a tab. all is the number of all rows. If the tab `never` has no rows, all is the number of
+ * pages in the site's spaces.
+ */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
 
-/** load queries the rows of a tab. Pages that only agents read are the list of agents, without the list of people. */
+/**
+ * load queries the rows of a tab. For pages that only agents read, it queries the pages that agents read, and leaves
+ * out the pages that people read.
+ */
 async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
   const results = await batch(s.org, s.site, { list: asked }, abort)

@@ -34,7 +34,7 @@ export type Panel = {
   unit: (s: State) => string
 }
 
-/** Names are the texts of panels. */
+/** Names has the titles of panels, and their texts for empty lists, by the panels' ids. */
 type Names<ID extends string> = {
   panels: Record<ID, string>
   empty: Record<ID, string>

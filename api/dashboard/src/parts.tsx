@@ -15,7 +15,7 @@ export function Delta({
   now: number | null
   before: number | null | undefined
   write: (n: number) => string
-  /** added is the text of a number whose previous number is 0. */
+  /** added means that a number whose previous number is 0 is shown as new. */
   added?: boolean
 }) {
   if (added && now && before === 0) return <span class="delta">{texts.new}</span>

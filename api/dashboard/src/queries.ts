@@ -10,7 +10,10 @@ export const type = (...values: string[]): Condition => ({ column: 'eventType', 
 const views = type('page_view')
 const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_request')
 
-/** opened chooses the events in which people, agents or all opened pages, and sent all of their events. */
+/**
+ * opened has the conditions for events that open pages: of people, of agents, or of both. sent has the conditions for
+ * all their events.
+ */
 export const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
 export const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }
 export const external: Condition = { column: 'channel', operator: 'notIn', values: ['internal'] }

@@ -51,9 +51,9 @@ export function series(answer: Answer, column: string): Point[] {
   }))
 }
 
-/** Answers are the ratings of answers. */
+/** Answers counts the ratings of the assistant's answers. */
 export type Answers = { positive: number; negative: number }
-/** asRatings reads them as ratings of a page. */
+/** asRatings converts ratings of answers to ratings of a page. */
 export const asRatings = (a: Answers | null): Ratings => ({ good: a?.positive ?? 0, ok: 0, bad: a?.negative ?? 0 })
 
 export type Ratings = { good: number; ok: number; bad: number }

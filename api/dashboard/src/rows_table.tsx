@@ -45,7 +45,7 @@ export function RowsTable<T>({
   cells: [Cell<T>, ...Cell<T>[]]
   rows: T[]
   keyOf: (row: T) => string
-  /** sort is the order of the rows: the id of a column, after a minus sign in descending order. */
+  /** sort is the order of the rows: the id of a column. A minus sign before the id means descending order. */
   sort?: string
 }) {
   const [first, ...more] = cells

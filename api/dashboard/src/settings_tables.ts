@@ -1,4 +1,4 @@
-// The table of the objects that a site's administrators keep. A row is a kind of object, with its operation of the
+// The table of the objects that a site's administrators manage. A row is a kind of object, with its operation of the
 // public API.
 import { address } from './api'
 import { clock, count, date } from './format'
@@ -33,7 +33,7 @@ export type Kept = {
   fields: Field[]
   /** query is added to the request of the list. */
   query?: string
-  /** made explains how to use a new object, whose secret is shown once. */
+  /** secret is the member with the secret of a new object, which is shown once. made explains how to use the object. */
   secret?: string
   made?: string
   /** shown is the form in which a secret is shown. */

@@ -55,7 +55,7 @@ export function SignIn({ problem }: { problem: string | undefined }) {
   )
 }
 
-/** Mark is the sign of the product. */
+/** Mark is the product's logo. */
 export function Mark() {
   return (
     <svg class="mark" viewBox="0 0 32 32" aria-hidden="true">

@@ -13,7 +13,7 @@ import { series, single } from './rows'
 import { Spark } from './spark'
 import { texts } from './texts'
 
-/** Entry is a site with its figures. They are loaded for one site after the other. */
+/** Entry is a site with its figures. The figures arrive site by site. */
 type Entry = { org: Organization; site: Site; week: Signal<Week | undefined> }
 type Week = {
   people: number | null
@@ -29,7 +29,7 @@ type Order = 'title' | 'people' | 'agents' | 'change'
 const order = signal<Order>('people')
 const searched = signal('')
 
-/** entries lists the sites. Sites that were shown before keep their old figures until new figures arrive. */
+/** entries lists the sites. A site that was shown before shows its old figures until new figures arrive. */
 async function entries(before: Entry[]): Promise<Entry[]> {
   const known = new Map(before.map((e) => [e.site.id, e.week]))
   const orgs = await all<Organization>('v1/orgs')

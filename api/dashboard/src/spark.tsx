@@ -1,4 +1,4 @@
-// A line as small as a word.
+// A small line chart inside a line of text.
 import { path } from './scale'
 
 export function Spark({ values, label }: { values: number[]; label: string }) {

@@ -49,7 +49,7 @@ type SideProps = {
   id: 'from' | 'to'
   title: string
   rows: NextPage[]
-  /** all is how many views came before or after the page, also of pages that are no rows. */
+  /** all is the number of views before or after the page, including views of pages that have no row. */
   all: number
   /** views are the views of the page. */
   views: number

@@ -2,8 +2,8 @@
 import { address, insights, type Answer, type AnyQuery, type PageRow } from './api'
 
 /**
- * cell formats a value for a spreadsheet. Visitors choose titles and searches, so cell prevents that a text is read as
- * a formula.
+ * cell formats a value for a spreadsheet. Visitors choose titles and searches, so cell makes sure that no program reads
+ * a text as a formula.
  */
 export function cell(value: unknown): string {
   let text =

@@ -3,7 +3,7 @@ import { all, call, Refusal } from './api'
 
 export type SiteSpace = { id: string; title: string; path: string; default: boolean; space: { id: string } }
 
-/** Target is a page of a site's space, with why it is proposed. */
+/** Target is a page of a site's space, with the reason why it is proposed. */
 export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'path' | 'former' | 'search' }
 
 /** Proposal has the facts about an address: its existing target, or a possible target. */
@@ -29,8 +29,8 @@ async function found<T>(answer: Promise<T>): Promise<T | undefined> {
 const trimmed = (path: string) => path.replace(/^\/+|\/+$/g, '')
 
 /**
- * within returns the paths that an address can have within the site's spaces. First come the spaces whose own path the
- * address begins with. The site's default space comes last.
+ * within returns the paths that an address can have within the site's spaces. The spaces come first whose own path is
+ * the beginning of the address. The site's default space comes last.
  */
 export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; path: string }[] {
   const whole = trimmed(path)

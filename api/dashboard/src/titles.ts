@@ -3,7 +3,7 @@ import type { State } from './address'
 import type { Condition, Query, Results } from './api'
 import type { View } from './views'
 
-/** most bounds the pairs of a path and a title. Paths have several titles if the titles change. */
+/** most is the largest number of pairs of a path and a title. A path has several pairs if its title has changed. */
 const most = 1000
 
 /** titlesOf returns a query for the titles of paths. The most frequent title comes first. */

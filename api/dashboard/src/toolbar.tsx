@@ -75,7 +75,7 @@ function DaysForm({ days }: { days: Days | undefined }) {
   )
 }
 
-/** named returns the text of a filter, like the rows of a list of its column. */
+/** named returns the text of a filter, as in the rows of a list of its column. */
 function named(f: Filter, panels: Panel[]): string {
   const panel = [...panels, ...overviewPanels].find((p) => p.column === f.column)
   const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)

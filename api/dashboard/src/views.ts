@@ -1,4 +1,5 @@
-// A view of a site has queries, totals, a graph and lists. The overview is here, and the others are in more_views.ts.
+// A view of a site has queries, totals, a graph and lists. The overview is here, and the other views are in
+// more_views.ts.
 import type { FunctionComponent } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'
@@ -30,9 +31,9 @@ export type View = {
   body?: FunctionComponent<Shown>
   /** whose means that the reader chooses between the lists of people and agents. */
   whose: boolean
-  /** empty reports whether there was no event, of people or of agents. */
+  /** empty reports whether the range has none of the events that the view is about. */
   empty: (results: Results) => boolean
-  /** nothing says so. */
+  /** nothing returns the message about an empty range. */
   nothing: (range: string) => string
   /** hint explains why there may be no events. */
   hint?: string

@@ -16,13 +16,13 @@ export const start = (o) => {
   let page = {}, url = location.href, referrer = document.referrer, timer, last
 
   // attempt sends a batch, whose object is also the request's options. All attempts send the same bytes, so that the
-  // batch counts once.
+  // server stores the batch once.
   const attempt = async (b) => {
     clearTimeout(b.timer)
     waiting.delete(b)
     const r = await fetch(o.url + '?late=' + since(b.age), b)
       .catch((error) => error)
-    // Attempts without a network do not count.
+    // Attempts without a network are not counted as tries.
     if (!(r.status < 429 || (b.tries += navigator.onLine) > 4)) {
       waiting.add(b)
       b.timer = setTimeout(attempt, (+r.headers?.get('retry-after') || 3 * 2 ** b.tries) * (1e3 + Math.random() * 1e3), b)
@@ -52,7 +52,7 @@ export const start = (o) => {
     return e
   }
 
-  // view counts a page view if the page is visible and its address differs from the last counted one.
+  // view counts a page view if the page is visible and its address differs from the address that was counted last.
   const view = () => {
     const here = location.pathname
     if (!document.hidden && here != last) {

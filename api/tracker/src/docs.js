@@ -1,16 +1,16 @@
 // The extension for documentation sites. It sends events about links, downloads, engaged time and depth, searches,
 // copied code and feedback.
 
-// These selectors find the rows of search results. The first is for DocSearch, VitePress and others that set roles. The
-// next are for Material for MkDocs and Pagefind. The others are for mdBook, Sphinx and MkDocs, where each row has a
-// link.
+// These selectors find the rows of search results. The first selector is for DocSearch, VitePress and other searches
+// that set roles. The next selectors are for Material for MkDocs and Pagefind. The last selector is for mdBook, Sphinx
+// and MkDocs, where each row has a link.
 const rows = '[role=option],.md-search-result__item,.pagefind-ui__result,[id*=search][id$=results] a'
 
 // extend adds the extension to a tracker that start returned for the options o.
 export const extend = (o, track) => {
   const on = (type, f) => document.addEventListener(type, f, true)
 
-  // Engaged time counts while the page has the focus. bottom is the lowest point of the page that was visible.
+  // Engaged time grows while the page has the focus. bottom is the lowest point of the page that was visible.
   let from, spent = 0, bottom = 0, sent = 0
   const clock = () => {
     const now = performance.now()
@@ -41,8 +41,8 @@ export const extend = (o, track) => {
   addEventListener('blur', clock)
   clock()
 
-  // A typed query counts when it has results, or when it has no results after another two seconds. If the reader leaves
-  // the search earlier, it is unknown whether the query has results.
+  // A typed query is sent when it has results, or when it has no results after another two seconds. If the reader
+  // leaves the search earlier, it is unknown whether the query has results.
   let input, query, timer, button
   const settle = (sure) => {
     const typed = input?.value.trim()
@@ -96,7 +96,7 @@ export const extend = (o, track) => {
   const copied = (element) => {
     if (element?.closest('pre,figure,[class*=language-],.highlight')) track('code_copy')
   }
-  // Some copy buttons select the text, and so cause a copy event too. This event does not count. A reader who copies a
+  // Some copy buttons select the text, and so cause a copy event too. This event is ignored. A reader who copies a
   // selection has clicked elsewhere.
   on('copy', (e) => button || copied(e.target.closest?.('pre')))
 

@@ -28,14 +28,14 @@
 /* status is EX_IOERR of sysexits.h. */
 enum { status = 74, no_descriptor = -1 };
 
-/* passes_on returns whether fd is a socket, a pipe or a terminal. These can fail without a loss of stored data. */
+/* passes_on returns whether fd is a socket, a pipe or a terminal. A failed write to them loses no stored data. */
 static int passes_on(int fd)
 {
 	struct stat file;
 	return fd != no_descriptor && fstat(fd, &file) == 0 && !S_ISREG(file.st_mode) && !S_ISDIR(file.st_mode);
 }
 
-/* check ends the process if error says that a file cannot be written. The caller returns all other errors. */
+/* check ends the process if error means that a file cannot be written. For any other error, it does nothing. */
 static void check(const char *call, int fd, int error)
 {
 	switch (error) {

@@ -116,7 +116,7 @@ func TestParseRanges(t *testing.T) {
 	}
 }
 
-// TestHas compares the joined networks with a search of each.
+// TestHas compares Has with a search of each network.
 func TestHas(t *testing.T) {
 	t.Parallel()
 	addr := rapid.Custom(func(t *rapid.T) netip.Addr {

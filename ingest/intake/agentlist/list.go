@@ -14,9 +14,9 @@ import (
 //go:embed agents.txt
 var agentsText string
 
-// Agent is a user agent's information about its program.
+// Agent describes the program that a user agent names.
 type Agent struct {
-	Class    insights.Code // of insights.AgentClasses
+	Class    insights.Code // a word of insights.AgentClasses
 	Operator string        // "" if it is unknown
 	// Ranges is the set of the operator's published addresses; 0 if no such set exists.
 	Ranges Set
@@ -25,7 +25,8 @@ type Agent struct {
 // List finds programs by a part of their user agent. It never changes.
 type List struct {
 	rows []listRow
-	// starts has the rows by a hash of the first bytes of their parts, in ascending order.
+	// starts has the indexes of the rows by a hash of the first bytes of their parts. The indexes of a hash are
+	// ascending.
 	starts [1 << startBits][]uint16
 }
 
@@ -38,11 +39,11 @@ type listRow struct {
 const (
 	startBits  = 12
 	startBytes = 3
-	// maxText bounds the bytes of a user agent that are searched.
+	// maxText is the number of bytes of a user agent that are searched.
 	maxText = 512
 )
 
-// Embedded returns the list that the program has.
+// Embedded returns the list that is compiled into the program.
 var Embedded = sync.OnceValue(func() *List {
 	l, err := Parse(agentsText)
 	if err != nil {
@@ -116,7 +117,7 @@ func startOf[T string | []byte](s T) uint32 {
 	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9e3779b1 >> (32 - startBits)
 }
 
-// Find returns the first row whose part occurs in a user agent. It allocates nothing.
+// Find returns the agent of the first row whose part occurs in a user agent. It allocates nothing.
 func (l *List) Find(text string) (agent Agent, found bool) {
 	var room [maxText]byte
 	if len(text) > maxText {

@@ -14,10 +14,10 @@ import (
 //go:embed ranges.txt
 var rangesText string
 
-// Set is a set of published addresses: its place among the embedded sets, from 1.
+// Set identifies a set of published addresses by its place among the embedded sets, counted from 1.
 type Set uint8
 
-// Ranges are the addresses that operators publish. They never change.
+// Ranges has the addresses that operators publish. It never changes.
 type Ranges struct{ sets []rangeSet }
 
 type rangeSet struct {
@@ -29,13 +29,14 @@ type rangeSet struct {
 
 type span struct{ first, last netip.Addr }
 
-// MaxAge bounds the time between an event and a set's date. Within it, an address outside of the set counts as the
-// address of an impostor. Operators change their addresses without notice.
+// MaxAge is the time around a set's date in which the set counts as complete. An event in this time with an address
+// outside of the set comes from an impostor. An event at another time does not count as an impostor's, because
+// operators change their addresses without notice.
 const MaxAge = 60 * 24 * time.Hour
 
 const maxPrefixes = 100_000
 
-// EmbeddedRanges returns the addresses that the program has.
+// EmbeddedRanges returns the addresses that are compiled into the program.
 var EmbeddedRanges = sync.OnceValue(func() *Ranges {
 	r, err := parseRanges(rangesText)
 	if err != nil {
@@ -49,7 +50,7 @@ func setOf(name string) (Set, bool) {
 	return Set(at + 1), at >= 0
 }
 
-// ParseRanges reads sets in the format of ranges.txt, in any order. If the text does not have a set, it returns the
+// ParseRanges reads sets in the format of ranges.txt, in any order. If the text lacks a set, the result has the
 // embedded set. Its error names the faulty line.
 func ParseRanges(text string) (*Ranges, error) {
 	read, err := parseRanges(text)
@@ -125,8 +126,8 @@ func (r *Ranges) add(line string) error {
 	return nil
 }
 
-// parsePrefix reads a network of the public internet. A network that is larger than any operator's is a mistake, or an
-// attempt to verify everybody.
+// parsePrefix reads a network of the public internet. It refuses a network that is larger than any operator's network.
+// Such a network is a mistake, or an attempt to make every address count as verified.
 func parsePrefix(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -148,7 +149,7 @@ func parsePrefix(text string) (netip.Prefix, error) {
 	return prefix, nil
 }
 
-// spansOf joins networks that overlap.
+// spansOf returns the networks as spans. It joins networks that overlap.
 func spansOf(prefixes []netip.Prefix) (spans []span) {
 	sorted := slices.SortedFunc(slices.Values(prefixes), func(a, b netip.Prefix) int {
 		return a.Addr().Compare(b.Addr())
@@ -189,8 +190,8 @@ func (r *Ranges) Has(set Set, ip netip.Addr) bool {
 	return at > 0 && ip.Compare(spans[at-1].last) <= 0
 }
 
-// Holds reports whether a set is complete at a time. Then other addresses do not belong to the operator. The set must
-// have addresses, and a date at most MaxAge from that time.
+// Holds reports whether a set is complete at a time, so that no other address belongs to the operator. The set must
+// have addresses, and its date must be less than MaxAge from the time.
 func (r *Ranges) Holds(set Set, at time.Time) bool {
 	if set == 0 || r.sets[set-1].date.IsZero() {
 		return false

@@ -17,7 +17,7 @@ type Published struct {
 	// Date is the day on which the operator published the networks; "" if the set has none.
 	Date     string `json:"date"`
 	Networks int    `json:"networks"`
-	URL      string `json:"url"` // the operator's own
+	URL      string `json:"url"` // address at which the operator publishes the set
 }
 
 // Sets describes the sets, in the order of ranges.txt.
@@ -32,7 +32,7 @@ func (r *Ranges) Sets() []Published {
 	return list
 }
 
-// With returns the sets with the networks of one set replaced by networks published on a day.
+// With returns a copy of the sets in which one set has other networks, published on a day.
 func (r *Ranges) With(name string, prefixes []netip.Prefix, day time.Time) (*Ranges, error) {
 	set, ok := setOf(name)
 	switch {
@@ -48,7 +48,7 @@ func (r *Ranges) With(name string, prefixes []netip.Prefix, day time.Time) (*Ran
 	return changed, nil
 }
 
-// String is the text that ParseRanges reads.
+// String returns the sets as text that ParseRanges reads.
 func (r *Ranges) String() string {
 	var b strings.Builder
 	b.WriteString("# Addresses that operators of agents publish. `octavo agents update` writes this file.\n")

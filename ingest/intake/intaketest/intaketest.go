@@ -1,5 +1,4 @@
-// Package intaketest makes intakes, and the log messages they write, for the
-// tests of the packages that read the log.
+// Package intaketest makes intakes and the log messages that they write, for tests of the packages that read the log.
 package intaketest
 
 import (
@@ -17,7 +16,7 @@ import (
 // Site is the site of every test's requests.
 var Site = intake.Site{ID: "site_1"}
 
-// Client sends all of a test's requests at one fixed time.
+// Client is the sender of every test's requests. All requests arrive at the same fixed time.
 var Client = intake.Client{IP: netip.MustParseAddr("198.51.100.9"), Now: time.Date(2026, 3, 4, 5, 6, 7, 89_000_000, time.UTC), AnyPast: true}
 
 // New builds an intake.
@@ -33,7 +32,7 @@ func New(t testing.TB, log intake.Appender) *intake.Intake {
 	return in
 }
 
-// Messages are the log messages of requests.
+// Messages returns the log messages that an intake writes for requests.
 func Messages(t testing.TB, bodies ...[]byte) [][]byte {
 	t.Helper()
 	log := &ingesttest.MemoryLog{}
