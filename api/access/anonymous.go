@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openSites limits the cache of sites for callers without a token. The cache is separate, so that made-up names cannot
-// evict the sites of callers with a token.
+// openSites is the largest number of sites in the cache for callers without a token. The cache is separate, so that
+// made-up names cannot evict the sites of callers with a token.
 const openSites = 1 << 12
 
 // nobody is the principal of all callers without a token. Together they may use as much memory for bodies as one token.

@@ -64,7 +64,8 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Sites.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
-	case schema.TokenFrontEnd, schema.TokenNone: // both post readers' events; only published sites have readers
+	// Both kinds of callers post events of readers, so the site must be published.
+	case schema.TokenFrontEnd, schema.TokenNone:
 		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err

@@ -111,8 +111,8 @@ func allows(text *string, claims map[string]any) bool {
 	return err == nil && parsed.Allows(claims)
 }
 
-// OpenTo reports whether a site admits a visitor with this share link, who may be authenticated. shareLink is the id of
-// one of the site's active share links, or empty.
+// OpenTo reports whether a site admits a visitor with this share link and this visitor type. shareLink is the id of one
+// of the site's active share links, or empty.
 func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	switch {
 	case !site.Published:
@@ -125,8 +125,8 @@ func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	return true
 }
 
-// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends with
-// the publication or the share link.
+// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends when
+// the site is unpublished or the share link ends.
 func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Session, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	claims, err := g.siteTokens.read(ctx, token, now)

@@ -37,11 +37,12 @@ type SiteClaims struct {
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
 	// VisitorKey names the key with which the site's service vouched for the visitor (VisitorKeyID). The token ends
-	// when the site gets another key.
+	// when the site gets a new visitor key.
 	VisitorKey string `json:"visitorKey,omitempty"`
 	// Claims are the facts about the visitor.
 	Claims map[string]any `json:"claims,omitempty"`
-	// ExpiresAt is zero before [SiteTokens.Make], or when the site's service stops vouching for the visitor.
+	// ExpiresAt is the token's expiry, which [SiteTokens.Make] sets. Before that, it is the time at which the site's
+	// service stops vouching for the visitor, or zero.
 	ExpiresAt int64 `json:"exp"`
 }
 
@@ -56,7 +57,7 @@ const VisitorAuthenticated = "authenticated"
 
 const siteTokenKind = "site"
 
-// maxNamedSpaces keeps tokens short, because headers and paths contain them.
+// maxNamedSpaces limits the spaces that a token names, because tokens in headers and paths must be short.
 const maxNamedSpaces = 32
 
 // NameSpaces sets Spaces.
@@ -117,7 +118,8 @@ func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time)
 	}
 	claims.ExpiresAt = end
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims)
-	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // no typ, for short tokens
+	// The header has no typ, to keep the token short.
+	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name}
 	text, err := token.SignedString(key)
 	if err != nil {
 		return "", schema.Internal(err)
