@@ -22,7 +22,7 @@ type Config struct {
 	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	// TrustedOrigins are the origins, in lower case, whose pages may call every operation with a token. Pages of other
-	// origins may call operations with CORS.
+	// origins may call only operations whose CORS is true.
 	TrustedOrigins []string
 	// AuthTTL is the time for which tokens and insights sites are cached. So a revoked token may still be accepted for
 	// this time. 0 means DefaultAuthTTL.
@@ -63,10 +63,10 @@ type Config struct {
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
 	RateLimit int
-	// EventRateLimit is the limit for requests that post events.
+	// EventRateLimit is the RateLimit for requests that post events.
 	EventRateLimit int
-	// KeyRateLimit is the corresponding limit for requests with one publishable key. All keys of a site together have
-	// twice this limit.
+	// KeyRateLimit is the RateLimit for requests with one publishable key. All keys of a site together have twice this
+	// limit.
 	KeyRateLimit int
 	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
 	// bounds the requests without a valid token. 0 means no bound.

@@ -11,7 +11,7 @@ func allowOrigin(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.SetCanonical(headerExposeHeaders, exposedHeaders)
 }
 
-// Headers of every event request, in fasthttp's canonical form so that it does not normalise them each time.
+// These headers are in fasthttp's canonical form, so that fasthttp does not normalise them for each event request.
 var (
 	headerAllowOrigin   = []byte("Access-Control-Allow-Origin")
 	anyOrigin           = []byte("*")

@@ -168,8 +168,8 @@ func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
-// Limits on reading the rest of an unwanted body. After the rest, the connection can be reused. A client refused with a
-// small body has usually sent all of it already.
+// These constants limit the reading of the rest of an unwanted body. When the rest has been read, the connection can be
+// reused. A client refused with a small body has usually sent all of it already.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
@@ -193,7 +193,7 @@ func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// endBody makes the connection ready for its next request, or lets it close.
+// endBody reads the unread rest of a small body, so that the connection can be reused. Otherwise the connection closes.
 func endBody(ctx *fasthttp.RequestCtx) {
 	stream := ctx.Request.BodyStream()
 	if stream == nil {
@@ -233,7 +233,7 @@ func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fastht
 			return status
 		}
 		ctx.Response.Reset()
-		ctx.Response.Header.SetNoDefaultContentType(true) // As the server is configured.
+		ctx.Response.Header.SetNoDefaultContentType(true) // Reset has cleared this setting of the server.
 		return fasthttp.StatusContinue
 	}
 }

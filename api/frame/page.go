@@ -31,7 +31,7 @@ type Page struct {
 	Title string
 	// Body is the content after the title. Texts from users must be escaped by html/template.
 	Body template.HTML
-	// To sends the browser there with 303 instead. The row must have Redirects set.
+	// If To is set, the browser gets a redirect to it with 303 instead of the page. The row must have Redirects set.
 	To      string
 	Cookies []*http.Cookie
 }
@@ -77,13 +77,13 @@ func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
 // writeErrorPage shows a refusal as a page. The status and the headers are the same as for a refusal in JSON.
 func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
 	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: sentence(e), RequestID: requestID}
-	if len(e.Details) > 1 { // The message has the first.
+	if len(e.Details) > 1 { // The message already has the first detail.
 		for _, d := range e.Details {
 			fill.Details = append(fill.Details, strings.TrimSpace(d.Field+" "+d.Problem))
 		}
 	}
 	ctx.Response.ResetBody()
-	// The layout is ours, and its values are texts.
+	// Rendering cannot fail, because the layout is ours and its values are texts.
 	_ = renderPage(ctx, fill)
 }
 

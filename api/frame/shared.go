@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. In this way, many
-// callers who do not read take the memory of one caller.
+// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. So many callers who
+// do not read their answers take the memory of one answer.
 type Shared struct {
 	// Name identifies the bytes of the answer: different bytes need a different name.
 	Name string
@@ -57,7 +57,7 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 			if found.err == nil {
 				return found, nil
 			}
-			// The first caller may have disconnected. The next one loads.
+			// The loading caller may have disconnected. Then another caller loads the answer.
 			s.leave(found)
 		case <-ctx.Done():
 			s.leave(found)

@@ -86,8 +86,8 @@ func static(file Static) fasthttp.RequestHandler {
 	}
 }
 
-// sharedHeaders let pages of any origin load the file. With `integrity`, browsers load it under the rules for other
-// origins.
+// sharedHeaders let pages of any origin load the file. For a script with `integrity`, browsers apply the rules for
+// other origins.
 func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	header.SetCanonical(headerAllowOrigin, anyOrigin)
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
