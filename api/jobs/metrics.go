@@ -70,7 +70,7 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// set shows totals. A kind without totals has no unfinished jobs.
+// set writes the totals to the gauges. A kind without totals has no unfinished jobs.
 func (m *Metrics) set(totals []queue.Totals) {
 	byKind := map[string]queue.Totals{}
 	for _, t := range totals {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// translatedPage is a page of the source that becomes one of the copy.
+// translatedPage is a page of the source that becomes a page of the copy.
 type translatedPage struct {
 	node tree.Node
 	// document is a copy of the source page's document. It is nil for a page without a document.
@@ -21,7 +21,8 @@ type translatedPage struct {
 	places []translation.Place
 }
 
-// These are the texts of a page that are segments. The lengths are in characters, as in the API.
+// These constants name the texts of a page that are segments, and bound their lengths. The lengths are in characters,
+// as in the API.
 const (
 	segmentTitle       = "title"
 	segmentDescription = "description"

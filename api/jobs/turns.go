@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// errGivesWay is the cause of an attempt's end if another job gets its worker.
+// errGivesWay is the cause of an attempt's end if the job gives its worker to another job.
 var errGivesWay = errors.New("the job gives way to others")
 
 // turns are the jobs that run on a node, and the jobs that wait for them.
