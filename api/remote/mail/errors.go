@@ -25,7 +25,7 @@ type Reason struct {
 	Text string
 }
 
-// The reasons. An operator can repair the server's problems, so mails wait for that.
+// These are the reasons. An operator can repair the server's problems, so mails wait for the repair.
 var (
 	Unreachable = &Reason{"unreachable", false, false, "cannot be reached"}
 	Interrupted = &Reason{"interrupted", false, false, "did not complete an answer"}

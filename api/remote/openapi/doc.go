@@ -6,5 +6,5 @@
 // fetches them, like the specification. Files are never read. The number of documents, their bytes, values and depth,
 // and the time are bounded. The work is in proportion to the size of the documents.
 //
-// Of ours it imports schema and api/remote/outbound only.
+// Of this module it imports only schema and api/remote/outbound.
 package openapi

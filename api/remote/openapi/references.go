@@ -47,8 +47,8 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // nil for a part of the specification itself
-	within string // pointer there
+	to     *moved // to is nil for a part of the specification itself.
+	within string // within is a JSON pointer inside the target.
 }
 
 type movedKey struct {
@@ -59,7 +59,7 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // the part's name in its document, if this name is free
+	name string // name is the part's name in its document, if this name is free.
 	// instead is an object of the specification that is only a reference to this part. at is the object's path.
 	instead *node
 	at      *path

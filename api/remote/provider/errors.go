@@ -18,7 +18,7 @@ type Reason struct {
 	Text string
 }
 
-// The reasons.
+// These are the reasons.
 var (
 	Unreachable  = &Reason{"unreachable", false, "cannot be reached"}
 	Interrupted  = &Reason{"interrupted", true, "did not complete an answer"}

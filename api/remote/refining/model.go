@@ -19,12 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Model asks a language model.
+// Model sends requests to a language model.
 type Model struct {
 	Chat *chat.Client
 }
 
-// The documents of a prompt and its answer.
+// These types are the documents of a prompt and its answer.
 type (
 	request struct {
 		Language string   `json:"language,omitzero"`
@@ -36,7 +36,8 @@ type (
 	}
 )
 
-// Longer texts cause another request, and are not used. MaxTitle bounds the titles of the built-in method, too.
+// Texts longer than these bounds cause another request, and are not used. MaxTitle also bounds the titles of the
+// built-in method.
 const (
 	MaxTitle   = 80
 	MaxSummary = 400

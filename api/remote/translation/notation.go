@@ -134,7 +134,7 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape returns the tags, the pair around each tag, and which pairs have text. It ignores their order.
+// shape returns the tags, the pair around each tag, and which pairs have text. It ignores the order of the tags.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}
@@ -189,7 +189,7 @@ var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s
 // inlineTags has the tag names of inlines with text. All other inlines are single tags.
 var inlineTags = map[string]string{"link": "a", "annotation": "span"}
 
-// notes tell a translator of inlines without a text, by the member of their data.
+// notes has, for each kind of inline without a text, the member of its data that describes the inline to a translator.
 var notes = map[string]string{"emoji": "code", "icon": "icon", "expression": "expression", "inline-math": "formula", "inline-image": "alt", "button": "label"}
 
 // encoder writes inlines in the notation.
@@ -301,7 +301,7 @@ func (d *decoder) number(nodes []schema.Node) {
 	}
 }
 
-// nodes reads up to the end of the enclosing pair.
+// nodes decodes the tokens up to the end of the enclosing pair.
 func (d *decoder) nodes() []schema.Node {
 	nodes := []schema.Node{}
 	leaf := func(leaf schema.Leaf) {

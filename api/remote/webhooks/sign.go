@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The headers of a delivery.
+// These are the headers of a delivery.
 const (
 	headerID        = "Webhook-Id"
 	headerTimestamp = "Webhook-Timestamp"
