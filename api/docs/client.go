@@ -51,7 +51,7 @@ func readClient() (map[string]known, error) {
 	return all, nil
 }
 
-// routeKey names a route. The names of parameters differ between documents.
+// routeKey names a route. It leaves out the names of parameters, which differ between documents.
 func routeKey(method, path string) string {
 	return method + " " + frame.PathParam.ReplaceAllString(path, "{}")
 }

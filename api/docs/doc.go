@@ -28,6 +28,6 @@
 // -record`. This command writes examples.json and client.txt. A new tag needs a row in sections.go. A guide needs a
 // file, a row in guides.go, and a row in cmd/octavo/sessions_test.go for its commands.
 //
-// A page needs no script to be read. The script adds the search, the choice of a language that stays, and requests from
+// A page needs no script to be read. The script adds the search, remembers the chosen language, and sends requests from
 // the page ("Try it"). A pasted token stays only in memory. Only authorization() in assets/docs.js reads the token.
 package docs
