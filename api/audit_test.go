@@ -84,11 +84,11 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // a caller without a token has no name
+		if op.Method == http.MethodGet || op.Scope.Public { // A caller without a token has no name.
 			return
 		}
 		path, body := h.Example(op, h.Ours)
-		_, last = auditRows(h, last) // Entries of the objects that the example needs.
+		_, last = auditRows(h, last) // These entries are about objects that the example needs.
 		if a := h.Do(op.Method, path, "", body); a.Status >= 400 {
 			if rows, _ := auditRows(h, last); len(rows) > 0 {
 				t.Errorf("a refused call (%d) leaves %+v", a.Status, rows[0])
@@ -103,7 +103,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		}
 		var rows []auditRow
 		rows, last = auditRows(h, last)
-		// The first use of a kind of key creates the key, whatever the operation.
+		// The first use of a kind of key creates the key, in any operation.
 		rows = slices.DeleteFunc(rows, func(r auditRow) bool { return r.Type == "site-token-key" || r.Type == "installation-key" })
 		if reason := unaudited[op.ID]; reason != "" {
 			used[op.ID] = true

@@ -94,7 +94,7 @@ type missing struct{}
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
 	h.T.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
-	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // its refusals are images
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Refusals of this operation are images.
 		if a.Header.Get("Content-Type") != "image/gif" || len(h.Intake.Doors) > 0 {
 			h.T.Errorf("%s: %d %v, and the intake has %v", name, a.Status, a.Header, h.Intake.Doors)
 		}
@@ -234,7 +234,7 @@ func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTa
 		return badTextOrObject(t, of)
 	case of.Kind() == reflect.Struct:
 		return badStruct(t, of)
-	case of == reflect.TypeFor[jsontext.Value](): // any JSON; only the operation has rules
+	case of == reflect.TypeFor[jsontext.Value](): // The value is any JSON; only the operation has rules for it.
 		return nil
 	case of.Kind() == reflect.Slice:
 		all := []bad{{nil, "x", "wrong type"}}

@@ -162,7 +162,7 @@ func TestLinksOfDocuments(t *testing.T) {
 				(page == "operations" || slices.ContainsFunc(api.Table().Operations, func(op frame.Operation) bool {
 					return op.Tag == page
 				})) {
-				continue // a page of the reference
+				continue // The link leads to a page of the reference.
 			}
 			if path == "" {
 				target = document

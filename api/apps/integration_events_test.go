@@ -271,8 +271,8 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event and before that is
-// recorded.
+// TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event, and before the runner
+// has recorded this.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -296,7 +296,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-// TestBusyTunnels: a tunnel that asks for a retry gets its event again.
+// TestBusyTunnels: a tunnel that requests a retry gets its event again.
 func TestBusyTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))

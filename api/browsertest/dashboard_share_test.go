@@ -161,7 +161,7 @@ func TestDashboardTitles(t *testing.T) {
 	}
 	d.until(`document.querySelector('[data-panel=pages] .name .quiet')`)
 	both("pages")
-	d.press("9") // Explore by paths
+	d.press("9") // Key 9 opens Explore, by paths.
 	d.until(`document.querySelector('[data-panel=table] .address .quiet')`)
 	both("table")
 	d.press("7")

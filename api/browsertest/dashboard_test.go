@@ -369,7 +369,7 @@ func TestDashboardSize(t *testing.T) {
 		)(performance.getEntriesByType('resource'))`) {
 		t.Error("the map comes before the figures")
 	}
-	// Of two batches the first counts: the titles of paths come after the first figures.
+	// If there are two batches, only the first is counted, because the second loads the titles of paths later.
 	loaded := eval[map[string]int](fresh, `Object.fromEntries(
 		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
 			.reverse().map(e => [e.name, e.transferSize]))`)

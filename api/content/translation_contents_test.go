@@ -103,8 +103,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. They stay in
-// the source's language and are reported.
+// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. These contents
+// stay in the source's language and are reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -27,7 +27,7 @@ type translationBench struct {
 	*apitest.Harness
 	translator translation.Provider
 	source     string
-	one        string // the path of the translation
+	one        string // one is the path of the translation.
 
 	mu   sync.Mutex
 	sent []string
@@ -455,13 +455,13 @@ func TestTranslationGoesOn(t *testing.T) {
 	failing := 0
 	b.answer = func(r chattest.Request) chattest.Answer {
 		if len(b.sent) >= 40 && failing < 4 {
-			failing++ // one failure more than a run retries itself
+			failing++ // There is one failure more than a run itself retries.
 			return chattest.Answer{Status: http.StatusServiceUnavailable}
 		}
 		return b.loud(r)
 	}
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
-	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // one waiting job serves both
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // A single waiting job serves both requests.
 	sent := b.runJobs()
 	if want := 102; len(sent) != want || len(slices.Compact(slices.Clone(sent))) != want {
 		t.Errorf("%d segments were sent, not %d", len(sent), want)

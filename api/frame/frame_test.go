@@ -293,7 +293,7 @@ func TestEncodedBodiesAreRead(t *testing.T) {
 	h := apitest.New(t)
 	events := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 	want := `{"events":["` + strings.Repeat("é", 50_000) + `"]}`
-	// Twice, so that pooled decompressors are reused.
+	// Send each body twice, so that pooled decompressors are reused.
 	for range 2 {
 		for name, encode := range apitest.Encoders {
 			if a := h.Do("POST", events, h.Ours.SiteKey, encode(t, []byte(want)), "Content-Encoding", name); a.Status != 204 {

@@ -166,7 +166,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	t.Parallel()
 	b, server := newSpecBench(t), newSpecServer(t)
 	b.set("pets", server.URL+"/openapi.yaml")
-	told := b.heard() // of the source
+	told := b.heard() // The count includes the change of the source.
 	b.run(nil, withSpecs(openapi.NewFetcher(outboundtest.Guard(t, outboundtest.Loopback), openapi.DefaultLimits), time.Hour))
 	first := b.until("pets", "fetched", complete)
 	if first.Versions != 1 || first.ErrorCode != "" || len(errorsOf(t, first)) != 0 || b.heard() != told+1 {

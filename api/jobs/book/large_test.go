@@ -88,7 +88,7 @@ func TestLargeBook(t *testing.T) { // It is not parallel, because it measures th
 	}
 }
 
-// own is the most memory that this process has used.
+// own returns the largest memory that this process has used.
 func own(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
