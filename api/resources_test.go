@@ -47,7 +47,7 @@ func TestCreateReadList(t *testing.T) {
 		body       any
 		shape      shape.Of
 		want       map[string]any
-		// lists means that the collection's path can also be listed.
+		// read is the path of the resources, without the id.
 		read string
 	}{
 		{"organization", "/v1/orgs", `{"title":"Acme"}`, shape.Organization,

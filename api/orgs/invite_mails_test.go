@@ -252,8 +252,8 @@ func TestResend(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+"/invites/"+h.Ours.Users[schema.RoleRead].ID+"/resend", s.Token, nil), 404)
 }
 
-// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown at all mails, and
-// they wait.
+// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown for all mails, and
+// the mails wait.
 func TestMailServerFails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -301,8 +301,8 @@ func TestMailServerFails(t *testing.T) {
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
 }
 
-// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The others wait, and are sent
-// on the next day.
+// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The other mails wait, and are
+// sent on the next day.
 func TestMailsOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

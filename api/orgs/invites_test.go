@@ -136,7 +136,7 @@ func TestInvitesInParallel(t *testing.T) {
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
 	}
-	// Without them, everything is as it was.
+	// After the invited people are deleted, the database is as before the invites.
 	h.Exec("delete from users where email ilike 'p_@example.com'; delete from mail_counts; delete from secrets where name = 'invite-links'; delete from river_job where kind = 'send_invites'")
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Error(diff)

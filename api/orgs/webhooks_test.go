@@ -166,7 +166,7 @@ func TestBadWebhooks(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+one+"/deliveries/nothing/redeliver", s.Token, nil), 404)
 }
 
-// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends one again.
+// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends a delivery again.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)

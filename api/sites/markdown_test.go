@@ -56,8 +56,8 @@ func TestMarkdownForReaders(t *testing.T) {
 	}
 }
 
-// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in it,
-// and users get the original text.
+// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in the
+// Markdown, and users get the original text.
 func TestFilesInMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -98,7 +98,8 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	take.AwaitWaiting()
 	take.Finish()
 	change.AwaitWaiting()
-	change.Do("update site_spaces set hidden = true where site_id = $1", site) // deadlocks if the row was deleted first
+	// This update deadlocks if the deletion of the space has deleted the row first.
+	change.Do("update site_spaces set hidden = true where site_id = $1", site)
 	change.Finish()
 	if a := <-answered; a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)

@@ -94,7 +94,7 @@ func TestTLSAndLogin(t *testing.T) {
 		scheme  string
 		suffix  string
 		change  func(*mail.Config)
-		want    *mail.Reason // nil: it is sent, and encrypted.
+		want    *mail.Reason // nil means that the mail is sent, and encrypted.
 	}{
 		"STARTTLS":             {mailtest.Options{TLS: secure}, "smtp", "?tls=starttls", trusting, nil},
 		"implicit":             {mailtest.Options{TLS: secure, Implicit: true}, "smtps", "", trusting, nil},
