@@ -59,7 +59,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	})
 }
 
-// spoil puts a bad value into an example's body. A form holds only texts, so that other values are impossible there.
+// spoil puts a bad value into an example's body. A form has only texts, so other values are impossible there.
 func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	t.Helper()
 	form, isForm := body.(apitest.Form)
@@ -357,7 +357,7 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 			add(*r.Span.Least-1, "too low")
 			add(fmt.Sprint(*r.Span.Least-1), "too low")
 		}
-	default: // Requests have no other scalar kinds, because rules.go refuses them.
+	default: // Requests have no other scalar kinds, because package rules refuses them.
 	}
 	return all
 }

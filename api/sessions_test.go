@@ -64,7 +64,7 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, however they have logged in.
+// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, after any kind of login.
 func TestAdminsDecideBySession(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

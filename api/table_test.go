@@ -180,7 +180,7 @@ func TestPermissionMatrix(t *testing.T) {
 }
 
 // TestUnknownMembers loops over the operations with a body of JSON. Strict operations report an unknown member, and
-// others ignore it.
+// other operations ignore it.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

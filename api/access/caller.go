@@ -41,7 +41,8 @@ type Caller struct {
 	IP netip.Addr
 	// Now is the time at which the request was read.
 	Now time.Time
-	// Head is set if the method is HEAD. The answer is the answer to GET, and the request has no effect.
+	// Head is set if the method is HEAD. The answer has the headers of the answer to GET, and the function must change
+	// nothing.
 	Head bool
 
 	requestID []byte

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Config holds the operator's settings for the Guard; api/frame's Config documents the members.
+// Config has the operator's settings for the Guard; api/frame's Config documents the members.
 type Config struct {
 	AuthTTL             time.Duration
 	AuthEntries         int

@@ -235,8 +235,8 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 	return nil
 }
 
-// mayPreview refuses a draft unless the token names it. A token without a draft previews the drafts that its user may
-// read now. what names the refused thing in the error.
+// mayPreview refuses a draft that the token does not name. A token without a draft previews the drafts that its user
+// may read now. what names the refused thing in the error.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

@@ -31,8 +31,8 @@ type SiteClaims struct {
 	ShareLink string `json:"shareLink,omitempty"`
 	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	// User is the user who requested the token, unless a front end did. A token without ChangeRequest previews the
-	// drafts that the user may read.
+	// User is the user who requested the token; it is empty if a front end requested the token. A token without
+	// ChangeRequest previews the drafts that the user may read.
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`

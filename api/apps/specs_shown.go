@@ -12,7 +12,7 @@ import (
 )
 
 // mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A user's
-// token may preview all drafts of the spaces that the user may read, so every document in these spaces counts.
+// token may preview all drafts of the spaces that the user may read, so all documents in these spaces are searched.
 func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
 	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
 	if err != nil {

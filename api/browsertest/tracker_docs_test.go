@@ -165,7 +165,7 @@ func TestTrackerSearch(t *testing.T) {
 		chromedp.Click(chromedp.CSS("#hit")),
 	)
 	check(1)
-	// The box is closed, so the outcome of this query is not known.
+	// The box is closed, so the tracker cannot find out the outcome of this query.
 	b.run(`q.value = 'left'; q.dispatchEvent(new Event('input', {bubbles: true}))`)
 	b.close()
 	if left := d.await("search_type_query", 5)[4]; left.text("query") != "left" || left["resultsCount"] != nil {

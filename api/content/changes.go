@@ -18,7 +18,7 @@ import (
 )
 
 // contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
-// fits: as JSON, each of its schema.MaxDocumentNodes takes about 110 bytes and its text.
+// fits: as JSON, each of its schema.MaxDocumentNodes nodes has about 110 bytes in addition to its text.
 const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {

@@ -60,7 +60,7 @@ func (b *gitBench) files() map[string]string {
 	return b.filesOf("a.git", "main")
 }
 
-// queue requests an operation with a later timestamp than the previous one.
+// queue requests an operation with a later timestamp than the previous operation.
 func (b *gitBench) queue(kind string, more map[string]any) {
 	b.T.Helper()
 	b.at = b.at.Add(time.Minute)
@@ -195,7 +195,7 @@ func TestGitRoundTrip(t *testing.T) {
 }
 
 // TestGitBothSides: changes of different blocks are merged. If both sides changed the same words, the import makes a
-// change request and names the page and the words. With force, Git or the space wins.
+// change request and names the page and the words. With force, one side has precedence.
 func TestGitBothSides(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

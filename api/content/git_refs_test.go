@@ -221,7 +221,7 @@ func TestGitPathsResolve(t *testing.T) {
 			t.Errorf("no %s in %s", want, document)
 		}
 	}
-	// New pages: below a page with a file, at the root, and below each other.
+	// The new pages are below a page with a file, at the root, and below each other.
 	insert := func(text string, more map[string]any) map[string]any {
 		change := map[string]any{"operation": "insert_page", "document": map[string]any{"markdown": text}}
 		maps.Copy(change, more)

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// known has the origin of an operation.
+// known has the origin of an operation, and its method in the published client.
 type known struct {
 	// Origin is contract, published or own.
 	Origin string

@@ -13,7 +13,7 @@ import (
 // DefaultAuthTTL is the default of AuthTTL.
 const DefaultAuthTTL = 5 * time.Second
 
-// Config holds the operator's settings.
+// Config has the operator's settings.
 type Config struct {
 	// Listen is the address to serve on, `host:port`.
 	Listen string
@@ -54,7 +54,7 @@ type Config struct {
 	// not apply to trusted proxies.
 	MaxConnsPerIP int
 	// BodyMemory limits, in bytes, the memory for the bodies of all requests in flight. The first 16 KiB of each body
-	// do not count. The bodies of one token take at most a quarter of this memory, or 16 MiB if a quarter is less. 0
+	// do not count. The bodies of one token take at most a quarter of this memory, or 32 MiB if a quarter is less. 0
 	// means 64 MiB.
 	BodyMemory int
 	// AnswerMemory limits, in bytes, the memory of answers that clients have not read yet. The answers to one address,

@@ -39,7 +39,7 @@ func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// preflighted answers a browser that asks which methods and headers a page may use.
+// preflighted tells a browser which methods and headers a page may use.
 func preflighted(ctx *fasthttp.RequestCtx, methods string) {
 	ctx.Response.Header.Set("Access-Control-Allow-Methods", methods)
 	ctx.Response.Header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Content-Encoding, "+

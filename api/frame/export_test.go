@@ -42,7 +42,7 @@ func (s *Server) Busy() (n int) {
 	return n
 }
 
-// SetBodyMemory replaces the memory for bodies, with a short wait for it.
+// SetBodyMemory replaces the memory for bodies, and shortens the wait for this memory.
 func (s *Server) SetBodyMemory(bytes int) BodyMemory {
 	s.frame.bodies = newBodyMemory(bytes, time.Millisecond)
 	return BodyMemory{s.frame.bodies}

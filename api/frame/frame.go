@@ -146,8 +146,8 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	f.end(c, rt.op.ID)
 }
 
-// continues answers `Expect: 100-continue`, with which a client asks whether it may send its body. It refuses callers
-// without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
+// continues answers `Expect: 100-continue`, with which a client requests permission to send its body. It refuses
+// callers without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its time only before the handler, which runs later.

@@ -41,8 +41,8 @@ var (
 	noStore                  = []byte("no-store")
 )
 
-// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and
-// numbers must be numbers. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
+// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and a
+// string is no number. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
 func readJSON(body []byte, value any, options ...json.Options) error {
 	if err := checkAmount(body); err != nil {
 		return err

@@ -230,7 +230,7 @@ var refusedConnections = map[string][]byte{
 	endedByAll:     refusedConnection(&schema.Error{Code: schema.CodeUnavailable, Message: "too many connections, try again", RetryAfter: time.Second}),
 }
 
-// refusedConnection encodes an answer as it goes over the wire.
+// refusedConnection encodes an answer in the form in which it is sent.
 func refusedConnection(e *schema.Error) []byte {
 	var ctx fasthttp.RequestCtx
 	writeError(&ctx, e)

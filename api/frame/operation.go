@@ -49,7 +49,7 @@ type Operation struct {
 	Produces []string
 	// Redirects lets the response type Page redirect the browser with 303.
 	Redirects bool
-	// Rate is the limit that the operation counts against.
+	// Rate is the class whose rate limit applies to the operation.
 	Rate access.RateClass
 	// CORS lets pages of any origin call the operation with a token.
 	CORS bool

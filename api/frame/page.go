@@ -100,8 +100,8 @@ func sentence(e *schema.Error) string {
 	return message
 }
 
-// pageHeaders are the headers of every page that a browser displays. They forbid caching, all resources except our
-// style sheet, framing, and referrers to other sites.
+// pageHeaders are the headers of every page that a browser displays. The headers forbid caching, all resources except
+// our style sheet, framing, and referrers to other sites.
 func pageHeaders(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.SetCanonical(headerContentTypeOptions, noSniff)

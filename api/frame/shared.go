@@ -81,7 +81,7 @@ func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Sh
 	return into.err
 }
 
-// leave ends the use of an answer. The last user drops it.
+// leave ends the use of an answer. When the last user leaves, the answer is removed.
 func (s *sharedAnswers) leave(a *sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

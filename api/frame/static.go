@@ -109,8 +109,8 @@ func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// Compress returns the compressed forms of a file. The first request for a file calls it, because few processes serve
-// these files. Brotli's best level takes a second for a large file.
+// Compress returns the compressed forms of a file. The first request for a file calls Compress, because few processes
+// serve these files. Brotli's best level takes a second for a large file.
 func Compress(content []byte, brotliLevel int) Compressed {
 	write := func(to func(io.Writer) io.WriteCloser) []byte {
 		var b bytes.Buffer

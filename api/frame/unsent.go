@@ -126,7 +126,7 @@ func (u *unsent) admit(ip netip.Addr) error {
 	return nil
 }
 
-// leave ends the count of an answer that has been sent, or will never be sent.
+// leave stops counting an answer that has been sent, or will never be sent.
 func (u *unsent) leave(a *unsentAnswer) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -167,7 +167,7 @@ func (f *frame) keep(c *call, rt *route) error {
 	return nil
 }
 
-// sent ends the count of a connection's answer.
+// sent stops counting a connection's answer.
 func (f *frame) sent(conn *edgeConn) {
 	answer := conn.unsent.Swap(nil)
 	if answer == nil {

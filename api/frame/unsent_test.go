@@ -153,7 +153,7 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// large are the bytes of the answers of the probes. The kernel's buffers hold fewer bytes.
+// large are the bytes of the answers of the probes. The kernel's buffers have room for fewer bytes.
 const large = 5 << 20
 
 // unsentProbes serves large answers that no other caller shares, with memory for eight answers, and for two answers to

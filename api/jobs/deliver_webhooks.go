@@ -26,7 +26,7 @@ const webhookTurn = 20 * time.Second
 //
 // The first pauses of a delivery and of its webhook are equal, so a short outage does not change the order. Later
 // pauses of the webhook are shorter. So other deliveries overtake a delivery that the receiver always refuses. A
-// receiver that is down gets only occasional attempts, however many deliveries wait.
+// receiver that is down gets only occasional attempts, even if many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,

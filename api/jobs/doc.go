@@ -26,17 +26,17 @@
 // Jobs of a kind take turns by organization and by the user who made them. A job that no user made counts for the first
 // administrator of its organization. Postgres decides which job runs next (give_job_turns in store/functions/jobs.sql):
 // a job of the organization and the user whose last turn is longest ago. Retries wait for a turn, too. An organization
-// or a user gets several workers only if nobody else waits. As soon as a job with a turn finds no worker, surplus jobs
-// are stopped and wait for their next turn. A stopped attempt does not count. A job is slow after the time in its
-// kind's row, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind share their turns, like
-// the jobs of one user. While other jobs wait, slow jobs share one worker.
+// or a user gets several workers only if no other organization or user waits. As soon as a job with a turn finds no
+// worker, surplus jobs are stopped and wait for their next turn. A stopped attempt does not count. A job is slow after
+// the time in its kind's row, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind share
+// their turns, like the jobs of one user. While other jobs wait, slow jobs share one worker.
 //
 // # When a node ends
 //
 // A stopping node lets running jobs finish for a bounded time. Then it cancels the other jobs and returns them to the
-// queue. This attempt does not count. A node holds a lock in Postgres while it lives. Jobs of a node without its lock
-// are lost, and the other nodes let them run again; this attempt counts. If the lock does not show the loss, for
-// example after a network failure, river rescues the job some time after its timeout.
+// queue. The cancelled attempt does not count. A node holds a lock in Postgres while it lives. Jobs of a node without
+// its lock are lost, and the other nodes let them run again; this attempt counts. If the lock does not show the loss,
+// for example after a network failure, river rescues the job some time after its timeout.
 //
 // # Reasons
 //

@@ -255,7 +255,7 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 // keptBytes bounds the documents that wait to be stored.
 const keptBytes = 4 << 20
 
-// keep stores the documents that wait, if they have more bytes than allowed.
+// keep stores the pending documents, if they have more bytes than allowed.
 func (g *gitRun) keep(ctx context.Context, allowed int) error {
 	if g.bytes <= allowed {
 		return nil

@@ -71,7 +71,7 @@ func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// modelHeld has three clusters to refine. The model answers about the second.
+// modelHeld has three clusters to refine. The model answers about the second cluster.
 func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 2)
 	server := chattest.New(t, func(chattest.Request) chattest.Answer {

@@ -21,7 +21,7 @@ type Metrics struct {
 	wordsAlone                  prometheus.Gauge
 }
 
-// outcomes are the metric's labels for attempts, by the state in which an attempt leaves its job.
+// outcomes has the metric's label for an attempt, by the state of the job after the attempt.
 var outcomes = map[schema.JobState]string{
 	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
 }

@@ -212,7 +212,7 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 }
 
 // keepCorrections finds the segments of a page that a user has corrected in the copy. At these segments the page gets
-// the last run's text, so that the merge sees no change and the whole correction stays. A correction is outdated once
+// the text of the last run. So the merge sees no change there, and the correction stays. A correction is outdated once
 // its source has changed since the last edit of the correction.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID

@@ -31,8 +31,8 @@ type turn struct {
 	end          context.CancelCauseFunc
 }
 
-// begins records that a job runs. The context ends when the job must give way. If one of its transfers is slow, the job
-// counts as slow.
+// begins records that a job runs. The context ends when the job must give its worker to another job. If one of its
+// transfers is slow, the job counts as slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}

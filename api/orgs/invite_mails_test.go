@@ -282,7 +282,8 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The server refuses the login until the operator repairs it. A mail that waited for a day is not sent any more.
+	// The server refuses the login until the operator corrects the login. A mail that waited for a day is not sent any
+	// more.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)

@@ -357,7 +357,7 @@ func TestLinkInviteToContent(t *testing.T) {
 		if role, ok := h.Role(stranger.ID); !ok || role != schema.RoleGuest {
 			t.Errorf("role %q %v", role, ok)
 		}
-		// A higher level raises access. A lower level does not reduce it.
+		// A higher level raises access. A lower level does not reduce access.
 		for _, level := range []string{`"edit"`, `"read"`, `null`} {
 			changed := shape.Want(t, form, h.Do("PATCH", one, s.Token, `{"level":`+level+`}`).Body)
 			if !cmp.Equal(changed, shape.Want(t, form, h.Do("GET", one, s.Token, nil).Body)) {

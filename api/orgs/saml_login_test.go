@@ -401,7 +401,7 @@ func TestRefusedAnswers(t *testing.T) {
 		t.Errorf("stored: %s", diff)
 	}
 	// Two nodes get the same answer concurrently, and exactly one of them logs in. A second tab does not disturb the
-	// first.
+	// first tab.
 	_, both := s.Start("", cookie)
 	var in atomic.Int32
 	var wait sync.WaitGroup

@@ -21,8 +21,8 @@ import (
 //
 // The default section, and the default site space of a section, omit their path. Paths of sections and site spaces
 // cannot begin with "~", so none is mistaken for a share key. A page's path may begin with "~", but it has another form
-// than a key. If a page has the path of a section, the section wins. A site space of the default section also has
-// precedence over a page with its path. The address has the site's id, because the site's basename may change.
+// than a key. If a page has the path of a section, the section has precedence. A site space of the default section also
+// has precedence over a page with its path. The address has the site's id, because the site's basename may change.
 //
 // The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
 // and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals

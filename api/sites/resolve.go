@@ -215,7 +215,8 @@ func (h *addresses) preview(
 	return at, nowhere
 }
 
-// redirect finds the site's redirect of a path below the site, unless there is a page. pathname is the path below the site space.
+// redirect finds the site's redirect for a path below the site, if no page has the path. pathname is the path below the
+// site space.
 func (h *addresses) redirect(
 	ctx context.Context, c *access.Caller, site sites.Published, reader *access.Reader, part sites.PublishedPart,
 	root siteAddress, source, pathname string,

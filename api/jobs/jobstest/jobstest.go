@@ -213,7 +213,7 @@ func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) 
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Translator = translator })
 }
 
-// RunMails is RunAll with a server for mails. Their links lead to a base URL.
+// RunMails is RunAll with a server for mails. The links in the mails begin with base.
 func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []schema.Job {
 	t.Helper()
 	urls, err := schema.NewURLs(base)

@@ -310,7 +310,7 @@ func TestCacheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(size, now, false, true, false)
-	// An entry that is too large for the cache does not evict the others.
+	// An entry that is too large for the cache does not evict other entries.
 	c.cacheBytes = 30_000
 	f.Repository("large.git")
 	f.Files("large.git", "main", manyFiles(300))

@@ -39,7 +39,7 @@ const (
 	LeftMode      Leaving = "neither file nor folder"
 )
 
-// objects gives the objects of a pack.
+// objects finds and reads the objects of packs.
 type objects interface {
 	// find returns type and size, or false for an object that the pack does not have.
 	find(hash plumbing.Hash) (objectInfo, bool)

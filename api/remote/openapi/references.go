@@ -66,7 +66,7 @@ type moved struct {
 }
 
 // follow finds the target of a reference, and queues its check as an object of a kind. n is the object with the
-// reference, if it contains nothing else.
+// reference, or nil if the reference is a plain text.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)

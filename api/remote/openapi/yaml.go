@@ -150,7 +150,8 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 	return err
 }
 
-// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first one wins.
+// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first source is
+// used.
 func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, depth int) error {
 	// The depth limit also stops a source that merges itself.
 	if err := r.step(source, depth); err != nil {

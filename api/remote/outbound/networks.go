@@ -15,13 +15,15 @@ const (
 	public access = iota
 	// private networks can be opened by the operator.
 	private
-	// never networks cannot be opened: they lead to credentials, nowhere, or to an IPv4 address that a check could misread.
+	// never networks cannot be opened: they lead to credentials, to no host, or to an IPv4 address that a check could
+	// misread.
 	never
 )
 
 // networks follows IANA's registries of special-purpose addresses,
-// https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry,
-// and lists the addresses at which clouds serve credentials. The longest prefix that holds an address decides.
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
+// https://www.iana.org/assignments/iana-ipv6-special-registry, and lists the addresses at which clouds serve
+// credentials. The longest prefix that contains an address decides.
 var networks = []network{
 	row("0.0.0.0/0", "public", public),
 	row("0.0.0.0/8", "this host", never),

@@ -1,6 +1,6 @@
-// Package refining asks a language model for a title and a summary of a cluster of issues, in the language of most of
-// the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its results
-// are reproducible.
+// Package refining requests a title and a summary of a cluster of issues from a language model, in the language of most
+// of the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its
+// results are reproducible.
 //
 // Of this module it imports packages chat and provider.
 package refining

@@ -15,8 +15,8 @@ import (
 )
 
 // The notation of a segment is HTML with text and numbered tags. A pair of tags is around translated text, such as <a
-// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators keep
-// HTML. The alt shows them the replaced part, and is ignored in their answers.
+// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators do not
+// change HTML tags. The alt shows them the replaced part, and is ignored in their answers.
 
 // singleTag is the name of tags without text.
 const singleTag = "img"
@@ -98,7 +98,7 @@ func tokens(notation string) ([]token, error) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// written is the opposite of tokens, except for the alt of single tags.
+// written is the inverse of tokens, except for the alt of single tags.
 func written(all []token) string {
 	var b strings.Builder
 	for _, t := range all {
