@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// linkPaths looks up the targets of pages' links in one revision. A link is relative to the file of its page in the
-// repository that the space is synchronized with, and otherwise to the path of the page.
+// linkPaths looks up the targets of pages' links in one revision. If the space is synchronized with a repository, a
+// link is relative to the file of its page. Otherwise it is relative to the path of its page.
 type linkPaths struct {
 	store *store.Store
 	// request is the change request of the revision; "" without a change request.

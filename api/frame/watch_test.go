@@ -21,8 +21,8 @@ import (
 )
 
 // TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
-// the same effect. In three cases a client gets all its answers: it keeps its connection, it sends the next request
-// early, or it closes its sending half after the answer is complete.
+// the same effect. A client gets all its answers if it keeps its connection, or sends the next request early. It also
+// gets them if it closes its sending half after the answer is complete.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)

@@ -29,7 +29,7 @@ func (s stopping) Check(ctx context.Context, _, _ string) error {
 	return ctx.Err()
 }
 
-// A stopping node does not fail a run: another node continues it.
+// TestTranslationOfStoppedNode: a stopping node does not fail a run, and another node continues the run.
 func TestTranslationOfStoppedNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -53,8 +53,8 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 	}
 }
 
-// The pages of a first copy may take minutes to write. Meanwhile the organization's structure can change. The source
-// can also change, which requests another run.
+// TestFirstTranslationHoldsUpNobody: the pages of a first copy may take minutes to write. Meanwhile the organization's
+// structure can change. The source can also change, which requests another run.
 func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -177,7 +177,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// The log has the provider's text. Users do not see this text.
+// TestExplainTranslation: the log has the provider's text. Users do not see this text.
 func TestExplainTranslation(t *testing.T) {
 	t.Parallel()
 	client := provider.New(provider.Config{Guard: outbound.New(outbound.Config{}), URL: &url.URL{}, Name: "the translator"})

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
+// grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
 // member is a kind, or string, bool, number or any. []x is an array of x, and {}x is an object with any names. {x}x is
 // such an object in which names that start with x- are extensions. =a,b is one of these texts, and x|y is x or y. A
 // member that ends with ! is required. A kind that ends with * may be a reference instead, and a kind that ends with ?
@@ -49,7 +49,7 @@ const (
 	scalarAny    = "any"
 )
 
-// These parts are shared by several versions.
+// sharedKinds has the kinds that several versions share.
 const sharedKinds = `
 info title!:string version!:string description:string termsOfService:string contact:contact license:license
 contact name:string url:string email:string

@@ -85,7 +85,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// The notation of any inlines can be decoded to the same inlines.
+// TestNotationRoundTrip decodes the notation of any inlines to the same inlines.
 func TestNotationRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
