@@ -75,8 +75,8 @@ func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 }
 
 // TestEveryWriteIsAudited calls every operation other than GET with its example. A successful call leaves entries with
-// the operation, the caller, the token, the address and the request. Their object is in the call or in its answer. A
-// refused call leaves no entry.
+// the operation, the caller, the token, the address and the request. The object of each entry is in the call or in its
+// answer. A refused call leaves no entry.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -28,9 +28,9 @@ type bad struct {
 	why   string
 }
 
-// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. They are wrong types,
-// values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets a 400
-// in the contract's shape that names the member. No data is stored.
+// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. The bad values are wrong
+// types, values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets
+// a 400 in the contract's shape that names the member. No data is stored.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

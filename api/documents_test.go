@@ -138,7 +138,7 @@ var (
 	setting = regexp.MustCompile(`\bOCTAVO_[A-Z_]*[A-Z]\b`)
 )
 
-// ofSites are pages of tests' sites. Their links are paths of their sites.
+// ofSites are pages of the tests' sites. The links in these pages are paths of the sites.
 var ofSites = []string{
 	"api/clienttest/front-end/blocks.md", "api/browsertest/sites/starlight/src/content/docs/index.md",
 }

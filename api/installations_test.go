@@ -116,8 +116,8 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 	}
 }
 
-// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. Its token
-// and its integration's token may send only the members that the row lists.
+// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. The
+// installation's token and the integration's token may send only the members that the row lists.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

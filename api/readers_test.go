@@ -118,7 +118,7 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 		if a.Status != op.Status {
 			t.Errorf("%d %s, want %d", a.Status, a.Body, op.Status)
 		}
-		if op.Scope.Object != nil { // Their site is not published.
+		if op.Scope.Object != nil { // The other tenant's site is not published.
 			h.WantError(h.Try(op, h.Theirs, token), http.StatusNotFound)
 			h.WantError(h.Try(op, apitest.Ghost(), token), http.StatusNotFound)
 			mixed := *h.Theirs

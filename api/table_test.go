@@ -225,7 +225,7 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 }
 
 // TestUnknownKindsOfTokenOpenNothing stores tokens of an unknown kind, as a newer version might, with and without a
-// user. They give access to no operation and to no site's events.
+// user. The tokens give access to no operation and to no site's events.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

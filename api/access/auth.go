@@ -191,8 +191,8 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run collects the uses of a second and writes them together, until ctx ends. When ctx ends, it writes the uses that
-// are still queued.
+// run collects the uses of a second and writes these uses together, until ctx ends. When ctx ends, it writes the uses
+// that are still queued.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

@@ -30,7 +30,7 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 
 // findEventSite is findSite with a cache, for the most frequent requests. It also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
+	// These strings may alias the request. Cache lookups only compare the strings, and the cache stores clones.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),

@@ -101,7 +101,7 @@ func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathPa
 }
 
 // findIntegration finds an integration by its name. Members of the organization that owns the integration have the
-// rights of their role. Other users may view it if it is not private.
+// rights of their role. Other users may view an integration that is not private.
 func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
 	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store this name.

@@ -36,7 +36,7 @@ func (r *Reader) Site() sites.Site { return r.site.Site }
 func (r *Reader) ShareKey() string { return r.shareKey }
 
 // Previews returns the single draft that the reader may preview, or the user whose drafts the reader may preview. Both
-// are empty for most readers.
+// results are empty for most readers.
 func (r *Reader) Previews() (changeRequest, user string) {
 	if r.changeRequest != "" {
 		return r.changeRequest, ""

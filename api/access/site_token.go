@@ -25,7 +25,7 @@ type SiteClaims struct {
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
 	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
-	// Space is set. The token's access does not depend on them, because it is looked up.
+	// Space is set. The token's access does not depend on Spaces, because the access is looked up.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends when this link ends.
 	ShareLink string `json:"shareLink,omitempty"`

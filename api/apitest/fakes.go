@@ -52,7 +52,8 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Doors has the DoorInfo of each request that a browser sent. Their bodies and sites are in the other lists.
+	// Doors has the DoorInfo of each request that a browser sent. The bodies and sites of these requests are in the
+	// other lists.
 	Doors []schema.DoorInfo
 	// Unread has the reason for each request that was refused before its body was read.
 	Unread []string

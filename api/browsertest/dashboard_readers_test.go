@@ -188,7 +188,7 @@ func TestDashboardExplore(t *testing.T) {
 		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
 	}
 
-	// Columns have names and a sentence. Their ids are in the request.
+	// Columns have names and a sentence. The columns' ids are in the request.
 	about := `Sessions: Number of different sessions. Kind of agent: What the visitor is, by user agent: a person;`
 	if got := d.texts(".pick > p")[0]; !strings.HasPrefix(got, about) {
 		t.Errorf("the columns are explained by %q", got)

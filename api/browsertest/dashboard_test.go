@@ -247,7 +247,8 @@ var hostile = []any{
 	strings.Repeat("long", 500),
 }
 
-// TestDashboardHostile shows hostile texts of visitors. They stay plain text in the page, in files and in commands.
+// TestDashboardHostile shows hostile texts of visitors. The texts stay plain text in the page, in files and in
+// commands.
 func TestDashboardHostile(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

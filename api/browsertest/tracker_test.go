@@ -48,8 +48,8 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the others had
-// enough time to be counted.
+// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the other pages
+// had enough time to be counted.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)

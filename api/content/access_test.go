@@ -571,7 +571,7 @@ func TestPagesOfOrderedLists(t *testing.T) {
 		for path, token := range map[string]string{
 			org + "/collections?page=":         schema.PageToken(collections, key, "1", "x"),
 			org + "/collections?limit=2&page=": schema.PageToken(collections, "1", key, "x"),
-			// This is the old format, without the depth.
+			// This page token has the old format, without the depth.
 			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"),
 			org + "/members?page=":                 schema.PageToken(fmt.Sprintf("members %s %q %q %t %t", h.Ours.Organization.ID, "", "", false, false), key, "x"),
 		} {

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentAccess has the operations on access to one kind of content. All of them require the admin right on it.
+// contentAccess has the operations on access to one kind of content. All these operations require the admin right on
+// the content.
 type contentAccess struct {
 	store *store.Store
 	view  view.Presenter

@@ -297,7 +297,8 @@ func TestGitStandalone(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitOrder: an operation older than the newest finished operation is skipped. Its state shows this.
+// TestGitOrder: an operation older than the newest finished operation is skipped. The state of the operation shows
+// this.
 func TestGitOrder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -385,7 +386,8 @@ func TestGitFailures(t *testing.T) {
 }
 
 // TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
-// folders have many links, and names that begin with the folder's name. These links do not use up the notes.
+// folders have many links, and names that begin with the folder's name. The links of other folders do not use up the
+// notes.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -197,7 +197,7 @@ func (h *pages) page(
 	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
-	// A page without text also has Markdown. Without this Markdown, front ends would fail to build the text of the
+	// A page without text also gets Markdown. Without this Markdown, front ends would fail to build the text of the
 	// whole site.
 	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
@@ -407,7 +407,7 @@ func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pag
 }
 
 // metaLinksAt returns the links of an existing page. In Octavo a page has no alternate addresses. Authors cannot set
-// them, and spaces have no record of the matching page of a translation.
+// alternate addresses, and spaces have no record of the matching page of a translation.
 func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {

@@ -376,8 +376,8 @@ func TestCheckMergeRules(t *testing.T) {
 	}
 }
 
-// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. This is not a verdict of the
-// rule.
+// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. The missing result is not a
+// verdict of the rule.
 func TestMergeRulesEndWithTheRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

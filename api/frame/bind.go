@@ -47,8 +47,8 @@ type bodyPlan struct {
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
-// param binds one field. read finds the field's values in the request. set stores them in the field, and returns a
-// problem that completes the sentence "<name> ...", or "".
+// param binds one field. read finds the field's values in the request. set stores the values in the field, and returns
+// a problem that completes the sentence "<name> ...", or "".
 type param struct {
 	name  string
 	index []int

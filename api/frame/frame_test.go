@@ -251,7 +251,7 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 }
 
 // TestTrustedOrigins checks that pages of trusted origins may read every answer, including refusals. Pages of other
-// origins may read no answer. Answers never allow credentials that a browser adds without the page.
+// origins may read no answer. Answers never allow credentials that a browser adds by itself, such as cookies.
 func TestTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	const trusted, port = "https://app.example.com", "http://localhost:5173"

@@ -19,9 +19,10 @@ import (
 // 8 KiB. So the server sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
 // After a chunk's size, fasthttp accepts blanks and extensions without reporting them, so this package cannot refuse
-// them. fasthttp skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length.
-// fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line feed after the request line and in
-// trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a request.
+// them. fasthttp skips blanks and extensions, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds
+// the length of blanks and extensions. fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line
+// feed after the request line and in trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a
+// request.
 
 // firstBodyBytes is the number of bytes of a body for which fasthttp waits before it calls the handler. fasthttp does
 // not accept 0.

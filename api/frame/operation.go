@@ -34,7 +34,8 @@ type Operation struct {
 	Status int
 	// BodyLimit bounds the body in bytes, both as sent and when inflated. 0 means that there is no body.
 	BodyLimit int
-	// Accepts are the accepted media types of the body. A body without a media type is read as the first of them.
+	// Accepts are the accepted media types of the body. A body without a media type is read as the first of these
+	// types.
 	Accepts []string
 	// Strict refuses unknown members of the body. Operations of the contract ignore unknown members, because clients of
 	// other versions send them. Our settings that protect people's data are strict: a misspelled setting must not seem

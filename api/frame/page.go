@@ -18,7 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Redirect is the response type of operations that send a browser elsewhere. Its row's status is 302 or, after a form, 303.
+// Redirect is the response type of operations that send a browser elsewhere. The status of the operation's row is 302
+// or, after a form, 303.
 type Redirect struct {
 	// To is an absolute address. A function that derives it from a caller's input must check it.
 	To      string

@@ -27,7 +27,7 @@ type Static struct {
 	// Policy is the Content-Security-Policy of one of our pages. Caches must revalidate such a page each time, search
 	// engines must not index it, and other sites may not load or frame it. Policy is empty for other files.
 	Policy string
-	// Compressed returns the file's compressed forms. The first request calls it.
+	// Compressed returns the file's compressed forms. The file's first request calls Compressed.
 	Compressed func() Compressed
 }
 

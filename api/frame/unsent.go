@@ -115,7 +115,7 @@ func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	return nil
 }
 
-// admit refuses a change of an address whose answers fill its share.
+// admit refuses a change from an address if the unread answers of the address fill its share.
 func (u *unsent) admit(ip netip.Addr) error {
 	a := &unsentAnswer{address: access.Network(ip), bytes: 1}
 	u.mu.Lock()

@@ -22,13 +22,13 @@ import (
 
 // TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
 // the same effect. A client gets all its answers if it keeps its connection, or sends the next request early. It also
-// gets them if it closes its sending half after the answer is complete.
+// gets all its answers if it closes its sending half after the answer is complete.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	var inTime, refused atomic.Bool // These are true if the answer, or the refusal, is made before the context ends.
+	var inTime, refused atomic.Bool // Each is true if the answer, or the refusal, is made before the context ends.
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`
 	}) (schema.User, error) {

@@ -272,7 +272,8 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled uses two receivers. The first answers 410 Gone, and the second fails for days.
+// TestWebhookIsDisabled uses two receivers. The first receiver answers 410 Gone, and the second receiver fails for
+// days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Specs reads OpenAPI specifications. Its errors are openapi.Problems, or the error of a canceled context.
+// Specs reads OpenAPI specifications. Specs returns errors of type openapi.Problems, or the error of a canceled
+// context.
 type Specs interface {
 	Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (openapi.Fetched, error)
 }

@@ -265,7 +265,8 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the other specifications.
+// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the specifications that the
+// first node did not fetch.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

@@ -406,8 +406,8 @@ func (s singleStep) JobKind() schema.JobKind {
 	return row
 }
 
-// These environment variables are for a process that a test kills: its database, the kind of its jobs, and their
-// counterpart.
+// These environment variables are for a process that a test kills: its database, the kind of its jobs, and the
+// counterpart of the jobs.
 const (
 	victimEnv            = "OCTAVO_TEST_JOBS_VICTIM"
 	victimKindEnv        = "OCTAVO_TEST_JOBS_VICTIM_KIND"

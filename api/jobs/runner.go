@@ -51,7 +51,7 @@ type Config struct {
 	// means 1 s.
 	Poll time.Duration
 	// Settle is the minimum age of a change before front ends are notified. At this age, all nodes have dropped the
-	// answers that they cached before the change. 0 notifies them immediately.
+	// answers that they cached before the change. 0 notifies front ends immediately.
 	Settle time.Duration
 	// LostAfter is the time without a lock after which a node's jobs are lost; 0 means 10 s.
 	LostAfter time.Duration

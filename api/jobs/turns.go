@@ -13,7 +13,7 @@ import (
 // errGivesWay is the cause of an attempt's end if the job gives its worker to another job.
 var errGivesWay = errors.New("the job gives way to others")
 
-// turns are the jobs that run on a node, and the jobs that wait for them.
+// turns has the jobs that run on a node, and the jobs that wait for a worker.
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn

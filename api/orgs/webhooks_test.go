@@ -44,7 +44,8 @@ var (
 	}
 )
 
-// TestWebhookResource makes, reads, lists, changes and deletes a webhook. Its secret is in two answers and nowhere else.
+// TestWebhookResource makes, reads, lists, changes and deletes a webhook. The webhook's secret is in two answers and
+// nowhere else.
 func TestWebhookResource(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -129,7 +129,7 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	return nil, err
 }
 
-// errNotGoodNow says when the newest certificate is valid, because administrators should check this one.
+// errNotGoodNow says when the newest certificate is valid, because administrators should check this certificate.
 func errNotGoodNow(certificates []*x509.Certificate) error {
 	newest := slices.MaxFunc(certificates, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 	return fmt.Errorf("the certificate of the identity provider is good from %s to %s only",

@@ -154,8 +154,8 @@ func TestResolveSections(t *testing.T) {
 	}
 }
 
-// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens. Its bearer
-// may send a body.
+// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens. A reader
+// with this token may send a body.
 func TestReadersOfManySpacesSearch(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -101,7 +101,7 @@ func small() []page {
 }
 
 // TestPartsAreTheBook compares two PDFs of a book sheet by sheet. The first PDF has parts that begin at pages of the
-// first level. The second has one piece.
+// first level. The second PDF has one piece.
 func TestPartsAreTheBook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -25,7 +25,7 @@ import (
 // If an object is missing or damaged, everything is fetched. A pack is a file of the node and not in Postgres. Postgres
 // would write, replicate and back up data that any Git server can send again.
 
-// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use them.
+// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use the objects.
 // Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
 // nothing is cached.
 type CacheKey struct{ Owner, ID string }

@@ -36,7 +36,7 @@ type Reason struct {
 	Text      string // Text is for users.
 }
 
-// These are the reasons. States and messages of operations read these rows.
+// These are the reasons why a fetch or push fails. States and messages of operations read these rows.
 var (
 	// Error.Retryable uses the reason of package outbound.
 	Unreachable     = &Reason{"unreachable", false, "the server cannot be reached"}

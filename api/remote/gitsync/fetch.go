@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. Its owner closes it.
+// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. The owner of a Snapshot
+// closes it.
 type Snapshot struct {
 	Commit string // Commit is the commit's hash.
 	Files  []File // Files are in the order of the tree.

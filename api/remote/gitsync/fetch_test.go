@@ -420,7 +420,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestManyFiles fetches a repository of 2,000 files with a history. Its pack has deltas.
+// TestManyFiles fetches a repository of 2,000 files with a history. The pack of the repository has deltas.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

@@ -61,7 +61,7 @@ type Connection struct {
 	forget func() bool
 }
 
-// Open connects and logs in. The connection is closed when the context ends. Its error is an *Error.
+// Open connects and logs in. The connection is closed when the context ends. Open's error is an *Error.
 func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c := &Connection{from: s.cfg.From}
 	client, err := gomail.NewClient(s.cfg.Server.Host, s.options(c)...)

@@ -272,7 +272,7 @@ func TestBrokenServers(t *testing.T) {
 	}
 }
 
-// TestGivenUp ends a connection with its context, in the middle of a mail.
+// TestGivenUp cancels the context of a connection in the middle of a mail. The connection ends.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

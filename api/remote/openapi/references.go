@@ -27,12 +27,12 @@ type load func(target *url.URL) (*source, error)
 type references struct {
 	root *source
 	load load
-	// sources are the other documents by address.
+	// sources has the other documents by address.
 	sources map[string]*source
 	// links are the new forms of the references.
 	links []link
-	// moved has the parts of other documents to which the specification refers. ordered has them in the order of their
-	// discovery.
+	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order of
+	// their discovery.
 	moved   map[movedKey]*moved
 	ordered []*moved
 	// leads has the targets of objects with a reference. starts has these objects in the order of their discovery.

@@ -187,7 +187,7 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 	}
 }
 
-// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. This includes
+// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. Text includes
 // dates, and YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
 func scalar(to *node, from *yaml.Node) error {
 	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0

@@ -8,7 +8,7 @@ type Reason struct {
 	Doc       string
 }
 
-// These are the reasons. Messages, jobs and documents read these rows.
+// These are the reasons why a host is not reached. Messages, jobs and documents read these rows.
 var (
 	InvalidAddress  = &Reason{"invalid_address", false, "is not an address that can be reached", "The URL or host is malformed, or written in a way that programs read differently."}
 	RefusedPort     = &Reason{"refused_port", false, "is not reached on this port", "HTTP uses the ports 80, 443 and those above 1023, but for those of other protocols."}

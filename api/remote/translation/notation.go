@@ -183,7 +183,7 @@ func hasLetters(all []token) bool {
 // keptMarks are marks of text that stays as it is.
 var keptMarks = []string{"code", "keyboard"}
 
-// markTags has the tag names of marks. They tell a translator the kind of the mark.
+// markTags has the tag names of marks. The tags tell a translator the kind of the mark.
 var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s", "superscript": "sup", "subscript": "sub"}
 
 // inlineTags has the tag names of inlines with text. All other inlines are single tags.
