@@ -75,8 +75,8 @@ func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 }
 
 // TestEveryWriteIsAudited calls every operation other than GET with its example. A successful call leaves entries with
-// the operation, the caller, the token, the address and the request. Their object is in the call or in its answer. A
-// refused call leaves no entry.
+// the operation, the caller, the token, the address and the request. The object of each entry is in the call or in its
+// answer. A refused call leaves no entry.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -84,11 +84,11 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // a caller without a token has no name
+		if op.Method == http.MethodGet || op.Scope.Public { // A caller without a token has no name.
 			return
 		}
 		path, body := h.Example(op, h.Ours)
-		_, last = auditRows(h, last) // Entries of the objects that the example needs.
+		_, last = auditRows(h, last) // These entries are about objects that the example needs.
 		if a := h.Do(op.Method, path, "", body); a.Status >= 400 {
 			if rows, _ := auditRows(h, last); len(rows) > 0 {
 				t.Errorf("a refused call (%d) leaves %+v", a.Status, rows[0])
@@ -103,7 +103,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		}
 		var rows []auditRow
 		rows, last = auditRows(h, last)
-		// The first use of a kind of key creates the key, whatever the operation.
+		// The first use of a kind of key creates the key, in any operation.
 		rows = slices.DeleteFunc(rows, func(r auditRow) bool { return r.Type == "site-token-key" || r.Type == "installation-key" })
 		if reason := unaudited[op.ID]; reason != "" {
 			used[op.ID] = true

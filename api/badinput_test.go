@@ -28,9 +28,9 @@ type bad struct {
 	why   string
 }
 
-// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. They are wrong types,
-// values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets a 400
-// in the contract's shape that names the member. No data is stored.
+// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. The bad values are wrong
+// types, values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets
+// a 400 in the contract's shape that names the member. No data is stored.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -59,7 +59,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	})
 }
 
-// spoil puts a bad value into an example's body. A form holds only texts, so that other values are impossible there.
+// spoil puts a bad value into an example's body. A form has only texts, so other values are impossible there.
 func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	t.Helper()
 	form, isForm := body.(apitest.Form)
@@ -94,7 +94,7 @@ type missing struct{}
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
 	h.T.Helper()
 	name := fmt.Sprintf("%s: %s %s (%.40v)", op.ID, strings.Join(b.path, "."), b.why, b.value)
-	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // its refusals are images
+	if op.Handler.Response == reflect.TypeFor[frame.Pixel]() { // Refusals of this operation are images.
 		if a.Header.Get("Content-Type") != "image/gif" || len(h.Intake.Doors) > 0 {
 			h.T.Errorf("%s: %d %v, and the intake has %v", name, a.Status, a.Header, h.Intake.Doors)
 		}
@@ -234,7 +234,7 @@ func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTa
 		return badTextOrObject(t, of)
 	case of.Kind() == reflect.Struct:
 		return badStruct(t, of)
-	case of == reflect.TypeFor[jsontext.Value](): // any JSON; only the operation has rules
+	case of == reflect.TypeFor[jsontext.Value](): // The value is any JSON; only the operation has rules for it.
 		return nil
 	case of.Kind() == reflect.Slice:
 		all := []bad{{nil, "x", "wrong type"}}
@@ -357,7 +357,7 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 			add(*r.Span.Least-1, "too low")
 			add(fmt.Sprint(*r.Span.Least-1), "too low")
 		}
-	default: // Requests have no other scalar kinds, because rules.go refuses them.
+	default: // Requests have no other scalar kinds, because package rules refuses them.
 	}
 	return all
 }

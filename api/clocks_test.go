@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// dates are the files that turn a time into a number of the calendar. A row has the number of these uses in a file, and
+// dates has the files that read the time of the calendar as a number. A row has the number of these uses in a file, and
 // the reason why a clock step does no harm. Limits, leases, caches and deadlines of a process count in schema.Elapsed,
 // or compare times of time.Now.
 var dates = map[string]struct {

@@ -22,9 +22,9 @@ var byOwnTime = map[string]string{
 	"forget_audit_entries":         "its caller gives it a time of deletion_time",
 }
 
-// TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and contains a time. Its time must
-// be deletion_time, because deletions stop while the clock is in doubt. A node that started in a wrong year once
-// deleted 41,500 events.
+// TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and contains a time. The time of a
+// statement must be deletion_time, because deletions stop while the clock is in doubt. A node that started in a wrong
+// year once deleted 41,500 events.
 func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(`(?i)\b(delete from|truncate)\b`)

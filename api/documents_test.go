@@ -138,7 +138,7 @@ var (
 	setting = regexp.MustCompile(`\bOCTAVO_[A-Z_]*[A-Z]\b`)
 )
 
-// ofSites are pages of tests' sites. Their links are paths of their sites.
+// ofSites are pages of the tests' sites. The links in these pages are paths of the sites.
 var ofSites = []string{
 	"api/clienttest/front-end/blocks.md", "api/browsertest/sites/starlight/src/content/docs/index.md",
 }
@@ -162,7 +162,7 @@ func TestLinksOfDocuments(t *testing.T) {
 				(page == "operations" || slices.ContainsFunc(api.Table().Operations, func(op frame.Operation) bool {
 					return op.Tag == page
 				})) {
-				continue // a page of the reference
+				continue // The link leads to a page of the reference.
 			}
 			if path == "" {
 				target = document

@@ -113,7 +113,7 @@ func cells(nodes []schema.Node, name func() string) {
 }
 
 // TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
-// previewed draft. Answers have the names and ids of only those files that a page names which the reader sees. A list
+// previewed draft. Answers have the names and ids only of files that are named by a page that the reader sees. A list
 // of a revision's files has exactly the files that the revision's pages name. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
@@ -121,7 +121,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b := &fileBench{Harness: h, ids: map[string]string{}}
 	claims := published(h, h.Ours)
 
-	// Files by their viewers: everybody, readers with the claim, and nobody.
+	// These lists have the files by their viewers: everybody, readers with the claim, and nobody.
 	var everybody, staff []string
 	kinds := 0
 	everyKind(t, func() string { kinds++; return "" })
@@ -231,7 +231,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	draft = apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", h.RequestPath(request)+"/content", nil, 200)
 	head := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", space+"/content", nil, 200)
 
-	// Operations that show a revision's or draft's files only there.
+	// A file in this map is shown only in these revisions and drafts.
 	only := map[string][]string{
 		"once.png": {named.ID}, "draft.png": {draft.ID, request}, "draft-staff.png": {draft.ID, request},
 	}

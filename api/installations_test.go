@@ -88,7 +88,7 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusForbidden)
 			return
 		case schema.ScopeInstallation:
-			// Installations of another integration, and in another organization.
+			// The token reaches no installation of another integration, and no installation in another organization.
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusNotFound)
 			h.WantError(h.Try(op, h.Theirs, none), http.StatusNotFound)
 		default:
@@ -116,8 +116,8 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 	}
 }
 
-// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. Its token
-// and its integration's token may send only the members that the row lists.
+// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. The
+// installation's token and the integration's token may send only the members that the row lists.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -158,7 +158,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			for _, value := range []any{nil, "x", true, map[string]any{}} {
 				path, _ := h.Example(op, h.Ours)
 				token := everything
-				if op.Scope.Installation == schema.ScopeInstallation { // the example makes its own installation
+				if op.Scope.Installation == schema.ScopeInstallation { // The example makes its own installation.
 					parts := strings.Split(path, "/")
 					token = h.InstallationToken(
 						h.Ours,
@@ -166,7 +166,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 					)
 				}
 				a := h.Do(op.Method, path, token, map[string]any{member: value})
-				if a.Status == http.StatusBadRequest && value != nil { // Of another type.
+				if a.Status == http.StatusBadRequest && value != nil { // The value is of another type.
 					continue
 				}
 				if h.WantError(a, http.StatusForbidden); !strings.Contains(string(a.Body), member) {
@@ -228,7 +228,7 @@ func TestInstallationIsForWhatIsSelected(t *testing.T) {
 	h.Want(204, "DELETE", path+"/spaces/"+other, admin, nil)
 	expect("a site", 404, 404, 200)
 	h.Want(200, "PATCH", path, admin, `{"space_selection":"all","status":"paused"}`)
-	expect("paused", 404, 404, 404) // the node caches tokens briefly, and never selections
+	expect("paused", 404, 404, 404) // The node caches tokens briefly, but never selections.
 	h.WantError(h.Do("POST", path+"/tokens", admin, nil), http.StatusConflict)
 	h.Want(200, "PATCH", path, admin, `{"status":"active"}`)
 	expect("active again", 200, 200, 200)

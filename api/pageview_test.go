@@ -33,7 +33,7 @@ func TestPageView(t *testing.T) {
 		t.Helper()
 		return h.Want(http.StatusOK, "POST", "/v1/urls/published", frontEnd, map[string]any{"url": address, "visitor": map[string]any{"type": "human"}})
 	}
-	// For a site with sections, the front end sends longer addresses until one is complete.
+	// For a site with sections, the front end sends longer addresses until an address is complete.
 	found := resolve(address + "/guides")
 	if found["complete"] != true || found["pathname"] != "/guides" || found["space"] != claims.Space {
 		t.Fatalf("%v", found)

@@ -47,7 +47,7 @@ var readersMay = []string{
 	"listPagesInRevisionById", "getPageInRevisionById", "getPageInRevisionByPath", "getPageDocumentInRevisionById",
 	"listSpacePageMetaLinks", "listRevisionPageMetaLinks", "getRevisionSemanticChanges",
 	"getEmbedByUrlInSpace", "getUserById",
-	// These need a token that previews the change request.
+	// These operations need a token that previews the change request.
 	"getChangeRequestById", "getRevisionOfChangeRequestById", "listPagesInChangeRequest", "getLatestOpenAPISpecVersionContent",
 	"getPageInChangeRequestById", "getPageInChangeRequestByPath", "listChangeRequestPageMetaLinks",
 	"getChangeRequestChanges",
@@ -118,7 +118,7 @@ func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 		if a.Status != op.Status {
 			t.Errorf("%d %s, want %d", a.Status, a.Body, op.Status)
 		}
-		if op.Scope.Object != nil { // Their site is not published.
+		if op.Scope.Object != nil { // The other tenant's site is not published.
 			h.WantError(h.Try(op, h.Theirs, token), http.StatusNotFound)
 			h.WantError(h.Try(op, apitest.Ghost(), token), http.StatusNotFound)
 			mixed := *h.Theirs
@@ -222,7 +222,7 @@ func TestSiteTokensEnd(t *testing.T) {
 	if err := h.Store.Sites.EndTokens(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h.Serve(nil) // this server has not read the key yet
+	h.Serve(nil) // This server has not read the key yet.
 	if a := h.Do(http.MethodGet, path, old, nil); a.Status != http.StatusUnauthorized {
 		t.Errorf("a token of the key before: %d", a.Status)
 	}

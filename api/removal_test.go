@@ -189,7 +189,7 @@ func usersIn(value any) (found []map[string]any) {
 	return found
 }
 
-// TestLastAdminStays lets two admins leave concurrently, many times: one always remains.
+// TestLastAdminStays lets two admins leave concurrently, many times: an admin always remains.
 func TestLastAdminStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -259,7 +259,7 @@ func TestDeleteOrganization(t *testing.T) {
 		op := &h.Table[i]
 		switch op.ID {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
-			continue // these affect another organization, or the members
+			continue // These operations affect another organization, or the members.
 		}
 		if op.Method == http.MethodPost || op.Method == http.MethodPut {
 			h.Try(op, tenant, tenant.Tokens[schema.RoleAdmin])

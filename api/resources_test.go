@@ -47,7 +47,7 @@ func TestCreateReadList(t *testing.T) {
 		body       any
 		shape      shape.Of
 		want       map[string]any
-		// lists means that the collection's path can also be listed.
+		// read is the path of the resources, without the id.
 		read string
 	}{
 		{"organization", "/v1/orgs", `{"title":"Acme"}`, shape.Organization,
@@ -104,7 +104,7 @@ func TestCreateReadList(t *testing.T) {
 	}
 }
 
-// TestPermissionsFollowTheRole compares the permission booleans with the one function that enforces them.
+// TestPermissionsFollowTheRole compares the permission booleans with the single function that enforces permissions.
 func TestPermissionsFollowTheRole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -225,7 +225,7 @@ func TestBadInput(t *testing.T) {
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	org := "/v1/orgs/" + h.Ours.Organization.ID
-	// Look up the paths first: some of them create their objects.
+	// Look up the paths first: some examples create their objects.
 	empty := map[string]bool{}
 	for _, op := range api.Table().Operations {
 		if op.BodyLimit > 0 && !optionalBody(op) {

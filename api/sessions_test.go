@@ -40,12 +40,12 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 		}
 		reached++
 		if a := h.Try(op, h.Ours, token); op.ID == "transferCollection" {
-			h.WantError(a, http.StatusNotFound) // the body refers to another organization
+			h.WantError(a, http.StatusNotFound) // The body refers to another organization.
 		} else if a.Status != op.Status && a.Status != http.StatusCreated {
 			t.Errorf("in its organization: %d %s, want %d", a.Status, a.Body, op.Status)
 		}
 		if h.Do(http.MethodGet, "/v1/user", token, nil).Status == http.StatusUnauthorized {
-			token = session() // The operation ended it.
+			token = session() // The operation has ended the session.
 		}
 		if op.Scope.Session {
 			return
@@ -64,7 +64,7 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, however they have logged in.
+// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, after any kind of login.
 func TestAdminsDecideBySession(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

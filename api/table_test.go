@@ -180,7 +180,7 @@ func TestPermissionMatrix(t *testing.T) {
 }
 
 // TestUnknownMembers loops over the operations with a body of JSON. Strict operations report an unknown member, and
-// others ignore it.
+// other operations ignore it.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -225,7 +225,7 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 }
 
 // TestUnknownKindsOfTokenOpenNothing stores tokens of an unknown kind, as a newer version might, with and without a
-// user. They give access to no operation and to no site's events.
+// user. The tokens give access to no operation and to no site's events.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestTrackerFiles requests each file of the tracker in each form. Pages of any origin may load the file. Browsers
-// cache it for the time that its name allows. A cached copy is revalidated without sending its bytes.
+// cache the file for the time that its name allows. A cached copy is revalidated without sending its bytes.
 func TestTrackerFiles(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

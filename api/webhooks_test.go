@@ -102,11 +102,11 @@ func TestEveryWebhookEvent(t *testing.T) {
 		}
 	}
 	for _, step := range []struct {
-		want string // the type
+		want string // want is the type of the event.
 		do   func(t *testing.T)
-		id   func() string // of the object
+		id   func() string // id is the id of the object.
 		gone bool
-		also []string // other types of events that are sent with it
+		also []string // also has other types of events that are sent as well.
 	}{
 		{want: schema.WebhookPing, do: func(*testing.T) {
 			h.Want(201, "POST", org+"/webhooks/"+made["id"].(string)+"/ping", admin, nil)
@@ -194,7 +194,8 @@ func TestEveryWebhookEvent(t *testing.T) {
 		}
 	}
 	for _, m := range r.Received() {
-		if m.Type == "space.content_updated" && m.Data["id"] == request.SpaceID { // not the translated copy
+		// The event of the translated copy has another id.
+		if m.Type == "space.content_updated" && m.Data["id"] == request.SpaceID {
 			check(t, m, false)
 			if m.Data["revisionType"] != "merge" || m.Data["changeRequest"] != request.ID || m.Actor != user {
 				t.Errorf("%s", m.Body)

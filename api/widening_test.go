@@ -164,8 +164,8 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 	}
 }
 
-// TestUnmarkedOperationsWidenNothing loops over the unmarked operations on sites. A caller with the role create cannot
-// change with them who reads a space that the caller may not read.
+// TestUnmarkedOperationsWidenNothing loops over the unmarked operations on sites. With these operations, a caller with
+// the role create cannot change who reads a space that the caller may not read.
 func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

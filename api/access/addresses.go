@@ -15,14 +15,14 @@ import (
 const addressEntries = 1 << 16
 
 // addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are
-// exempt, because their requests without a client address are the operator's own.
+// exempt: if such a proxy names no client, the operator itself sent the request.
 type addressLimits struct {
 	public, wrongToken rateLimit
 	trusted            []netip.Prefix
 	uses               *lru.Cache[netip.Addr, *addressUse]
 }
 
-// addressUse has theoretical arrival times, like tokenUse.
+// addressUse has the theoretical arrival times of an address, in the form of tokenUse.
 type addressUse struct {
 	public, wrongToken atomic.Int64
 }
@@ -72,7 +72,7 @@ func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// giveBackWrongToken uncounts a request whose token turned out to be valid.
+// giveBackWrongToken takes back the count of a request whose token turned out to be valid.
 func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
 	if l.wrongToken.interval != 0 && !Trusted(ip, l.trusted) {
 		l.wrongToken.giveBack(&l.of(ip).wrongToken)
@@ -89,7 +89,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// Trusted reports whether the operator trusts this peer's statements about its clients.
+// Trusted reports whether ip is a trusted proxy, whose forwarding headers name the client.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

@@ -60,7 +60,7 @@ func TestOpenSitesAreRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if asked != 10 || limited != 40 { // a burst of two seconds' worth
+	if asked != 10 || limited != 40 { // The burst is two seconds' worth of requests.
 		t.Errorf("%d made-up sites were looked up, %d were not", asked, limited)
 	}
 	st.Stop() // From now on only the cache knows the site.

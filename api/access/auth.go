@@ -14,8 +14,8 @@ import (
 // touchEvery is the shortest time between two recorded uses of a token.
 const touchEvery = time.Minute
 
-// Session is a cached principal. touched is the schema.Elapsed at which the session's last use was queued for
-// recording. It is the only field that changes.
+// Session is a cached principal. touched is the time (schema.Elapsed) at which the session's last use was queued for
+// recording. touched is the only field that changes after the session is cached.
 type Session struct {
 	Principal store.Principal
 	// Reader is set for site tokens.
@@ -28,8 +28,9 @@ type Session struct {
 type finder func(context.Context) (*Session, error)
 
 // Authenticate finds the principal of a request. The request presents an Authorization header, or the cookie of a
-// browser's session. Both alias the request and are not stored. A query to the store for a token counts against the
-// caller's address, because the token may be made up. A recently valid token does not count.
+// browser's session. The header and the cookie alias the request and are not stored. A query to the store for a token
+// counts against the caller's address, because the token may be made up. A token that was valid a short time ago is not
+// counted.
 func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if len(p.Authorization) == 0 && len(p.Cookie) > 0 {
 		return g.browser(ctx, p, ip, now)
@@ -47,7 +48,7 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	}
 	hash := schema.HashToken(token)
 	s, err, known := g.tokens.peek(hash, now)
-	if known { // no closure is built, because this is the hot path of event requests
+	if known { // The hot path of event requests builds no closure.
 		return g.recent(s, err, ip, now)
 	}
 	find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
@@ -88,7 +89,7 @@ func (g *Guard) used(s *Session, err error, now time.Time) (*Session, error) {
 		return nil, schema.Unauthorized("the token is not valid")
 	}
 	if s.Reader != nil || s.Principal.Integration != "" {
-		return s, nil // The store has no row for the token, or the token is too short-lived for a last use.
+		return s, nil // No last use: a reader's token has no row, and an integration's token is short-lived.
 	}
 	at, last := schema.Elapsed(now), s.touched.Load()
 	if at-last >= int64(touchEvery) && s.touched.CompareAndSwap(last, at) {
@@ -136,7 +137,8 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	// LastUsedAt is a date. After a step of the clock it may be in the future. The next use then replaces it.
+	// LastUsedAt is a wall-clock time. If the clock was set back, LastUsedAt is in the future, and the next use
+	// replaces it.
 	now := time.Now()
 	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
 		s.touched.Store(schema.Elapsed(now) - int64(ago))
@@ -169,8 +171,8 @@ func BearerToken(header []byte) ([]byte, bool) {
 	return token, len(token) > 0
 }
 
-// useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full, a
-// use is dropped; the next use, a minute later, is recorded.
+// useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full,
+// the use is dropped, and a use at least a minute later is recorded.
 type useRecorder struct {
 	store *store.Store
 	log   *slog.Logger
@@ -189,7 +191,8 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run collects the uses of a second and writes them together, until ctx ends. Then it writes what is still unwritten.
+// run collects the uses of a second and writes these uses together, until ctx ends. When ctx ends, it writes the uses
+// that are still queued.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

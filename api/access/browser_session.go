@@ -12,10 +12,11 @@ import (
 )
 
 const (
-	// BrowserCookie has the secret of a browser's session. Scripts cannot read it.
+	// BrowserCookie is the name of the cookie that has the secret of a browser's session. Scripts cannot read the
+	// cookie.
 	BrowserCookie = "octavo_session"
-	// BrowserHeader must come with the cookie. A page of another origin cannot send it without a permission that no
-	// answer gives.
+	// BrowserHeader is the name of a header that every request with BrowserCookie must have. A page of another origin
+	// needs a CORS permission to send the header, and no answer gives this permission.
 	BrowserHeader = "Octavo-Browser"
 )
 
@@ -38,7 +39,7 @@ type PageOrigin struct {
 	Base string
 }
 
-// OriginOf returns the origin of an address, and "" for other texts.
+// OriginOf returns the origin of a URL, or "" if address is not an absolute URL.
 func OriginOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -55,8 +56,8 @@ func (p PageOrigin) Check() error {
 	return p.CheckOrigin()
 }
 
-// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin has the requested host, or the
-// host of our public address. A proxy may change the requested host.
+// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin is our public address, or has
+// the requested host. The public address also counts, because a proxy may change the requested host.
 func (p PageOrigin) CheckOrigin() error {
 	refused := schema.Forbidden("a browser's session is for the pages of this server only")
 	if len(p.FetchSite) > 0 && string(p.FetchSite) != "same-origin" {

@@ -11,7 +11,7 @@ import (
 )
 
 // refusalTTL is the time for which a refusal is cached. It is long enough that a client with a bad token does not load
-// Postgres. It is short enough that new objects work at once.
+// Postgres. It is short enough that a new object can be used within a second.
 const refusalTTL = time.Second
 
 // ttlCache caches answers for a short time. Refusals (401, 404) are cached separately, so that a flood of made-up tokens cannot

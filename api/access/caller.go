@@ -15,13 +15,14 @@ import (
 // Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
 // during the call. Functions must copy the values that they retain.
 type Caller struct {
-	// Principal is nil for public operations, unless they take a publishable key.
+	// Principal is nil for public operations without a publishable key.
 	Principal *store.Principal
 	// Reader is set for the reader of a published site. A reader is not a user, so the Principal has no UserID.
 	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
-	// A scope with an Organization, Site, Space or Collection sets this member. Scopes of insights set EventSite.
+	// A scope whose object is an organization, a site, a space or a collection sets the field of that name. Scopes of
+	// insights set EventSite.
 	Organization *orgs.Membership
 	Site         *sites.Access
 	Space        *store.SpaceAccess
@@ -40,7 +41,8 @@ type Caller struct {
 	IP netip.Addr
 	// Now is the time at which the request was read.
 	Now time.Time
-	// Head is set if the method is HEAD. The answer is the answer to GET, and the request has no effect.
+	// Head is set if the method is HEAD. The answer has the headers of the answer to GET, and the function must change
+	// nothing.
 	Head bool
 
 	requestID []byte
@@ -52,7 +54,7 @@ func (c *Caller) Viewer() postgres.Viewer {
 	return postgres.Viewer{UserID: c.Principal.UserID, Role: c.Organization.Role}
 }
 
-// RequestID is a copy of the id that the response carries in X-Request-Id.
+// RequestID returns a copy of the request's id, which the response has in X-Request-Id.
 func (c *Caller) RequestID() string { return string(c.requestID) }
 
 // Begin prepares the Caller for a request that has been read. The frame keeps ownership of the request id and the connection.

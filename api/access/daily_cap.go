@@ -11,7 +11,7 @@ import (
 )
 
 // keyRates bounds the use of publishable keys on this node. It bounds the requests of a key, the requests of all keys
-// of a site, and the events of a key in a day. The counts of an evicted key start again.
+// of a site, and the events of a key in a day. The counts of an evicted key start again at zero.
 type keyRates struct {
 	key, site rateLimit
 	uses      *lru.Cache[string, *keyUse]
@@ -67,12 +67,12 @@ func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	)
 }
 
-// CountEvents adds events that were taken in.
+// CountEvents adds accepted events to the key's count of the day.
 func (k *PublishableKey) CountEvents(events int, now time.Time) { k.use.add(events, now) }
 
 func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint64(day/time.Second) }
 
-// events returns the events of the day.
+// events returns the number of events that were counted today.
 func (u *keyUse) events(now time.Time) int64 {
 	today := u.today.Load()
 	if today>>eventBits < dayNumber(now) {

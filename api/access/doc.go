@@ -2,5 +2,5 @@
 // and the caller's rights on the object. It limits request rates. RightsOf is the single rule for rights.
 //
 // It imports schema and store. It must not import the frame, a domain, or fasthttp. A Guard gets header values and path
-// parameters, and no request.
+// parameters, but never the request itself.
 package access

@@ -30,7 +30,7 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 
 // findEventSite is findSite with a cache, for the most frequent requests. It also accepts the site's own key.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These strings may alias the request. Cache lookups only compare them, and clones are stored.
+	// These strings may alias the request. Cache lookups only compare the strings, and the cache stores clones.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),
@@ -64,7 +64,8 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Sites.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
-	case schema.TokenFrontEnd, schema.TokenNone: // both post readers' events; only published sites have readers
+	// Both kinds of callers post events of readers, so the site must be published.
+	case schema.TokenFrontEnd, schema.TokenNone:
 		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err

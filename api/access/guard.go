@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Config holds the operator's settings for the Guard; api/frame's Config documents the members.
+// Config has the operator's settings for the Guard; api/frame's Config documents the members.
 type Config struct {
 	AuthTTL             time.Duration
 	AuthEntries         int
@@ -34,7 +34,7 @@ type Guard struct {
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
 	// open caches the sites that accept events without a token.
 	open *ttlCache[eventSiteKey, eventSiteGrant]
-	// keys caches the texts of publishable keys. Made-up texts do not get there.
+	// keys caches the texts of publishable keys. A made-up text is refused before it reaches this cache.
 	keys      *ttlCache[string, *PublishableKey]
 	keySecret *KeySecret
 	uses      *useRecorder
@@ -71,7 +71,7 @@ func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	return g, nil
 }
 
-// Run records the use of tokens until ctx ends, then writes the rest and closes Done.
+// Run records the use of tokens until ctx ends, then writes the queued uses and closes Done.
 func (g *Guard) Run(ctx context.Context) { g.uses.run(ctx) }
 
 // Done is closed when Run has returned.
@@ -88,7 +88,7 @@ func (g *Guard) Take(class RateClass, s *Session, now time.Time) Allowance {
 }
 
 // Admit refuses callers outside the operation's scope with 403 or 404, and stores the object in the Caller. The
-// caller's Principal must be set. ErrAlreadyGone ends the call as a success.
+// caller's Principal must be set. If it returns ErrAlreadyGone, the call succeeds without content.
 func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) error {
 	if err := s.admit(c.Principal); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	}
 	err := find(ctx, g, path, c)
 	if err == nil && installation {
-		c.Rights = RightView | RightAccess | s.Right // the rights that come from the installation's scope
+		c.Rights = RightView | RightAccess | s.Right // The installation's scope gives these rights.
 	}
 	if err == nil {
 		err = c.KeepTo(c.objectOrganization(), cmp.Or(s.Object.below, s.Object.name))
@@ -122,8 +122,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller. A duplicate
-// member of the body could name a different object.
+// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller, because a
+// duplicate member of the body could name another object.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Guesses limits the wrong passwords for each object on this node: by the client's address, and in all.
+// Guesses limits wrong passwords on this node: for each pair of address and object, and for each object in total.
 type Guesses struct {
 	byAddress, all rateLimit
 	addresses      *lru.Cache[guesser, *atomic.Int64]
@@ -24,7 +24,8 @@ type guesser struct {
 	object  string
 }
 
-// Limits of guesses. A right password does not count.
+// A limit has a burst of guesses, and the time after which one more guess is allowed. A guess with the right password
+// does not count.
 const (
 	addressGuesses, addressGuessEvery = 5, 10 * time.Second
 	objectGuesses, objectGuessEvery   = 30, time.Second

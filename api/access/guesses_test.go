@@ -25,7 +25,7 @@ func TestGuesses(t *testing.T) {
 		}
 		return err == nil
 	}
-	for range 100 { // right passwords
+	for range 100 { // These passwords are right.
 		if !take("198.51.100.1", "link") {
 			t.Fatal("a right password counts")
 		}
@@ -33,7 +33,7 @@ func TestGuesses(t *testing.T) {
 	}
 	taken := 0
 	for i := range 20 {
-		if take(fmt.Sprintf("2001:db8::%d", i+1), "link") { // one network
+		if take(fmt.Sprintf("2001:db8::%d", i+1), "link") { // The addresses are in one network.
 			taken++
 		}
 	}

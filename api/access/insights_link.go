@@ -45,8 +45,8 @@ func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, n
 	return &Session{Principal: principal, use: g.rates.of(principal.TokenID)}, nil
 }
 
-// findSharedInsights finds the site of a share link's session. It reads the link each time. So a session ends with its
-// link, and shows the link's current data.
+// findSharedInsights finds the site of a share link's session. It reads the link from the store for each request. So a
+// session ends with its link, and shows the link's current data.
 func findSharedInsights(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	link, err := g.store.Sites.InsightsShareLinkInUse(ctx, c.Principal.ShareLink)
 	switch {

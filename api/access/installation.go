@@ -13,8 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// installation finds the session of a token of an integration or an installation. Each load of the session looks it up
-// again. So the token ends with the installation, and follows changes of the organization's choices.
+// installation finds the session of a token of an integration or an installation. Each load of the session reads the
+// installation again. So the token ends with the installation, and changes to the installation's scopes and sites apply
+// to the token.
 func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	principal, err := g.store.AuthenticateIntegration(ctx, hash)
 	if err != nil {
@@ -43,8 +44,8 @@ func (s Scope) AdmitMember(p *store.Principal, member string) error {
 		strings.Join(s.Members, ", ") + " only")
 }
 
-// The functions below find an installation's objects. An installation has no role. The operation's row has the right
-// that the scope gives, so each call has the rights of its row (Guard.Admit).
+// The functions below find an installation's objects. An installation has no role. Guard.Admit gives each call the
+// right that the operation's row names.
 
 func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "organizationId")
@@ -87,7 +88,7 @@ func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c 
 	if slices.Contains(c.Principal.Scopes, schema.ScopeSpaceContentWrite) {
 		role = schema.RoleEdit
 	}
-	// This is the access of a caller without a role. The permissions in answers follow from it.
+	// The installation has no role, so its access is a grant. The permissions in answers follow from this access.
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: postgres.ContentAccess{Grant: role}}
 	return nil
 }
@@ -99,8 +100,8 @@ func findChangeRequestForInstallation(ctx context.Context, g *Guard, path PathPa
 	return findRequestInSpace(ctx, g, path, c)
 }
 
-// findIntegration finds an integration by its name. Members of its organization get their rights there. Other users may
-// view it if it is not private.
+// findIntegration finds an integration by its name. Members of the organization that owns the integration have the
+// rights of their role. Other users may view an integration that is not private.
 func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
 	if strings.ContainsRune(name, 0) || !utf8.ValidString(name) { // Postgres cannot store this name.

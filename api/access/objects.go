@@ -8,7 +8,7 @@ import (
 )
 
 // PathParams gives access to a request's path parameters as sent. Values may alias the request: clone values that are
-// retained. The router copies them today without a guarantee.
+// retained. The router copies the values today, but does not guarantee this.
 type PathParams interface {
 	PathParam(name string) string
 }
@@ -69,7 +69,7 @@ type NamedObject struct {
 	find   func(ctx context.Context, g *Guard, name string, c *Caller) error
 }
 
-// OrganizationInBody is named by its id or its hostname.
+// OrganizationInBody is an organization that the body names by its id or its hostname.
 var OrganizationInBody = &NamedObject{name: "organization", Member: "organization", find: findNamedOrganization}
 
 func findOrganization(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
@@ -146,7 +146,7 @@ func findChangeRequest(ctx context.Context, g *Guard, path PathParams, c *Caller
 	return findRequestInSpace(ctx, g, path, c)
 }
 
-// findRequestInSpace finds the change request of a space that is found.
+// findRequestInSpace finds a change request in the space of the Caller.
 func findRequestInSpace(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "changeRequestId")
 	if !ok {

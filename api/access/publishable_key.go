@@ -96,7 +96,7 @@ func (g *Guard) findKey(ctx context.Context, id string, generation int) (*Publis
 }
 
 // TakeKey counts a request with a publishable key against the key and then against its site, or refuses it with 429.
-// The Allowance is the key's allowance. It is zero without a limit.
+// The Allowance is the allowance of the key, and is zero if keys have no limit.
 func (g *Guard) TakeKey(k *PublishableKey, now time.Time) (Allowance, error) {
 	take := g.keyRates.key.take(&k.use.arrival, now)
 	if take.Wait > 0 {

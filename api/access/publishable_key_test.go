@@ -96,7 +96,7 @@ func TestKeysAreRemembered(t *testing.T) {
 			limited++
 		}
 	}
-	if limited != 4 { // a burst of two seconds' worth
+	if limited != 4 { // The burst is two seconds' worth of requests.
 		t.Errorf("%d invented keys were limited", limited)
 	}
 	if _, err := k.ask(text, "198.51.100.2", now); err != nil {

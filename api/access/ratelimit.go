@@ -32,9 +32,9 @@ type rateLimit struct {
 	burst    int64
 }
 
-// tokenUse has, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed. At this
-// time the token is idle again, if its requests had arrived evenly. A single number holds the state, and a single
-// compare-and-swap updates it. https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
+// tokenUse has, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed. From
+// this time on, the full burst is available again. A single number is the state, and a single compare-and-swap updates
+// it. https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
 func newRateLimits(cfg Config) (*rateLimits, error) {
@@ -79,7 +79,7 @@ type Allowance struct {
 	Wait time.Duration
 }
 
-// take counts one request, unless it is refused.
+// take counts a request, or refuses it.
 func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	if r.interval == 0 {
 		return Allowance{}
@@ -98,5 +98,5 @@ func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	}
 }
 
-// giveBack uncounts a request.
+// giveBack takes back the count of a request.
 func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }

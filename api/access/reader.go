@@ -36,7 +36,7 @@ func (r *Reader) Site() sites.Site { return r.site.Site }
 func (r *Reader) ShareKey() string { return r.shareKey }
 
 // Previews returns the single draft that the reader may preview, or the user whose drafts the reader may preview. Both
-// are empty for most readers.
+// results are empty for most readers.
 func (r *Reader) Previews() (changeRequest, user string) {
 	if r.changeRequest != "" {
 		return r.changeRequest, ""
@@ -111,8 +111,8 @@ func allows(text *string, claims map[string]any) bool {
 	return err == nil && parsed.Allows(claims)
 }
 
-// OpenTo reports whether a site admits a visitor with this share link, who may be authenticated. shareLink is the id of
-// one of the site's active share links, or empty.
+// OpenTo reports whether a site admits a visitor with this share link and this visitor type. shareLink is the id of one
+// of the site's active share links, or empty.
 func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	switch {
 	case !site.Published:
@@ -125,8 +125,8 @@ func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	return true
 }
 
-// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends with
-// the publication or the share link.
+// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends when
+// the site is unpublished or the share link ends.
 func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Session, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	claims, err := g.siteTokens.read(ctx, token, now)
@@ -235,8 +235,8 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 	return nil
 }
 
-// mayPreview refuses a draft unless the token names it. A token without a draft previews the drafts that its user may
-// read now. what names the refused thing in the error.
+// mayPreview refuses a draft that the token does not name. A token without a draft previews the drafts that its user
+// may read now. what names the refused thing in the error.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

@@ -75,7 +75,7 @@ type Access struct {
 //
 // The store finds the effective level and the highest grant in a single statement. The effective level is the nearest
 // level up the parents that does not inherit. Lists apply the same rule in SQL (access_rank) and leave out content that
-// the caller does not see. A test compares the two on every case.
+// the caller does not see. A test compares RightsOf with access_rank on every case.
 func RightsOf(access Access) Rights {
 	role, any := EffectiveRole(access)
 	if !any {

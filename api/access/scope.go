@@ -32,8 +32,8 @@ type Scope struct {
 	FrontEnd bool
 	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
 	Readers bool
-	// Installation is the scope that an installation's token needs to be admitted too. The token reaches the
-	// installation's organization, spaces and sites. Empty admits no such token.
+	// Installation is the scope with which an installation's token is also admitted. The token reaches the
+	// installation's organization, spaces and sites. If Installation is empty, the tokens of installations are refused.
 	Installation string
 	// Members are the members of the body that integrations and installations may send; nil means all.
 	Members []string
@@ -142,7 +142,8 @@ func (s Scope) OrAlreadyGone() Scope {
 
 // WideningReaders is for operations that can let more people read a site, or that return credentials for reading it. A
 // site shows a space to its readers regardless of their rights on the space. So the caller needs the right to read
-// every space that the site shows. A request type with a method Widens says which of its requests widen.
+// every space that the site shows. If a request type has a method Widens, this method decides which requests let more
+// people read the site.
 func (s Scope) WideningReaders() Scope {
 	s.Widens = true
 	return s

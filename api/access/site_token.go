@@ -25,23 +25,24 @@ type SiteClaims struct {
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
 	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
-	// Space is set. The token's access does not depend on them, because it is looked up.
+	// Space is set. The token's access does not depend on Spaces, because the access is looked up.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends when this link ends.
 	ShareLink string `json:"shareLink,omitempty"`
 	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
 	ChangeRequest string `json:"changeRequest,omitempty"`
-	// User is the user who requested the token, unless a front end did. A token without ChangeRequest previews the
-	// drafts that the user may read.
+	// User is the user who requested the token; it is empty if a front end requested the token. A token without
+	// ChangeRequest previews the drafts that the user may read.
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
 	// VisitorKey names the key with which the site's service vouched for the visitor (VisitorKeyID). The token ends
-	// when the site gets another key.
+	// when the site gets a new visitor key.
 	VisitorKey string `json:"visitorKey,omitempty"`
 	// Claims are the facts about the visitor.
 	Claims map[string]any `json:"claims,omitempty"`
-	// ExpiresAt is zero before [SiteTokens.Make], or when the site's service stops vouching for the visitor.
+	// ExpiresAt is the token's expiry, which [SiteTokens.Make] sets. Before that, it is the time at which the site's
+	// service stops vouching for the visitor, or zero.
 	ExpiresAt int64 `json:"exp"`
 }
 
@@ -56,7 +57,7 @@ const VisitorAuthenticated = "authenticated"
 
 const siteTokenKind = "site"
 
-// maxNamedSpaces keeps tokens short, because headers and paths contain them.
+// maxNamedSpaces limits the spaces that a token names, because tokens in headers and paths must be short.
 const maxNamedSpaces = 32
 
 // NameSpaces sets Spaces.
@@ -117,7 +118,8 @@ func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time)
 	}
 	claims.ExpiresAt = end
 	token := jwt.NewWithClaims(jwt.SigningMethodHS256, &claims)
-	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name} // no typ, for short tokens
+	// The header has no typ, to keep the token short.
+	token.Header = map[string]any{"alg": jwt.SigningMethodHS256.Alg(), "kid": name}
 	text, err := token.SignedString(key)
 	if err != nil {
 		return "", schema.Internal(err)

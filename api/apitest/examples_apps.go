@@ -118,7 +118,7 @@ func specExamples() {
 		}
 		return map[string]string{"specSlug": slug, "versionId": made.LastVersion}
 	}
-	// Readers of a site read the specifications that its pages show.
+	// shown also writes a page that shows the specification, so that readers of the site may read it.
 	shown := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		values := fresh(h, tenant)
 		request, _ := h.writePage(tenant, schema.Node{Object: schema.ObjectBlock, Type: "openapi-operation", IsVoid: new(true), Data: schema.Data{

@@ -52,13 +52,14 @@ type fakeIntake struct {
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Doors has the requests of browsers. Their bodies and sites are in the other lists.
+	// Doors has the DoorInfo of each request that a browser sent. The bodies and sites of these requests are in the
+	// other lists.
 	Doors []schema.DoorInfo
-	// Unread has the reasons of requests that were refused unread.
+	// Unread has the reason for each request that was refused before its body was read.
 	Unread []string
 	// Unknown is the number of events in each request that have an unknown type and are refused individually.
 	Unknown int
-	// Hidden are the sites whose visitors have one address.
+	// Hidden are the sites whose visitors all get the same address.
 	Hidden map[string]bool
 }
 
@@ -115,7 +116,7 @@ func (*fakeInsights) Answer(ctx context.Context, from schema.QueryOrigin, of que
 	}, nil
 }
 
-// An integration sees its own configuration.
+// SettingsChanged does nothing, because the fake caches no settings.
 func (*fakeInsights) SettingsChanged(string) {}
 
 func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []byte) ([]byte, map[string]string, error) {

@@ -27,7 +27,7 @@ func ReadPage(t testing.TB, h *Harness, path string) IdPage {
 // Forged returns a page token for the same list with different sort keys, so that only the keys can cause its
 // rejection.
 func Forged(token string, keys ...string) string {
-	const mark = 1 + 4 // the version and the list
+	const mark = 1 + 4 // A token begins with a byte for its version and four bytes for its list.
 	of, _ := base64.RawURLEncoding.DecodeString(token)
 	other, _ := base64.RawURLEncoding.DecodeString(schema.PageToken("", keys...))
 	return base64.RawURLEncoding.EncodeToString(append(of[:mark:mark], other[mark:]...))

@@ -59,7 +59,7 @@ func (h *Harness) Counters() [3]int64 {
 	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
 }
 
-// discussed creates a comment with a reply.
+// discussed returns a function that creates a comment with a reply, in a change request if inRequest is true.
 func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[string]string {
 	return func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()

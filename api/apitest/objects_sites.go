@@ -41,7 +41,8 @@ func (h *Harness) Begin() writer {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	h.T.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(h.T.Context())) }) // unless it has ended
+	// Rollback does nothing if the transaction has ended.
+	h.T.Cleanup(func() { _ = tx.Rollback(context.WithoutCancel(h.T.Context())) })
 	return writer{tx, h}
 }
 

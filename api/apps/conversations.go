@@ -78,8 +78,8 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
-// maxAhead is the time by which a source's clock may be ahead of the server's clock. Times within that are replaced by
-// the current time.
+// maxAhead is the time by which a source's clock may be ahead of the server's clock. A time that is ahead by less is
+// replaced by the current time.
 const maxAhead = time.Hour
 
 // ingest stores conversations. A job then updates the clusters; until then, the conversations are unprocessed.

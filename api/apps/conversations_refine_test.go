@@ -29,7 +29,7 @@ func alike(from, to int) []map[string]any {
 const refinedTitle, refinedOverview = "Login after a password reset", "Users reset their password and cannot log in."
 
 func refined(title, overview string) chattest.Answer {
-	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Two strings.
+	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Strings can be encoded.
 	return chattest.Answer{Text: string(text)}
 }
 

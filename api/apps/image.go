@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"image"
-	_ "image/gif" // decoders of the formats that publishers send
+	_ "image/gif" // The package registers a decoder of a format that publishers send.
 	"image/jpeg"
 	"image/png"
 	"strings"

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentInstallationOperations returns the operations on installations on spaces, and the same for sites.
+// contentInstallationOperations returns the operations on installations on spaces and on sites.
 func contentInstallationOperations(h *installations) []frame.Operation {
 	const one = "/integrations/{integrationName}/installations/{installationId}"
 	read := access.Having(access.RightAccess, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration()

@@ -86,7 +86,7 @@ func (h *installations) list(
 			return h.store.ListInstallations(ctx, *c.Integration, r.ExternalID, after, size)
 		},
 		func(row store.Installation) schema.IntegrationInstallation {
-			row.Role = schema.RoleAdmin // the publisher's admins see the input of its script
+			row.Role = schema.RoleAdmin // The publisher's admins may see the configuration, the input of the script.
 			return h.view.Installation(row)
 		},
 		func(row store.Installation) string { return row.Row.ID })

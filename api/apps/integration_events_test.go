@@ -144,8 +144,8 @@ func TestOldEventsGo(t *testing.T) {
 	}
 }
 
-// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished. Its former owner cannot sign
-// for the next owner.
+// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished. The former owner of the
+// integration cannot sign for the next owner.
 func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -167,7 +167,7 @@ func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 }
 
 // TestDevelopmentMode sends events to a workstation that fails at first. Each event arrives with the script's input and
-// without secrets. Its tokens belong to the integration and the installation.
+// without secrets. The tokens of an event belong to the integration and the installation.
 func TestDevelopmentMode(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -271,8 +271,8 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	}
 }
 
-// TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event and before that is
-// recorded.
+// TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event, and before the runner
+// has recorded this.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -296,7 +296,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-// TestBusyTunnels: a tunnel that asks for a retry gets its event again.
+// TestBusyTunnels: a tunnel that requests a retry gets its event again.
 func TestBusyTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))

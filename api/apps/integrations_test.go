@@ -197,7 +197,7 @@ func encoded(t *testing.T, width, height int) map[string]string {
 		}
 		all[format] = base64.StdEncoding.EncodeToString(out.Bytes())
 	}
-	all["webp"] = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA" // one pixel
+	all["webp"] = "UklGRiIAAABXRUJQVlA4IBYAAAAwAQCdASoBAAEADsD+JaQAA3AAAAAA" // The picture has one pixel.
 	return all
 }
 
@@ -230,7 +230,7 @@ func TestOfficialManifests(t *testing.T) {
 	}
 
 	noise := image.NewGray(image.Rect(0, 0, 1024, 1000))
-	_, _ = rand.NewChaCha8([32]byte{}).Read(noise.Pix) // It never returns an error.
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise.Pix) // Read never returns an error.
 	var full, wide bytes.Buffer
 	large := image.NewGray(image.Rect(0, 0, 3248, 1974))
 	for out, picture := range map[*bytes.Buffer]image.Image{&full: noise, &wide: large} {
@@ -287,7 +287,8 @@ func TestIntegrationPictures(t *testing.T) {
 	if len(listed) != 4 || !slices.ContainsFunc(listed, func(asset any) bool { return asset.(map[string]any)["url"] == urls[0] }) {
 		t.Errorf("%v", listed)
 	}
-	// A small file with a picture of 4 gigapixels, a truncated picture, and a picture that runs scripts.
+	// These files are refused: a small file with a picture of 4 gigapixels, a truncated picture, and a picture that can
+	// run scripts.
 	huge := append([]byte{}, sent...)
 	binary.BigEndian.PutUint32(huge[16:], 65_536)
 	binary.BigEndian.PutUint32(huge[20:], 65_536)

@@ -107,7 +107,7 @@ type openAPISource struct {
 	Text *string `json:"text" rules:"len=1.."`
 }
 
-// problems rejects a source that is not exactly one of the alternatives.
+// problems returns a problem if the source has neither or both of text and url.
 func (s *openAPISource) problems() []schema.Detail {
 	var c rules.Checker
 	if (s.URL == nil) == (s.Text == nil) {
@@ -308,7 +308,7 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 	}
 	document, err := h.store.Specs.Document(ctx, row.ID)
 	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
-		row.SourceUrl = nil // readers must not see a key in the query
+		row.SourceUrl = nil // The query may have a key, which readers must not see.
 	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	file := schema.OpenAPISpecFile{

@@ -12,7 +12,7 @@ import (
 )
 
 // mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A user's
-// token may preview all drafts of the spaces that the user may read, so every document in these spaces counts.
+// token may preview all drafts of the spaces that the user may read, so all documents in these spaces are searched.
 func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
 	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
 	if err != nil {
@@ -36,7 +36,7 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 	case draft != "":
 		request, err := h.store.ChangeRequest(ctx, in.SpaceID, draft)
 		if schema.IsCode(err, schema.CodeNotFound) {
-			return false, nil // the draft belongs to another space
+			return false, nil // The draft belongs to another space.
 		}
 		if err != nil {
 			return false, err
@@ -55,8 +55,9 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 // specBytes limits the size of the documents that one query reads.
 const specBytes = 4 << 20
 
-// showsSpec reports whether a revision shows a specification to the reader. Usually the first document shows it. A
-// specification in a conditional block stays hidden if the reader does not meet the block's condition.
+// showsSpec reports whether a revision shows a specification to the reader. It begins with a single document, because
+// usually the first document shows the specification. A specification in a conditional block stays hidden if the reader
+// does not meet the block's condition.
 func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
 	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
 	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {

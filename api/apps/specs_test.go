@@ -253,7 +253,7 @@ func TestDeleteOpenAPISpec(t *testing.T) {
 		h.Want(http.StatusNoContent, "DELETE", path, admin, nil)
 	}
 	after := h.Rows()
-	after["front_end_changes"] = before["front_end_changes"] // front ends are notified
+	after["front_end_changes"] = before["front_end_changes"] // The deletion notifies front ends.
 	if diff := cmp.Diff(before, after); diff != "" {
 		t.Errorf("something is left: %s", diff)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations that work alongside content.
+// Table returns the operations on integrations, OpenAPI specifications and conversations.
 func Table(st *store.Store, v view.Presenter) frame.Table {
 	return frame.Table{Operations: slices.Concat(
 		conversationOperations(&conversationResources{store: st, view: v}),

@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared ones.
+// vocabulary defines the names in these operations' rules, in addition to the shared names.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"impact":       impactNames(),

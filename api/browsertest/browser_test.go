@@ -46,15 +46,15 @@ func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	program := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
-		chromedp.NoSandbox,        // root needs this flag; the browser only opens our pages
-		chromedp.IgnoreCertErrors, // certificates of the tests' servers
+		chromedp.NoSandbox,        // Root needs this flag; the browser only opens our pages.
+		chromedp.IgnoreCertErrors, // The tests' servers make their own certificates.
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
 	for i := 0; i < len(flags); i += 2 {
 		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
 	}
 	deadline, cancel := t.Context(), context.CancelFunc(func() {})
 	if at, ok := t.Deadline(); ok {
-		// The failure names the step that hangs.
+		// The test fails before its deadline, so that the failure names the step that hangs.
 		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute))
 	}
 	t.Cleanup(cancel)

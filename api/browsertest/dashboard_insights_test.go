@@ -226,7 +226,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 					values = append(values, key)
 				case at < len(q.GroupBy):
 					values = append(values, m.key(q.GroupBy[at].Column, i))
-				case column.Column == "datetime": // the time of the last event
+				case column.Column == "datetime": // The value is the time of the last event.
 					values = append(values, schema.FormatMoment(time.Date(2026, 11, 28, 11, 50-i, 0, 0, time.UTC)))
 				default:
 					values = append(values, m.value(column.Column, fmt.Sprint(site, text, salt, i)))

@@ -43,7 +43,7 @@ func TestDashboardJourneys(t *testing.T) {
 
 	compare := func(names ...string) {
 		t.Helper()
-		d.run(`document.activeElement.blur()`) // in a focused field, r would be text
+		d.run(`document.activeElement.blur()`) // In a focused field, r would be text.
 		a := d.asks()
 		steps := a.answer("funnel")["steps"].([]any)
 		if got := d.texts("[data-panel=funnel] tbody th"); len(got) != len(names) || len(steps) != len(names) {

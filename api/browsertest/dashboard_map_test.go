@@ -40,7 +40,7 @@ func (d *dashboard) drawn() {
 }
 
 // TestDashboardMap compares the map with the API's countries, by colour and by sentence. The pointer and keys find a
-// country and filter by it, and the table has them all.
+// country and filter by this country, and the table has all countries.
 func TestDashboardMap(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)

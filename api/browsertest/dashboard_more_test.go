@@ -88,7 +88,7 @@ func (d *dashboard) view(key, name, panel string, queries int) asked {
 }
 
 // TestDashboardAgents opens the view of agents with a key, compares each figure with the API's answers, and filters by
-// rows. The lists are of agents whatever the reader chose elsewhere.
+// rows. The lists are about agents, even if the reader chose people in another view.
 func TestDashboardAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -118,7 +118,7 @@ func TestDashboardAgents(t *testing.T) {
 		"missing": "eventsCount", "agentSearches": "eventsCount", "forms": "eventsCount", "verified": "eventsCount",
 		"sentBy": "peopleCount",
 	})
-	// More pages that were not found have the colour of fewer pages that were read.
+	// An increase of pages that were not found has the colour of a decrease of pages that were read.
 	for _, of := range []string{"[data-total=gone]", "[data-panel=missing]"} {
 		d.run(`for (const e of document.querySelectorAll('` + of + ` .delta, [data-panel=agents] .delta'))
 			e.classList.replace('down', 'up')`)

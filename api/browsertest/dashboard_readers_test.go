@@ -188,7 +188,7 @@ func TestDashboardExplore(t *testing.T) {
 		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
 	}
 
-	// Columns have names and a sentence. Their ids are in the request.
+	// Columns have names and a sentence. The columns' ids are in the request.
 	about := `Sessions: Number of different sessions. Kind of agent: What the visitor is, by user agent: a person;`
 	if got := d.texts(".pick > p")[0]; !strings.HasPrefix(got, about) {
 		t.Errorf("the columns are explained by %q", got)
@@ -243,7 +243,7 @@ func TestDashboardExplore(t *testing.T) {
 	d.press("linux" + kb.Enter)
 	d.until(`(new URLSearchParams(location.search).get('f') ?? '').endsWith(',linux')`)
 	d.shown()
-	d.run(`document.activeElement.blur()`) // where somebody types, x is a letter
+	d.run(`document.activeElement.blur()`) // While a field has the focus, x is a letter.
 	d.press("x")
 	d.until(`!new URLSearchParams(location.search).has('f')`)
 	d.run(`document.querySelector('[data-panel=table] .address').focus()`)
@@ -300,7 +300,7 @@ func TestDashboardShowsAll(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardHostileRows shows hostile texts of visitors in the tables of the views. It stays text.
+// TestDashboardHostileRows shows hostile texts of visitors in the tables of the views. The texts stay plain text.
 func TestDashboardHostileRows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -17,8 +17,8 @@ func (d *dashboard) share(link map[string]any) (id, address string) {
 	return made["id"].(string), d.h.Base + "/#share=" + made["secret"].(string)
 }
 
-// TestDashboardShare opens a share link with a password. Its reader has no session and sees the figures in the link's
-// range. The reader cannot reach any other figures. The link stops working as soon as it is deleted.
+// TestDashboardShare opens a share link with a password. The link's reader has no session and sees the figures in the
+// link's range. The reader cannot reach any other figures. The link stops working as soon as it is deleted.
 func TestDashboardShare(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -161,7 +161,7 @@ func TestDashboardTitles(t *testing.T) {
 	}
 	d.until(`document.querySelector('[data-panel=pages] .name .quiet')`)
 	both("pages")
-	d.press("9") // Explore by paths
+	d.press("9") // Key 9 opens Explore, by paths.
 	d.until(`document.querySelector('[data-panel=table] .address .quiet')`)
 	both("table")
 	d.press("7")

@@ -247,7 +247,8 @@ var hostile = []any{
 	strings.Repeat("long", 500),
 }
 
-// TestDashboardHostile shows hostile texts of visitors. They stay plain text in the page, in files and in commands.
+// TestDashboardHostile shows hostile texts of visitors. The texts stay plain text in the page, in files and in
+// commands.
 func TestDashboardHostile(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -369,7 +370,7 @@ func TestDashboardSize(t *testing.T) {
 		)(performance.getEntriesByType('resource'))`) {
 		t.Error("the map comes before the figures")
 	}
-	// Of two batches the first counts: the titles of paths come after the first figures.
+	// If there are two batches, only the first is counted, because the second loads the titles of paths later.
 	loaded := eval[map[string]int](fresh, `Object.fromEntries(
 		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
 			.reverse().map(e => [e.name, e.transferSize]))`)

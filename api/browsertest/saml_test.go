@@ -20,10 +20,10 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Elements that identify the pages of a login.
+// These elements identify the pages of a login.
 const (
 	tokenPage = `input[aria-label="Token"]`
-	errorPage = `small` // The request's id.
+	errorPage = `small` // The element has the request's id.
 )
 
 // sites are the three sites of a login: our site behind a proxy, the identity provider, and a front end. Our site is
@@ -40,7 +40,7 @@ type sites struct {
 	arrived chan *http.Request
 }
 
-// serve starts the sites. The parameter serve is httptest.NewServer, or httptest.NewTLSServer as in production.
+// serve starts the sites. listen is httptest.NewServer, or httptest.NewTLSServer as in production.
 func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 	t.Helper()
 	s := &sites{arrived: make(chan *http.Request, 10)}

@@ -14,8 +14,8 @@ import (
 type guide struct {
 	name, program string
 	build         func(program, folder, snippet string) *exec.Cmd
-	path          string // the address of the site's second page
-	copying       string // the button that copies code
+	path          string // path is the address of the site's second page.
+	copying       string // copying selects the button that copies code.
 	// opening opens the search. input and result are selectors of the search. found is the number of results that it
 	// shows.
 	opening, input, result string
@@ -80,7 +80,7 @@ func TestDocusaurus(t *testing.T) {
 		},
 		path: "/webhooks", copying: ".theme-code-block button",
 		opening: ".navbar__search-input", input: ".navbar__search-input", result: "[role=option]",
-		found: 2, // the page by its description, and by its text
+		found: 2, // The search finds the page by its description, and by its text.
 	}.read(t)
 }
 

@@ -69,7 +69,7 @@ func TestTrackerDocs(t *testing.T) {
 	if got := targets(d.await("file_download", 2)); got[0] != [2]any{base + "/sdk.tar.gz?v=2", "content"} || got[1] != [2]any{"http://files.test/guide.PDF", "content"} {
 		t.Errorf("%v", got)
 	}
-	d.await("code_copy", 2) // the button, with the copy event that it makes, and the selection
+	d.await("code_copy", 2) // The button and its copy event make a single event, and the selection makes another.
 	var ratings []any
 	for _, e := range d.await("page_post_feedback", 2) {
 		ratings = append(ratings, e["feedback"].(map[string]any)["rating"])
@@ -165,7 +165,7 @@ func TestTrackerSearch(t *testing.T) {
 		chromedp.Click(chromedp.CSS("#hit")),
 	)
 	check(1)
-	// The box is closed, so the outcome of this query is not known.
+	// The box is closed, so the tracker cannot find out the outcome of this query.
 	b.run(`q.value = 'left'; q.dispatchEvent(new Event('input', {bubbles: true}))`)
 	b.close()
 	if left := d.await("search_type_query", 5)[4]; left.text("query") != "left" || left["resultsCount"] != nil {

@@ -48,8 +48,8 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the others had
-// enough time to be counted.
+// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the other pages
+// had enough time to be counted.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -130,7 +130,7 @@ func TestTrackerSteps(t *testing.T) {
 }
 
 // TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker waits
-// as long as the server asks. It does not repeat a refused request.
+// as long as the server requests. It does not repeat a refused request.
 func TestTrackerTries(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -192,7 +192,7 @@ func TestTrackerTries(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerCloses leaves pages in every way while events are pending. All of them arrive.
+// TestTrackerCloses leaves pages in every way while events are pending. All pending events arrive.
 func TestTrackerCloses(t *testing.T) {
 	t.Parallel()
 	head := `<p id="in">x`
@@ -263,7 +263,7 @@ func TestTrackerOffline(t *testing.T) {
 	for _, path := range []string{"/b", "/c", "/d"} {
 		b.run(`history.pushState({}, '', '` + path + `'); octavo('ask_view')`)
 	}
-	// The page has tried in the meantime.
+	// Meanwhile the page has tried to send its events.
 	b.awaitSent(4)
 	if got := d.of("page_view"); len(got) != 1 {
 		t.Errorf("the network is cut, and there are %v", got)

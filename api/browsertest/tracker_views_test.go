@@ -76,7 +76,7 @@ func TestTrackerPrerendered(t *testing.T) {
 	t.Parallel()
 	program := chromium(t)
 	d := newDoor(t)
-	// Chromium prepares pages of secure origins only, and localhost is one.
+	// Chromium prepares only pages of secure origins, and localhost is a secure origin.
 	base := strings.Replace(site(t, map[string]string{
 		"/": `<script type="speculationrules">{"prerender": [{"urls": ["/soon"], "eagerness": "immediate"}]}</script>
 			<script>setInterval(() => { if (localStorage.ready) location.href = '/soon' }, 50)</script>`,

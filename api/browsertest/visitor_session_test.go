@@ -27,7 +27,7 @@ fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache:
 </script>`
 
 // TestOneVisitor opens pages of readers' sites in a browser. The API and each site have different host names. A reader
-// is one visitor of a site, however many pages they open. On another site the same reader is another visitor.
+// is one visitor of a site, for any number of opened pages. On another site the same reader is another visitor.
 func TestOneVisitor(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1")

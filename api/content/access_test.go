@@ -451,7 +451,7 @@ func TestMoveCollection(t *testing.T) {
 			t.Errorf("order %v, want %v", got, want)
 		}
 	}
-	space := h.Ours.Space.ID // The first at the top level.
+	space := h.Ours.Space.ID // The space is the first item at the top level.
 	move(c, position("before", point("space", space)), 200)
 	top(c, a, b)
 	move(c, position("before", point("space", space)), 409)
@@ -565,13 +565,14 @@ func TestPagesOfOrderedLists(t *testing.T) {
 			}
 		}
 	}
-	// A tampered page token is refused whatever its keys are.
+	// A tampered page token is refused with any keys.
 	collections := fmt.Sprintf("collections %s %t", h.Ours.Organization.ID, true)
 	for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
 		for path, token := range map[string]string{
-			org + "/collections?page=":             schema.PageToken(collections, key, "1", "x"),
-			org + "/collections?limit=2&page=":     schema.PageToken(collections, "1", key, "x"),
-			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"), // The old format, without the depth.
+			org + "/collections?page=":         schema.PageToken(collections, key, "1", "x"),
+			org + "/collections?limit=2&page=": schema.PageToken(collections, "1", key, "x"),
+			// This page token has the old format, without the depth.
+			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"),
 			org + "/members?page=":                 schema.PageToken(fmt.Sprintf("members %s %q %q %t %t", h.Ours.Organization.ID, "", "", false, false), key, "x"),
 		} {
 			h.WantError(h.Do("GET", path+token, admin, nil), http.StatusBadRequest)

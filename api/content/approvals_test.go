@@ -63,7 +63,7 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 						!strings.Contains(string(a.Body), "("+user+") may not review any more") {
 						t.Errorf("%s", a.Body)
 					}
-					if strings.Contains(rule, "specific") { // an admin's approval replaces the missing approval
+					if strings.Contains(rule, "specific") { // An admin's approval replaces the missing approval.
 						h.Want(
 							http.StatusCreated,
 							"POST",

@@ -30,7 +30,7 @@ func (richBody) OpenAPISchema() map[string]any {
 	return bodyForms(jsonschema.Dict{"maxLength": schema.MaxMarkdown}, anyForm...)
 }
 
-// anyForm are the forms of a body that may be empty.
+// anyForm has the schemas of a body that may be empty: Markdown, a document, or no members.
 var anyForm = []any{
 	jsonschema.Dict{
 		"required": []any{"markdown"},
@@ -45,7 +45,7 @@ func bodyForms(markdown jsonschema.Dict, forms ...any) jsonschema.Dict {
 	}
 }
 
-// UnmarshalJSONFrom decodes the two forms and records whether there was anything else.
+// UnmarshalJSONFrom decodes markdown or document, and sets formless if the body has only other members.
 func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Markdown *string        `json:"markdown"`
@@ -78,7 +78,8 @@ func (b *richBody) Problems(field string) []schema.Detail {
 // pageBody is the text of a page, which may be longer than a comment.
 type pageBody struct{ richBody }
 
-// OpenAPISchema returns a schema with the bound of pages. A schema counts characters, so the description has the unit.
+// OpenAPISchema returns a schema with the size limit of pages. A schema counts characters, so the description states
+// the limit in bytes.
 func (pageBody) OpenAPISchema() map[string]any {
 	return bodyForms(jsonschema.Dict{
 		"maxLength": schema.MaxPage, "description": fmt.Sprintf("At most %d bytes in UTF-8.", schema.MaxPage),
@@ -93,11 +94,11 @@ func (b *pageBody) Problems(field string) []schema.Detail {
 	return b.PageProblems(field)
 }
 
-// maxDocument limits a page's document as complete JSON, the form of answers. So a request can write an answer back.
+// maxDocument limits a page's document, in bytes of the complete JSON that answers have. So a request can write an
+// answer back.
 const maxDocument = contentBodyLimit - 1<<20
 
-// text makes the document. A document may be sent in fewer bytes than its complete form has, so text also checks that
-// form.
+// text makes the document. A request may omit members, so text also checks the size of the document's complete form.
 func (b *pageBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {
@@ -113,8 +114,8 @@ func (b *pageBody) text(
 }
 
 // text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown
-// in requests is converted. resolve, which may be nil, makes references of links. Nodes that the previous document also
-// has keep their keys.
+// in requests is converted. resolve replaces links by references; it may be nil. Nodes of the document before the
+// change keep their keys.
 func (b *richBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {
@@ -184,7 +185,7 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 }
 
 // readAhead limits the bytes of bodies whose documents one statement reads. A document may be twenty times larger than
-// its body, and the list may end before the last row.
+// its body, and the response may have room for only some of the rows.
 const readAhead = 64 << 10
 
 // readDocuments reads the documents that shownBody needs for a page of rows with comments. It uses one statement for

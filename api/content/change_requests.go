@@ -207,7 +207,7 @@ func (h *changeRequests) create(ctx context.Context, c *access.Caller, r *create
 	return h.resource(ctx, store.ChangeRequestRow{ChangeRequest: row, Head: row.RevisionInitial})
 }
 
-// begin fills a new request from a template. A subject in the request stays.
+// begin fills a new request from a template. A subject in the request has precedence over the template's title.
 func (h *changeRequests) begin(ctx context.Context, request *store.NewChangeRequest, templateID string) error {
 	template, err := h.store.RequestTemplate(ctx, request.SpaceID, templateID)
 	if schema.IsCode(err, schema.CodeNotFound) {

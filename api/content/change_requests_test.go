@@ -202,7 +202,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
 		t.Errorf("%+v", got)
 	}
-	// A grant opens it, even for a guest.
+	// A grant opens the space, even for a guest.
 	h.GrantSpace(h.Ours, h.Ours.Space.ID,
 		store.Subjects{Users: []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID}}, schema.RoleRead)
 	sees := func(role schema.Role, want int64) {
@@ -269,7 +269,7 @@ func TestParallelChangeRequests(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{writers, 0, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// Both requests merge the same change request concurrently; one of them is refused.
+	// Two calls merge the same change request concurrently; one of the calls is refused.
 	request := h.ChangeRequest(h.Ours)
 	statuses := make(chan int, 2)
 	for range 2 {

@@ -18,11 +18,11 @@ import (
 )
 
 // contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
-// fits: as JSON, each of its schema.MaxDocumentNodes takes about 110 bytes and its text.
+// fits: as JSON, each of its schema.MaxDocumentNodes nodes has about 110 bytes in addition to its text.
 const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {
-	// Compat selects one of two response forms. The contract publishes the one with the change request.
+	// Compat selects one of two response forms. The contract documents the form with the change request.
 	Compat *bool `query:"compat" rules:"default=true"`
 	Body   struct {
 		Changes []contentChange `json:"changes" rules:"required,len=1..50"`
@@ -30,7 +30,7 @@ type changeContentRequest struct {
 }
 
 // contentChange is one change. contentChanges lists the members of each operation. Members of other operations are
-// ignored, like unknown ones.
+// ignored, like unknown members.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
 	Page      *string            `json:"page"`
@@ -43,7 +43,8 @@ type contentChange struct {
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`
 	Files     []contentFile      `json:"files" rules:"len=1..20"`
-	// Other operations use these members for the position. If they were ignored, the page would silently be elsewhere.
+	// Other endpoints use these members for the position. Ignoring them here would put the page at another position
+	// without an error.
 	Parent *misplaced `json:"parent"`
 	Before *misplaced `json:"before"`
 	After  *misplaced `json:"after"`
@@ -184,7 +185,7 @@ type contentBuilder struct {
 	initial, head string
 	// written has the documents from earlier changes of the request, by the page's id or ref.
 	written map[string]schema.Document
-	// placed finds the pages that earlier changes of the request insert, by ref.
+	// placed has the positions of the pages that earlier changes of the request insert, by ref.
 	placed map[string]placing
 	links  linkPaths
 	change store.ContentChange
@@ -198,7 +199,8 @@ func (b *contentBuilder) add(change tree.Change) {
 	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
 }
 
-// attributes collects what the change sets. page is the id or the ref of the page, before the document that it replaces.
+// attributes returns the attributes that the change sets. page is the id or the ref of the page, before is the document
+// that the change replaces, and at is the page's position.
 func (b *contentBuilder) attributes(
 	ctx context.Context, change *contentChange, page string, before *schema.Document, at placing,
 ) (tree.Attributes, error) {
@@ -309,7 +311,7 @@ func (b *contentBuilder) updated(id string) placing {
 	return func(ctx context.Context) (pagelinks.Page, error) { return b.page(ctx, id) }
 }
 
-// page finds a page of the revision. A page that does not exist is for the store to refuse.
+// page finds a page of the revision. If the page does not exist, the store refuses the change later.
 func (b *contentBuilder) page(ctx context.Context, id string) (pagelinks.Page, error) {
 	paths, err := b.store.PathsOf(ctx, b.space, b.head, []string{id})
 	if err != nil {
@@ -337,7 +339,7 @@ func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) 
 	return nil
 }
 
-// revision reads a revision of the space once.
+// revision returns a revision of the space, and reads each revision only once.
 func (b *contentBuilder) revision(ctx context.Context, id string) (store.Revision, error) {
 	if revision, known := b.revisions[id]; known {
 		return revision, nil

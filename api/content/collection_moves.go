@@ -19,7 +19,7 @@ type moveCollectionRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// contentPointer names a space or a collection; the member named after its type holds the id.
+// contentPointer names a space or a collection; the member with the name of its type has the id.
 type contentPointer struct {
 	Type       *string `json:"type" rules:"required,enum=pointerType"`
 	Space      *string `json:"space"`

@@ -121,7 +121,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	wantOrder("given away", map[string][]string{"": {aa, a}, a: {ab}, aa: {aaa}}, admin)
 	path = "/v1/orgs/" + other + "/collections?nested="
 	wantOrder("taken over", map[string][]string{"": {ba}, ba: {below}}, admin)
-	// The triggers must have kept depth consistent, or the next change to the tree builds on wrong values.
+	// If a trigger had not updated the depths, the next change to the tree would start from wrong depths.
 	h.Exec("do $$ begin assert not exists (select 1 from collections c join collections p on p.id = c.parent_id where c.depth <> p.depth + 1); end $$")
 	h.Exec("do $$ begin assert not exists (select 1 from collections c where c.parent_id is null and c.depth <> 1); end $$")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// collections has the operations on collections themselves. The operations on access are in collection_access.go.
+// collections has the operations on collections themselves. The operations on access are in content_access.go.
 type collections struct {
 	store *store.Store
 	view  view.Presenter
@@ -111,7 +111,7 @@ func (h *collections) create(ctx context.Context, c *access.Caller, r *createCol
 	if err != nil {
 		return schema.Collection{}, err
 	}
-	// The collection inherits, so the caller's access equals that on the parent.
+	// The collection inherits its level, so the caller has the same access as on the parent.
 	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: found}), nil
 }
 
@@ -163,8 +163,8 @@ func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCol
 	return h.read(ctx, c)
 }
 
-// read reloads the collection after a change that may have removed the caller's own access. In that case the permissions in this
-// response show it, and later requests do not find the collection.
+// read reloads the collection after a change that may have removed the caller's own access. In that case the
+// permissions in this response show the loss, and later requests do not find the collection.
 func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
 	found, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
 	if err != nil {

@@ -74,7 +74,7 @@ func placeOf(c *access.Caller) store.Place {
 	return place
 }
 
-// bodyFormat selects the format of bodies in responses; content.Render also defaults to Markdown.
+// bodyFormat selects the format of bodies in responses; markdown.Render also defaults to Markdown.
 type bodyFormat struct {
 	Format *string `query:"format" rules:"enum=format,default=markdown"`
 }

@@ -20,7 +20,7 @@ type modelComment struct {
 	Edited                                  bool
 	// Reactions are in posting order; clients see them grouped by emoji.
 	Reactions []modelReaction
-	Replies   []string // Ids, in order.
+	Replies   []string // Replies has the ids, in order.
 }
 
 type modelReaction struct{ Emoji, User string }

@@ -28,7 +28,7 @@ func comparisonOperations(h *pages) []frame.Operation {
 	}
 }
 
-// defaultChanges is the contract's default limit. Lists have a higher default.
+// defaultChanges is the contract's default limit. Other lists have a higher default.
 const defaultChanges = 10
 
 type changesRequest struct {

@@ -15,11 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentAccess has the operations on access to one kind of content. All of them require the admin right on it.
+// contentAccess has the operations on access to one kind of content. All these operations require the admin right on
+// the content.
 type contentAccess struct {
 	store *store.Store
 	view  view.Presenter
-	// noun is the kind in texts and page tokens.
+	// noun names the kind of content in texts and page tokens.
 	noun string
 	// of returns the content that the request's path names, and the caller's access to this content.
 	of func(*access.Caller) (store.GrantTarget, postgres.ContentAccess)
@@ -87,7 +88,7 @@ func (h *contentAccess) target(c *access.Caller) store.GrantTarget {
 
 type inviteToContentRequest struct {
 	Body struct {
-		// A null role removes the grants. It is the guest role, and guests have only individual grants.
+		// A null role is the guest role. It removes the grants of these users and teams.
 		Role  schema.Opt[string] `json:"role" rules:"required,enum=role"`
 		Users []string           `json:"users" rules:"len=..1000"`
 		Teams []string           `json:"teams" rules:"len=..1000"`

@@ -87,7 +87,7 @@ func TestLinksAndConditionsAreChecked(t *testing.T) {
 	}
 }
 
-// refuseLink sends a link to every place of settings that shows one.
+// refuseLink sends a link to every place of settings that shows a link.
 func refuseLink(h *apitest.Harness, request, customization, link string) {
 	h.T.Helper()
 	quoted, err := json.Marshal(link)

@@ -270,7 +270,7 @@ func TestUpdate(t *testing.T) {
 	h.ChangeContent(schema.RoleEdit, first.ID, insert("First"))
 	h.ChangeContent(schema.RoleEdit, rival.ID, insert("Rival"))
 	before := get(rival.ID)
-	// The main content did not change, so the update has no work.
+	// The main content did not change, so the update does nothing.
 	if got := update(rival.ID); got.Result != "update" || got.Revision != before.Revision {
 		t.Errorf("%+v", got)
 	}
@@ -281,7 +281,7 @@ func TestUpdate(t *testing.T) {
 	if !get(empty.ID).Outdated {
 		t.Error("the empty request is not outdated")
 	}
-	// A request without changes of its own takes main's content.
+	// A request without changes gets the main content.
 	if got := update(empty.ID); got.Result != "update" || got.Revision != head {
 		t.Errorf("%+v", got)
 	}
@@ -296,7 +296,7 @@ func TestUpdate(t *testing.T) {
 	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Rival@rival" {
 		t.Errorf("%+v", revision)
 	}
-	// Main moved but its content is the same, so the request's changes follow it.
+	// The main content has a new revision with the same content, so the request's changes are applied to this revision.
 	late := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, late.ID, insert("Late"))
 	head = h.MergeNow(empty.ID).Revision

@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// emojiForms matches one emoji of Unicode's grammar (UTS #51, ED-17a): ZWJ sequences of symbols with variation selectors, skin
-// tones and tags; flags; keycaps. The symbol blocks also hold some non-emoji, which are harmless.
+// emojiForms matches one emoji of Unicode's grammar (UTS #51, ED-17a): ZWJ sequences of symbols with variation
+// selectors, skin tones and tags; flags; keycaps. The symbol blocks also have some characters that are not emoji, which
+// are harmless.
 var emojiForms = func() *regexp.Regexp {
 	const sign = `[©®‼⁉™ℹ↔-↪⌀-⏿Ⓜ▪-◾☀-➿⤴⤵⬅-⭕〰〽㊗㊙\x{1F000}-\x{1F1E5}\x{1F200}-\x{1FAFF}]` +
 		`(?:\x{FE0F}|[\x{1F3FB}-\x{1F3FF}])?[\x{E0020}-\x{E007F}]*`

@@ -168,7 +168,7 @@ func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (f
 	if err != nil {
 		return frame.File{}, err
 	}
-	// The server reads the bytes after the function has returned.
+	// The server reads the stream after this function has returned, so the stream must not end with ctx.
 	stream := h.store.ReadFile(context.WithoutCancel(ctx), e.space, file)
 	return frame.File{Stream: stream, Size: file.Size, MediaType: file.ContentType, Name: file.Name}, nil
 }

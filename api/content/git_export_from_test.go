@@ -138,7 +138,8 @@ func TestGitExportElsewhere(t *testing.T) {
 	}
 }
 
-// TestGitExportToADeletedBranch: the export reports the problem. By force, the branch starts where it ended.
+// TestGitExportToADeletedBranch: the export reports the problem. With force, the branch starts again at its last
+// commit.
 func TestGitExportToADeletedBranch(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -161,7 +162,7 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	if parent := b.forge.Git("a.git", "", "log", "-1", "--format=%P", "main"); parent != imported {
 		t.Errorf("the parent is %q, not %s", parent, imported)
 	}
-	// The commit was deleted everywhere. Names stay, and a note contains the missing commit.
+	// The commit was deleted everywhere. The names of files stay, and a note names the missing commit.
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/kept")
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/main")
 	b.forge.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")

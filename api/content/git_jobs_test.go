@@ -44,7 +44,7 @@ func newGitBench(t *testing.T) *gitBench {
 	return b
 }
 
-// commit replaces the branch's files by these.
+// commit replaces the branch's files by the given files.
 func (b *gitBench) commit(files map[string]string) string {
 	b.T.Helper()
 	var parents []string
@@ -60,7 +60,7 @@ func (b *gitBench) files() map[string]string {
 	return b.filesOf("a.git", "main")
 }
 
-// queue requests an operation with a later timestamp than the previous one.
+// queue requests an operation with a later timestamp than the previous operation.
 func (b *gitBench) queue(kind string, more map[string]any) {
 	b.T.Helper()
 	b.at = b.at.Add(time.Minute)
@@ -102,7 +102,7 @@ func (b *gitBench) failedJobs() []schema.Job {
 	return apitest.Ask[schema.List[schema.Job]](b.Harness, schema.RoleAdmin, "GET", "/v1/orgs/"+b.Ours.Organization.ID+"/jobs?state=failed", nil, 200).Items
 }
 
-// page is a page by its path, with its Markdown.
+// page returns the page at a path, with its Markdown.
 func (b *gitBench) page(path string) schema.RevisionPage {
 	b.T.Helper()
 	return apitest.Ask[schema.RevisionPage](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/"+path+"?format=markdown", nil, 200)
@@ -195,7 +195,7 @@ func TestGitRoundTrip(t *testing.T) {
 }
 
 // TestGitBothSides: changes of different blocks are merged. If both sides changed the same words, the import makes a
-// change request and names the page and the words. With force, Git or the space wins.
+// change request and names the page and the words. With force, one side has precedence.
 func TestGitBothSides(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -297,7 +297,8 @@ func TestGitStandalone(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitOrder: an operation older than the newest finished operation is skipped. Its state shows this.
+// TestGitOrder: an operation older than the newest finished operation is skipped. The state of the operation shows
+// this.
 func TestGitOrder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -321,14 +322,14 @@ func TestGitFirstExport(t *testing.T) {
 	if diff := cmp.Diff(want, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	b.Exec("delete from git_syncs") // the same repository with another address
+	b.Exec("delete from git_syncs") // From now on the repository counts as another repository.
 	if o := b.sync("export", map[string]any{"repoProjectDirectory": "docs"}); o.State != schema.GitDone {
 		t.Errorf("an export of what is there: %+v", o)
 	}
 }
 
 // TestGitFailures: each failure names its step. A failed operation is repeated only if that may help. A single call
-// retries it.
+// retries a failed operation.
 func TestGitFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -385,7 +386,8 @@ func TestGitFailures(t *testing.T) {
 }
 
 // TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
-// folders have many links, and names that begin with the folder's name. These links do not use up the notes.
+// folders have many links, and names that begin with the folder's name. The links of other folders do not use up the
+// notes.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -442,7 +444,7 @@ func TestGitLeaves(t *testing.T) {
 	}
 }
 
-// TestGitCache: with a repoCacheID, an import or export receives only new objects, and otherwise all.
+// TestGitCache: with a repoCacheID, an import or export receives only new objects, and otherwise all objects.
 func TestGitCache(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -517,7 +519,7 @@ func TestGitRedirects(t *testing.T) {
 }
 
 // TestGitRemovedFiles: Git has removed a file. The space loses the file when no page names it. Older revisions, and
-// pages that a change request changes, keep it.
+// pages that a change request changes, keep the file.
 func TestGitRemovedFiles(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -580,9 +582,9 @@ func TestGitRemovedFiles(t *testing.T) {
 	}
 }
 
-// TestGitIncludes imports pages with reusable contents. Readers, and callers who request it, get the text of the
-// contents. If a content is missing, its block stays. Untouched parts keep their bytes. An edit of a content makes a
-// new content.
+// TestGitIncludes imports pages with reusable contents. Readers get the text of the contents, and so do callers who
+// request the text. If a content is missing, its block stays. Untouched parts keep their bytes. An edit of a content
+// makes a new content.
 func TestGitIncludes(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -137,8 +137,8 @@ func TestGitKept(t *testing.T) {
 	}
 }
 
-// TestGitKeptMerges: an edit began while the page was editable. Then the page's file became unreadable. This is a
-// conflict. The file stays with either choice.
+// TestGitKeptMerges: an edit began while the page was editable. Then the page's file became unreadable. The edit and
+// the unreadable file are a conflict. The file stays with either choice.
 func TestGitKeptMerges(t *testing.T) {
 	t.Parallel()
 	for _, take := range []string{"ours", "theirs"} {

@@ -122,9 +122,9 @@ func TestGitImportMeetsPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		title, markdown string
-		take            string // resolution of the conflict; "" means no conflict
+		take            string // take is the resolution of the conflict; "" means no conflict.
 		want            map[string]string
-		home            string // README.md after the export, if the export changes it
+		home            string // home is README.md after the export, if the export changes this file.
 	}{
 		"another page":        {"Own page", "Mine.", "", handbookTexts(map[string]string{"Own page": "Mine.\n"}), ""},
 		"an equal page":       {"Home", "Welcome to the handbook.\n\nSecond   paragraph.", "", handbookTexts(nil), ""},
@@ -194,7 +194,7 @@ func TestGitImportOfACopy(t *testing.T) {
 	if diff := cmp.Diff(want, b.filesOf("a.git", "copy")); diff != "" {
 		t.Error(diff)
 	}
-	// The space keeps the edit, whether main already has it or not.
+	// The space keeps the edit, whether or not main already has the edit.
 	b.done("import", nil)
 	b.has("main again", edited)
 	b.commit(want)
@@ -238,7 +238,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 	if diff := cmp.Diff(files, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// By force, the space becomes equal to the branch. The next import starts from there.
+	// With force, the space becomes equal to the branch. The next import starts from this state.
 	b.done("import", map[string]any{"ref": "refs/heads/other", "force": true})
 	b.edit("extra", "More.", "More again.")
 	b.done("import", b.of("a.git", "other", ""))

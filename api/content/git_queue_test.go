@@ -98,7 +98,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 			b.retryAll(schema.JobRetrying)
-			if c.kind == "export" { // there is no newer export to that branch
+			if c.kind == "export" { // There is no newer export to that branch.
 				eventually.True(t, "another attempt", func() bool { return b.jobs("")[0].Attempt > 0 })
 				b.becomes(1, schema.GitRetrying)
 				return
@@ -111,7 +111,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 	}
 }
 
-// jobs lists the organization's jobs for Git in a state, or all.
+// jobs lists the organization's jobs for Git in a state, or all such jobs if state is "".
 func (b *gitBench) jobs(state schema.JobState) []schema.Job {
 	b.T.Helper()
 	path := "/v1/orgs/" + b.Ours.Organization.ID + "/jobs?kind=sync_git"
@@ -133,7 +133,7 @@ func (b *gitBench) retryAll(state schema.JobState) {
 	}
 }
 
-// TestGitCancel cancels operations in every unfinished state, and cannot cancel finished ones.
+// TestGitCancel cancels operations in every unfinished state, and cannot cancel finished operations.
 func TestGitCancel(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -156,7 +156,7 @@ func TestGitCancel(t *testing.T) {
 		return false
 	}
 	defer close(release)
-	// Queued: it never runs.
+	// A cancelled queued operation never runs.
 	b.queue("import", nil)
 	queued := b.operations()[0].ID
 	for _, role := range []schema.Role{schema.RoleRead, schema.RoleEdit} {
@@ -171,14 +171,14 @@ func TestGitCancel(t *testing.T) {
 	}
 	b.cancel(queued, http.StatusOK)
 	b.runJobs()
-	// A final failure is not retried.
+	// An operation that is cancelled between two attempts is not retried.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/broken.git"})
 	b.becomes(0, schema.GitRetrying)
 	b.cancel(b.operations()[0].ID, http.StatusOK)
 	if list := b.jobs(schema.JobRetrying); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	// Running: the operation's run ends, and the next operation begins.
+	// If a running operation is cancelled, its run ends, and the next operation begins.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/slow.git"})
 	<-reached
 	b.becomes(0, schema.GitRunning)

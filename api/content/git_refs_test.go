@@ -76,7 +76,7 @@ var linkedBooks = map[string]map[string]string{
 var refForms = []string{"markdown", "markdown&format.markdown.refs=relative", "markdown&format.markdown.refs=stable",
 	"document"}
 
-// pageIDs are the document pages of the space, by their ids, in their order.
+// pageIDs returns the ids of the space's document pages, in the order of the pages.
 func (b *gitBench) pageIDs() (ids []string) {
 	b.T.Helper()
 	var walk func(pages []schema.RevisionPage)
@@ -221,7 +221,7 @@ func TestGitPathsResolve(t *testing.T) {
 			t.Errorf("no %s in %s", want, document)
 		}
 	}
-	// New pages: below a page with a file, at the root, and below each other.
+	// The new pages are below a page with a file, at the root, and below each other.
 	insert := func(text string, more map[string]any) map[string]any {
 		change := map[string]any{"operation": "insert_page", "document": map[string]any{"markdown": text}}
 		maps.Copy(change, more)
@@ -265,7 +265,7 @@ func TestGitPathsResolve(t *testing.T) {
 			".md") {
 			t.Errorf("%s", document)
 		}
-		for _, form := range refForms { // Read and written back before there is a file.
+		for _, form := range refForms { // The page is read and written back before it has a file.
 			b.update(map[string]map[string]any{id: b.body(id, form)})
 		}
 		if again, err := json.Marshal(b.body(id, "document")); err != nil || string(again) != string(document) {

@@ -60,7 +60,7 @@ func (b *gitBench) requests(status string) []schema.ChangeRequest {
 	).Items
 }
 
-// status sets the status of a change request, or is refused.
+// status sends a status for a change request, and requires the HTTP status want.
 func (b *gitBench) status(id, status string, want int) {
 	b.T.Helper()
 	b.Want(want, "PATCH", b.RequestPath(id), b.Ours.Tokens[schema.RoleAdmin], map[string]any{"status": status})
@@ -302,8 +302,8 @@ func TestGitRequestIsOne(t *testing.T) {
 	}
 }
 
-// TestGitRequestIsArchived archives the request of an import. The next import opens another request. Only one of the
-// two can be open.
+// TestGitRequestIsArchived archives the request of an import. The next import opens another request. Only one of these
+// two requests can be open.
 func TestGitRequestIsArchived(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -418,7 +418,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			t.Errorf("%s is %q instead of %q", path, text, want[path])
 		}
 	}
-	// By force, the request has exactly Git's pages.
+	// With force, the request has exactly Git's pages.
 	b.edit("more/last", "The end of Git.", "The end of us again.")
 	files["last.md"], files["guide/README.md"] = "# Last\n\nForced.\n", want["guide/README.md"]
 	b.commit(files)
@@ -460,7 +460,7 @@ func TestGitExportsWait(t *testing.T) {
 		t.Errorf("%+v %+v", first, second)
 	}
 	jobstest.RunAll(t, b.Store)
-	// A later export to another branch does not replace them.
+	// A later export to another branch does not replace the earlier exports.
 	if got := b.operations(); got[2].State != schema.GitDone || got[1].State != schema.GitDone ||
 		got[1].Commit != b.forge.Git("a.git", "", "rev-parse", "main") {
 		t.Errorf("%+v %+v", got[2], got[1])
@@ -478,7 +478,7 @@ func TestGitExportsWait(t *testing.T) {
 		b.files()["last.md"] != files["last.md"] {
 		t.Errorf("%+v %q", o, b.files())
 	}
-	// The branch stays ahead after its request is archived. The export reports that.
+	// The branch stays ahead after its request is archived. The export reports this.
 	b.commit(files)
 	files["last.md"] = "# Last\n\nThe third end.\n"
 	b.commit(files)
@@ -491,7 +491,7 @@ func TestGitExportsWait(t *testing.T) {
 		!strings.Contains(o.Reason, "changes that were not imported") {
 		t.Errorf("%+v", o)
 	}
-	// An export by force makes the branch equal to the space, so it drops the archived import.
+	// A forced export makes the branch equal to the space, so it drops the archived import.
 	b.done("export", map[string]any{"force": true})
 	b.status(request.ID, "open", 409)
 	if b.files()["last.md"] != "# Last\n\nThe second end.\n" {

@@ -57,8 +57,8 @@ func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRe
 		func(row store.GlossaryRow) []string { return []string{row.Term, row.Entry.ID} })
 }
 
-// glossaryOperation has the members of all three alternatives. Terms may be in languages without translation of spaces,
-// because a glossary may come from another system.
+// glossaryOperation has the members of all three alternatives. Terms may be in languages that spaces cannot be
+// translated to, because a glossary may come from another system.
 type glossaryOperation struct {
 	Type         *string           `json:"type" rules:"required,enum=glossaryOperation"`
 	ID           *string           `json:"id"`

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGlossaryFollowsItsModel applies random sequences of changes to the service and to a map. Both have equal entries.
-// A change with one rejected operation changes no entry.
+// TestGlossaryFollowsItsModel applies random sequences of changes to the service and to a map. The service and the map
+// have equal entries. A change with one rejected operation changes no entry.
 func TestGlossaryFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

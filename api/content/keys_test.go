@@ -37,8 +37,8 @@ func TestBlocksHaveKeys(t *testing.T) {
 		t.Error("the same text made a revision")
 	}
 	update(`{"markdown":"# Getting going\n\nnew\n\none two 3\n\n- a\n- b\n\n|A|\n|-|\n|y|\n|x|"}`)
-	// A document's own key stays, except a key that is there twice. A text that is written twice in a request keeps its
-	// keys.
+	// A key in a sent document stays, except a key that the document has twice. A text that is written twice in a
+	// request keeps its keys.
 	h.ChangeContent(schema.RoleEdit, request.ID,
 		`{"operation":"insert_page","title":"Q","slug":"q","ref":"q","document":{"document":{"nodes":[{"type":"paragraph","key":"mine","nodes":[{"leaves":[{"text":"m"}]}]},{"type":"paragraph","key":"mine","nodes":[{"leaves":[{"text":"n"}]}]}]}}}`,
 		`{"operation":"update_page","page":"q","document":{"markdown":"zero\n\nm\n\nn"}}`)

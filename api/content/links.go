@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// linkPaths looks up the targets of pages' links, as of one revision. A link is relative to the file of its page in the
-// repository that the space is synchronized with, and otherwise to the path of the page.
+// linkPaths looks up the targets of pages' links in one revision. If the space is synchronized with a repository, a
+// link is relative to the file of its page. Otherwise it is relative to the path of its page.
 type linkPaths struct {
 	store *store.Store
 	// request is the change request of the revision; "" without a change request.
@@ -104,7 +104,7 @@ func (l *linkPaths) known(
 }
 
 // resolved returns a new document with references instead of links. Links that the previous document also has keep
-// their form. The page has no id if it is new. at finds the page's place, and is called only if a link needs it.
+// their form. id is empty for a new page. at finds the page's place, and is called only if a link needs it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {
@@ -122,7 +122,8 @@ func (l *linkPaths) resolved(
 		if known, err = l.known(ctx, page, d, was); err != nil {
 			return d, err
 		}
-		// References to moved pages that a client has read stay as they are written.
+		// Links of the previous document may have the former path of a moved page. If a client sends such a link back,
+		// the link stays as it is written.
 		once := slices.DeleteFunc(pagelinks.Targets(was, page), func(at string) bool { return known.Pages[at] != "" })
 		if known.Once, err = l.store.PagesOnceAt(ctx, l.space, l.revision, once); err != nil {
 			return d, err
@@ -132,7 +133,7 @@ func (l *linkPaths) resolved(
 }
 
 // relative returns a document with relative links instead of references to pages. Readers of a site see pages at their
-// paths, whatever the files are called. Editors get a document with too many links unchanged.
+// paths, regardless of the names of files. Editors get a document with too many links unchanged.
 func (l *linkPaths) relative(
 	ctx context.Context, page pagelinks.Page, d schema.Document, reader bool,
 ) (shown schema.Document, err error) {
@@ -177,7 +178,7 @@ func (l *linkPaths) asWritten(
 	}
 	written, unreadable := markdown.Read(source)
 	if unreadable != nil {
-		written = schema.NewDocument() // none of its references is known
+		written = schema.NewDocument() // No reference of an unreadable text is known.
 	}
 	var known pagelinks.Known
 	if pagelinks.HasPaths(written) {

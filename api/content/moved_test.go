@@ -45,7 +45,7 @@ func TestMovedPages(t *testing.T) {
 		return fmt.Sprintf(`{"operation":"update_page","page":%q,"slug":%q}`, page, slug)
 	}
 
-	// These rename a page, the group above it, and both.
+	// The changes rename a page, and then the group above the page.
 	change(set(install, "setup"))
 	leads(current, "guides/install", install, "guides/setup")
 	second := change(set(guides, "manuals"))
@@ -99,7 +99,7 @@ func TestMovedPages(t *testing.T) {
 	leads(current, "first", "", "")
 	leads(current, "begin", start, "start")
 
-	// However often a page was edited since.
+	// Former paths lead to the page even after many edits.
 	edited := h.ChangeRequest(h.Ours)
 	for i := range 5 {
 		h.ChangeContent(schema.RoleEdit, edited.ID, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Title %d"}`, install, i))

@@ -211,7 +211,8 @@ func TestNames(t *testing.T) {
 			source := n.Want(http.StatusOK, "GET", at+"?format=markdown"+refs, c.token, nil)["markdown"].(string)
 			text := source
 			if name != "reader" && refs != "&format.markdown.refs=stable" {
-				text = strings.ReplaceAll(text, ">own-page.md<", ">Own page<") // As in Git, a page is its file.
+				// As in Git, the name of a page is its file.
+				text = strings.ReplaceAll(text, ">own-page.md<", ">Own page<")
 				text = strings.ReplaceAll(text, "[own-page.md]", "[Own page]")
 				text = strings.ReplaceAll(text, "own-page.md#x<", "Own page#x<")
 				text = strings.ReplaceAll(text, "[own-page.md#x]", "[Own page#x]")
@@ -331,7 +332,7 @@ func TestNamesInPDFs(t *testing.T) {
 			t.Errorf("%s: shows the id %s:\n%s", name, id, texts)
 		}
 		for _, row := range n.rows {
-			// A mention, a block and a cell.
+			// The name is in a mention, a block and a cell.
 			if count := strings.Count(texts, c.name(row)+"\n"); count < 3 {
 				t.Errorf("%s: %q is shown %d times:\n%s", name, c.name(row), count, texts)
 			}

@@ -83,7 +83,7 @@ func onePageOperations(h *pages) []frame.Operation {
 
 // The values of `format.markdown.refs`: `relative` writes a link to another page as a path relative to the page's file.
 // `stable` writes it as /pages/ and the id, which front ends replace. If the parameter is absent, links in Markdown
-// stay as written, and links in pages that were written as documents are relative. An editor can write back each form.
+// stay as written, and links in pages that were written as documents are relative. Editors can send each form back.
 // Editors see the files of the Git repository. For readers, and without a repository, a page is a file at its path.
 // References by id are shown with their title, except in Markdown that stays as written.
 const (
@@ -197,7 +197,8 @@ func (h *pages) page(
 	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
-	// A page without text also has Markdown. Without it, front ends would fail to build the text of the whole site.
+	// A page without text also gets Markdown. Without this Markdown, front ends would fail to build the text of the
+	// whole site.
 	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
 	}
@@ -405,8 +406,8 @@ func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pag
 	return h.metaLinksAt(ctx, c, at(c, c.ChangeRequest.Revision), r)
 }
 
-// metaLinksAt answers for an existing page. In Octavo a page has no alternate addresses. Authors cannot set them, and
-// spaces have no record of the matching page of a translation.
+// metaLinksAt returns the links of an existing page. In Octavo a page has no alternate addresses. Authors cannot set
+// alternate addresses, and spaces have no record of the matching page of a translation.
 func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {

@@ -51,7 +51,7 @@ func TestPagesOfRevisions(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 
-	// Links between pages.
+	// These are the forms of links between pages.
 	const stable = "See [how](/pages/%s#linux), [below](/pages/%s#more), [api](/pages/%s) and [none](gone.md).\n\n* kept   as it is"
 	for path, want := range map[string]string{
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=relative": "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",

@@ -142,7 +142,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			revision.Files[i].Dimensions = &schema.Dimensions{Width: file.Width, Height: file.Height}
 		}
 	}
-	if c.Reader != nil { // readers see no history, so they see no merges
+	if c.Reader != nil { // Readers see no history, so they see no merges.
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
 	texts, err := h.settings(ctx, space.ID, row.ID)
@@ -156,7 +156,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 }
 
 // settings reads the files with the variables and the tags of a space, by name, if the revision has them. Readers get
-// their contents, but not the files.
+// the contents of these files, but not the files themselves.
 func (h *pages) settings(ctx context.Context, space, revision string) (map[string][]byte, error) {
 	files, err := h.store.Files(ctx, space, revision)
 	if err != nil {
@@ -221,8 +221,8 @@ func addCovers(linked map[string]bool, pages []tree.Page) {
 	}
 }
 
-// mergedFrom presents the change request that a revision merged, if any. Readers do not see it, because it contains its
-// authors.
+// mergedFrom presents the change request that a revision merged, if any. Readers do not see the change request, because
+// it names its authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
 		return nil, nil // The member is optional.

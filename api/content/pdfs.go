@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// pdfWait is the time that a request waits for a PDF that is not ready. Clients of the published contract fetch the
-	// PDF immediately.
+	// pdfWait is the time that a request waits for a PDF that is not ready. Clients of the published contract fetch a
+	// PDF immediately after they have requested its address.
 	pdfWait = 25 * time.Second
 	// pdfPoll is the interval at which a waiting request checks for the PDF. The job may run on any node.
 	pdfPoll = 250 * time.Millisecond
@@ -29,8 +29,8 @@ const (
 	pdfReading = 10 * time.Second
 	// pdfRetry is the time after which a client may retry.
 	pdfRetry = 5 * time.Second
-	// maxWaiting is the number of requests that may wait concurrently. Anybody with a signed URL can send them, without
-	// a token whose rate limits would apply.
+	// maxWaiting is the largest number of requests that may wait concurrently. Anybody with a signed URL can send such
+	// requests, without a token whose rate limits would apply.
 	maxWaiting = 64
 )
 
@@ -125,7 +125,7 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 			return frame.File{}, err
 		}
 	}
-	// The bytes are read when the request is over.
+	// The server reads the stream after this function has returned, so the stream must not end with ctx.
 	stream := h.store.ReadPDF(context.WithoutCancel(ctx), found)
 	return frame.File{
 		Stream: stream, Size: found.Size, MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true,

@@ -179,7 +179,8 @@ type submitReviewRequest struct {
 	Body struct {
 		Status  *string   `json:"status" rules:"required,enum=reviewStatus"`
 		Comment *richBody `json:"comment"`
-		// Revision is the revision that the reviewer saw. The review is refused if it is not the current one any more.
+		// Revision is the revision that the reviewer saw. The review is refused if the change request has a newer
+		// revision.
 		Revision *string `json:"revision" rules:"len=1..64"`
 	} `body:"json"`
 }
@@ -242,7 +243,8 @@ func (h *reviews) resource(
 }
 
 // checkMergeRules rejects a merge that the space's rules forbid. If the space has no rules, the organization's rules
-// apply. Expressions are evaluated without the lock of the space.
+// apply. If locked is true and the rules have expressions, it returns ErrCostly: no expression may run while the space
+// is locked.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	rules, err := f.Rules()
 	if err != nil {
@@ -277,8 +279,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople passes to the rules the reviews that count: reviews of people who may still review. Other reviews neither
-// approve nor block.
+// judgePeople adds to facts the reviews of people who may still review. Other reviews neither approve nor block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {
 		if person := f.People[user]; person.Member {

@@ -182,14 +182,14 @@ func TestReviews(t *testing.T) {
 	want([]string{a, b}, []string{a, b})
 	c, _ := submit("review", `{"status":"approved"}`)
 	want([]string{a, b, c}, []string{b, c})
-	ask("create") // requested again after the review
+	ask("create") // This requests another review from the same user.
 	want([]string{a, b, c}, []string{c})
 	d, _ := submit("create", `{"status":"approved"}`)
 	if got := h.IDs(path+"/requested-reviewers", h.Ours.Tokens["read"]); len(got) != 0 {
 		t.Errorf("who has answered is still asked: %q", got)
 	}
 	h.Exec("insert into change_request_reviewers (change_request_id, user_id, revision, requested_by) values ($1, $2, $3, $2)",
-		request.ID, h.Ours.Users["read"].ID, request.Revision) // A different user.
+		request.ID, h.Ours.Users["read"].ID, request.Revision) // This reviewer is a different user.
 	want([]string{a, b, c, d}, []string{c, d})
 	states := mergeFacts(h, request).Reviews
 	if diff := cmp.Diff(map[string]schema.ReviewState{
@@ -232,7 +232,7 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: a user submits many reviews concurrently, and exactly one of them counts.
+// TestReviewsAtTheSameTime: a user submits many reviews concurrently, and exactly one of the reviews counts.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -376,8 +376,8 @@ func TestCheckMergeRules(t *testing.T) {
 	}
 }
 
-// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. This is not a verdict of the
-// rule.
+// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. The missing result is not a
+// verdict of the rule.
 func TestMergeRulesEndWithTheRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())

@@ -107,7 +107,7 @@ func TestSearchSite(t *testing.T) {
 		"siteSpaceIds":       `{"query":"x","mode":"specific"}`,
 		"scope.mode":         `{"query":"x","scope":{}}`,
 		"scope.siteSpaceIds": `{"query":"x","scope":{"mode":"specific"}}`,
-		// These name an unknown site space, or have values of restrictTo that cannot be used.
+		// These requests name an unknown site space, or have values of restrictTo that cannot be used.
 		"siteSpaceId ":            `{"query":"x","mode":"current","siteSpaceId":"nothing"}`,
 		"scope.currentSiteSpace":  `{"query":"x","scope":{"mode":"default","currentSiteSpace":"nothing"}}`,
 		"scope.currentSiteSpace ": `{"query":"x","scope":{"mode":"default","restrictTo":"otherSiteSpaces"}}`,
@@ -119,7 +119,7 @@ func TestSearchSite(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	// Pages follow each other only in a list with the same token.
+	// A page token is valid only for the same search.
 	first := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, schema.RoleRead, "POST", site.Base+"/search?limit=2", `{"query":"wombat"}`, 200)
 	next := site.Base + "/search?limit=2&page=" + first.Next.Page
 	if second := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, schema.RoleRead, "POST", next, `{"query":"wombat"}`, 200); len(first.Items) != 2 || len(second.Items) != 1 || second.Next != nil {

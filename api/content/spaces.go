@@ -80,7 +80,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// Reject it, because the caller did not request an empty space.
+	// A template is rejected, because the caller did not request an empty space.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}
@@ -102,7 +102,7 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 	if err != nil {
 		return schema.Space{}, err
 	}
-	// The space inherits, so the caller's access equals that on the parent.
+	// The space inherits its level, so the caller has the same access as on the parent.
 	return h.view.Space(store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: row, ContentAccess: found}})
 }
 
@@ -146,7 +146,7 @@ type updateSpaceRequest struct {
 }
 
 // trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is set, only imports of this folder
-// do.
+// bypass the rules.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
@@ -169,7 +169,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		Title: r.Body.Title, Emoji: r.Body.Emoji.Value, Icon: r.Body.Icon, EditMode: r.Body.EditMode, Language: r.Body.Language,
 		DefaultLevel: r.Body.DefaultLevel,
 	}
-	// An emoji replaces the icon. A space with neither shows the default emoji.
+	// An emoji replaces the icon. A space without emoji and icon shows the default emoji.
 	if r.Body.Emoji.Value != nil {
 		change.Icon = schema.Opt[string]{Set: true}
 	}

@@ -35,7 +35,7 @@ func TestTemplatesFillChangeRequests(t *testing.T) {
 		t.Helper()
 		return apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "POST", space+"/change-requests", body, 201)
 	}
-	for i := range 2 { // the second request finds the paths of the first in use
+	for i := range 2 { // The second request finds the paths of the first request in use.
 		r := create(fmt.Sprintf(`{"template":{"id":%q,"params":{"contentRefs":{}}}}`, made["id"]))
 		read := h.Want(200, "GET", h.RequestPath(r.ID), h.Ours.Tokens[schema.RoleRead], nil)
 		if r.Subject != "Release" || r.Status != "draft" || r.Outdated || r.Revision == r.RevisionInitial || read["revision"] != r.Revision ||

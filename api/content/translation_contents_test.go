@@ -42,8 +42,8 @@ func (b *translationBench) shown(space, title string) string {
 	return string(text)
 }
 
-// Reusable contents are translated like pages, each once, and the copy has separate files for them. Other files stay
-// the same.
+// TestTranslationOfReusableContents: reusable contents are translated like pages, each once, and the copy has separate
+// files for them. Other files stay the same.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -103,8 +103,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. They stay in
-// the source's language and are reported.
+// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. These contents
+// stay in the source's language and are reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -27,7 +27,7 @@ type translationBench struct {
 	*apitest.Harness
 	translator translation.Provider
 	source     string
-	one        string // the path of the translation
+	one        string // one is the path of the translation.
 
 	mu   sync.Mutex
 	sent []string
@@ -309,7 +309,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	}
 }
 
-// A translation follows its source automatically, and the model gets only changed segments.
+// TestTranslationFollows: a translation follows its source automatically, and the model gets only changed segments.
 func TestTranslationFollows(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -360,7 +360,7 @@ func TestTranslationFollows(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// Changes of the source during the first run also reach the copy.
+// TestTranslationFollowsDuringFirstRun: changes of the source during the first run also reach the copy.
 func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -380,7 +380,7 @@ func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	}
 }
 
-// A correction in the copy stays, and is reported once its source has changed.
+// TestTranslationKeepsCorrections: a correction in the copy stays, and is reported once its source has changed.
 func TestTranslationKeepsCorrections(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -442,7 +442,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	}
 }
 
-// A run that fails in the middle, or whose process ends, continues where it stopped.
+// TestTranslationGoesOn: a run that fails in the middle, or whose process ends, continues where it stopped.
 func TestTranslationGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -455,13 +455,13 @@ func TestTranslationGoesOn(t *testing.T) {
 	failing := 0
 	b.answer = func(r chattest.Request) chattest.Answer {
 		if len(b.sent) >= 40 && failing < 4 {
-			failing++ // one failure more than a run retries itself
+			failing++ // There is one failure more than a run itself retries.
 			return chattest.Answer{Status: http.StatusServiceUnavailable}
 		}
 		return b.loud(r)
 	}
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
-	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // one waiting job serves both
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // A single waiting job serves both requests.
 	sent := b.runJobs()
 	if want := 102; len(sent) != want || len(slices.Compact(slices.Clone(sent))) != want {
 		t.Errorf("%d segments were sent, not %d", len(sent), want)
@@ -510,7 +510,7 @@ func TestTranslationFails(t *testing.T) {
 	fails("no such language", libre, "does not translate between these languages")
 }
 
-// LibreTranslate makes a copy, with the terms of the glossary.
+// TestTranslationByLibreTranslate: LibreTranslate makes a copy, with the terms of the glossary.
 func TestTranslationByLibreTranslate(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -525,7 +525,8 @@ func TestTranslationByLibreTranslate(t *testing.T) {
 	}
 }
 
-// Segments that the model refuses or translates badly are reported. Refused segments are sent again.
+// TestTranslationReports: segments that the model refuses or translates badly are reported. Refused segments are sent
+// again.
 func TestTranslationReports(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -565,7 +566,8 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// Users who cannot see the source do not see the copy, and do not see source texts in reports.
+// TestTranslationOfClosedSpace: users who cannot see the source do not see the copy, and do not see source texts in
+// reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -594,7 +596,7 @@ func TestTranslationOfClosedSpace(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// A deleted copy is created again by the next requested run, and not by a change of the source.
+// TestTranslationWithoutCopy: the next requested run creates a deleted copy again, and a change of the source does not.
 func TestTranslationWithoutCopy(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -612,7 +614,8 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 }
 
-// A change of the copy during a run makes the run retry. A job may have the space's former organization.
+// TestTranslationTriesAgain: a run is retried if the copy changes during the run. A job may have the space's former
+// organization.
 func TestTranslationTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -59,7 +59,7 @@ func TestTranslation(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil || a.Status != 200 || len(document.Problems("")) > 0 || document.Nodes[0].Nodes[0].Leaves[0].Text != "Be polite." {
 		t.Errorf("%d %s %v", a.Status, a.Body, document.Problems(""))
 	}
-	// A waiting run serves all requests, and counts once it is done.
+	// A waiting run serves all requests, and is counted when it is done.
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared ones. repositories decides which
+// vocabulary defines the names in these operations' rules, in addition to the shared names. repositories decides which
 // hosts repositories may be on.
 func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Resolver looks up TXT records; *net.Resolver is one.
+// Resolver looks up TXT records; *net.Resolver implements it.
 type Resolver interface {
 	LookupTXT(ctx context.Context, name string) ([]string, error)
 }
@@ -22,8 +22,8 @@ const lookupTimeout = 5 * time.Second
 // Prefix is the prefix of the text of every record that proves a name.
 const Prefix = "octavo-domain-verification="
 
-// Find refuses a name without the record that proves it. If the name servers do not answer, the error blames the name
-// and not this server.
+// Find returns an error if the name has no record that proves it. If the name servers do not answer, the error is a
+// failed precondition too, not a fault of this server.
 func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// known has the origin of an operation.
+// known has the origin of an operation, and its method in the published client.
 type known struct {
 	// Origin is contract, published or own.
 	Origin string
@@ -51,7 +51,7 @@ func readClient() (map[string]known, error) {
 	return all, nil
 }
 
-// routeKey names a route. The names of parameters differ between documents.
+// routeKey names a route. It leaves out the names of parameters, which differ between documents.
 func routeKey(method, path string) string {
 	return method + " " + frame.PathParam.ReplaceAllString(path, "{}")
 }

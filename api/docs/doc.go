@@ -5,12 +5,13 @@
 //	operation.go an operation as a page shows it
 //	schema.go    members of parameters and bodies, from the OpenAPI document
 //	meanings.txt what members mean, where the document does not say it
-//	request.go   an example request without a language
+//	request.go   an example request, before it is written in a language
 //	writers.go   the example request in curl, JavaScript, Go and Python: a row each
 //	examples.go  requests and answers that tests made (examples.json)
 //	client.go    the methods of the published client (client.txt)
 //	guides       the first page and the guides, as Markdown; tests run their commands
-//	markdown.go  guides as HTML
+//	guides.go    the guides as HTML
+//	html.go      pages as HTML
 //	twin.go      pages as Markdown, and llms.txt
 //	search.go    the index of the search
 //	templates    the pages' HTML and Markdown
@@ -28,6 +29,6 @@
 // -record`. This command writes examples.json and client.txt. A new tag needs a row in sections.go. A guide needs a
 // file, a row in guides.go, and a row in cmd/octavo/sessions_test.go for its commands.
 //
-// A page needs no script to be read. The script adds the search, the choice of a language that stays, and requests from
+// A page needs no script to be read. The script adds the search, remembers the chosen language, and sends requests from
 // the page ("Try it"). A pasted token stays only in memory. Only authorization() in assets/docs.js reads the token.
 package docs

@@ -19,8 +19,8 @@ const (
 	mediaMarkdown = "text/markdown; charset=utf-8"
 )
 
-// brotliLevel takes some milliseconds for a large page. Its output is a twentieth larger than the output of the best
-// level.
+// brotliLevel is the level of compression, which takes some milliseconds for a large page. Its output is a twentieth
+// larger than the output of the best level.
 const brotliLevel = 7
 
 // Pages returns the pages of a table. describe returns its OpenAPI document.
@@ -35,7 +35,7 @@ func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
 
 // page is a page of the reference: a guide, a group of operations, or the list of all operations.
 type page struct {
-	// Name is the last part of its path, "" for the first page.
+	// Name is the last part of the page's path; it is "" for the first page.
 	Name, Title, Doc string
 	// Guide is the text of a guide.
 	Guide      *guide
@@ -105,7 +105,7 @@ func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) 
 		op := &table.Operations[i]
 		group, ok := s.groups[op.Tag]
 		if !ok {
-			continue // tests of the frame add other rows; TestEveryOperationHasAPage checks ours
+			continue // Tests of the frame add other rows; TestEveryOperationHasAPage checks the rows of the API.
 		}
 		described, err := from.describe(op)
 		if err != nil {

@@ -8,7 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// example is a request of an operation that a test sent, and its answer. TestExamples compares the file with a server.
+// example is a request of an operation that a test sent, and its answer. TestExamples compares examples.json with the
+// answers of a server.
 type example struct {
 	Query string         `json:"query"`
 	Body  jsontext.Value `json:"body"`
@@ -33,7 +34,7 @@ func readExamples() (map[string]example, error) {
 	return all, nil
 }
 
-// pretty indents JSON, unless a short line has it all.
+// pretty indents JSON that does not fit into a short line.
 func pretty(value jsontext.Value) string {
 	const short = 72
 	if len(value) <= short {

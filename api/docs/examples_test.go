@@ -33,7 +33,7 @@ type recorded struct {
 }
 
 // TestExamples calls each operation with its example of package apitest, and compares request and answer with
-// examples.json. With -record it writes the file. Ids, times, secrets are replaced by fixed ones.
+// examples.json. With -record it writes the file. Fixed values replace ids, times and secrets.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -21,7 +21,7 @@ type guide struct {
 	HTML     template.HTML
 }
 
-// guides are the texts in the order of the navigation. The first is the first page.
+// guides are the texts in the order of the navigation. The first guide is the first page of the reference.
 var guides = []struct{ Name, Title, Doc string }{
 	{"home", "Octavo", "What Octavo is, where to begin, errors and limits."},
 	{"start", "Start", "From nothing to the first event and the first answer."},

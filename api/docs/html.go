@@ -42,7 +42,7 @@ func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }
 
-// Current marks the page that is shown.
+// Current reports whether the page with this name is shown.
 func (s shown) Current(name string) bool { return s.Name == name }
 
 // Twin is the address of the page as Markdown.

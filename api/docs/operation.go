@@ -17,7 +17,7 @@ import (
 // operation is an operation in the form that pages display.
 type operation struct {
 	ID, Method, Path, Doc string
-	// Page is the name of its page.
+	// Page is the name of the page that shows the operation.
 	Page string
 	Who  string
 	// Origin is a key of origins.
@@ -26,15 +26,15 @@ type operation struct {
 	// Media are the media types of the operation's body, or "" if it has no body.
 	Media  string
 	Body   []member
-	More   int // members of the body that are not listed
+	More   int // More is the number of members of the body that are not listed.
 	Limits []string
 	// Errors are the statuses of the operation's refusals.
 	Errors   []int
 	Status   int
 	Example  request
 	Snippets []snippet
-	// Answer is the example's answer, or "" if it has none. Left is the number of entries that are left out of its
-	// list.
+	// Answer is the example's answer, or "" if it has none. Left is the number of entries that are left out of the
+	// answer's list.
 	Answer string
 	Left   int
 	// Token is false for operations without a token.
@@ -124,8 +124,8 @@ func (s *sources) describe(op *frame.Operation) (operation, error) {
 	return o, nil
 }
 
-// mean adds the meaning of a parameter or member. A meaning of the operation has precedence over a meaning of the name.
-// The default of the OpenAPI document follows the meaning.
+// mean adds the meaning of a parameter or member. A meaning for this operation has precedence over a meaning for the
+// name alone. The default of the OpenAPI document follows the meaning.
 func (s *sources) mean(operation string, m member) member {
 	if m.Deep {
 		return m

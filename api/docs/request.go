@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// request is an example request without a language.
+// request is an example request, before it is written in a programming language.
 type request struct {
 	Method string
 	// Path has the pieces of the path from the root.
@@ -25,7 +25,7 @@ type request struct {
 	Call string
 }
 
-// piece is a part of a path: a text, or a variable of the environment.
+// piece is a part of a path: a text, or an environment variable.
 type piece struct {
 	Text     string
 	Variable bool

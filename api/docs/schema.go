@@ -206,12 +206,12 @@ type member struct {
 	Bounds   string
 	Required bool
 	Meaning  string
-	// Deep members are below another member.
+	// Deep is true for a member of another member.
 	Deep bool
 }
 
-// Bodies show members down to deepest, or less deep if there are more than mostMembers. Members at the top are always
-// shown.
+// The table of a body shows members down to the level deepest, and fewer levels if it has more than mostMembers rows.
+// Members at the top are always shown.
 const (
 	deepest     = 4
 	mostMembers = 90

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// writer writes a request in a language.
+// writer writes a request in a programming language.
 type writer struct {
 	// ID is the language's name in the page, and Fence is its name in Markdown.
 	ID, Title, Fence string
@@ -22,7 +22,7 @@ var writers = []writer{
 	{"python", "Python", "python", python},
 }
 
-// joined writes the pieces of an address. Each piece has the form of the language.
+// joined writes the pieces of an address. text and variable write a piece in the language, and glue joins the pieces.
 func joined(pieces []piece, text, variable func(string) string, glue string) string {
 	parts := make([]string, len(pieces))
 	for i, p := range pieces {
@@ -53,7 +53,7 @@ func curl(r *request) string {
 }
 
 // javaScript uses the published client. It calls the client's method, or the client's request function for operations
-// without a method. Operations at the root are outside its address.
+// without a method. Operations at the root are outside the client's base address, so fetch calls them.
 func javaScript(r *request) string {
 	if !r.V1 {
 		return javaScriptFetch(r)
@@ -106,7 +106,7 @@ func javaScriptCall(r *request) string {
 		}
 	}
 	if len(values) > 0 && values[len(values)-1] == "{}" {
-		values = values[:len(values)-1] // The client's arguments after the path's are optional.
+		values = values[:len(values)-1] // The client's arguments after the path parameters are optional.
 	}
 	return name + "(" + strings.Join(values, ", ") + ")"
 }
@@ -217,7 +217,7 @@ func python(r *request) string {
 	return b.String()
 }
 
-// pythonText writes a text as a literal. A text of several lines stays readable.
+// pythonText writes a text as a literal. A text of several lines becomes a raw string, which is easier to read.
 func pythonText(s string) string {
 	raw := strings.ContainsAny(s, "\n\"") && !strings.Contains(s, `"""`) && !strings.HasSuffix(s, `"`)
 	if !raw {

@@ -26,7 +26,7 @@ func (a acting) Actor() postgres.Actor {
 	who.TokenID, who.TokenKind = p.TokenID, string(p.Kind)
 	if p.UserID != "" {
 		who.Type, who.ID = schema.ActorUser, p.UserID
-	} else { // a token without a user
+	} else { // The token has no user.
 		who.Type, who.ID = schema.AuditActorType(p.Kind), cmp.Or(p.SiteID, p.TokenID)
 	}
 	return who

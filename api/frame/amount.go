@@ -6,11 +6,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Limits on the values in a large JSON body. A decoded value may take a hundred times its bytes in the body. The
-// largest document of a page has half of the allowed values.
+// These constants limit the values in a large JSON body. A decoded value may take a hundred times its bytes in the
+// body. The largest document of a page has half of the allowed values.
 const (
 	uncountedBody = 1 << 20
-	maxContainers = 5 * schema.MaxDocumentNodes // objects and arrays
+	maxContainers = 5 * schema.MaxDocumentNodes // Containers are objects and arrays.
 	maxMembers    = 40 * schema.MaxDocumentNodes
 )
 
@@ -29,7 +29,8 @@ func checkAmount(body []byte) error {
 	return nil
 }
 
-// amount counts the objects and arrays of a JSON text, and its members and elements except the first of each.
+// amount counts the objects and arrays of a JSON text. members is the number of commas: the members and elements except
+// the first of each container.
 func amount(text []byte) (containers, members int) {
 	for i := 0; i < len(text); i++ {
 		switch text[i] {

@@ -42,7 +42,7 @@ func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	return f.guard.Admit(ctx, op.Scope, c, &c.Caller)
 }
 
-// presented returns a request's evidence about its sender.
+// presented returns the parts of a request that identify its sender.
 func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	header := &ctx.Request.Header
 	p := access.Presented{Authorization: header.Peek("Authorization")}
@@ -79,8 +79,8 @@ func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, bod
 	return f.guard.AdmitNamed(ctx, s, name, &c.Caller)
 }
 
-// widener is a request type of an operation that lets more people read a site. Widens reports whether this request
-// does. Without the method, every request does.
+// widener is a request type of an operation that lets more people read a site. Widens reports whether this request lets
+// more people read the site. For a type without this method, the frame assumes that every request does so.
 type widener interface{ Widens(site sites.Site) bool }
 
 // authorizeWidening refuses a decoded request that lets more people read a site, if the caller has no right to do that.

@@ -107,7 +107,7 @@ func BenchmarkBare(b *testing.B) {
 	handleAll(b, func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }, request)
 }
 
-// BenchmarkServed compares the two behind the server and a connection, parsing included.
+// BenchmarkServed measures the frame and the baseline behind the server and a connection, including parsing.
 func BenchmarkServed(b *testing.B) {
 	handler, request := benchFrame(b)
 	bare := func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }

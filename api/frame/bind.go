@@ -43,12 +43,12 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	form     []formMember // members of a form; nil for other bodies
+	form     []formMember // form has the members of a form, and is nil for other bodies.
 	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
 }
 
-// param binds one field. read finds the field's values in the request. set stores them in the field, and returns a
-// problem that completes the sentence "<name> ...", or "".
+// param binds one field. read finds the field's values in the request. set stores the values in the field, and returns
+// a problem that completes the sentence "<name> ...", or "".
 type param struct {
 	name  string
 	index []int
@@ -155,7 +155,7 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 // paramSource is a place from which a parameter can come, with its tag. The values alias the request.
 type paramSource struct {
 	Tag  string
-	In   string // in the OpenAPI document
+	In   string // In is the parameter's place in the OpenAPI document.
 	read func(c *call, name string) [][]byte
 }
 
@@ -163,7 +163,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// Return invalid text too, so that read's caller refuses it.
+			// Return invalid text, so that the caller of read refuses the request.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}
@@ -228,7 +228,7 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // a form's rules report missing members
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // The rules of an empty form report missing members.
 		if p.body.optional {
 			return nil
 		}

@@ -95,7 +95,7 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	if ok {
 		err = reader.Reset(source)
 	} else if reader, err = p.make(source); err != nil {
-		reader = nil // the reader may be a typed nil, or half initialized
+		reader = nil // Do not reuse the reader: it may be a typed nil, or half initialized.
 	}
 	var inflated []byte
 	if err == nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Bounds of the answers that are compressed. A smaller answer fits into a packet or two. Compressing a larger answer
-// would take long.
+// These constants bound the size of answers that are compressed. A smaller answer fits into a packet or two.
+// Compressing a larger answer would take long.
 const (
 	leastCompressed = 1 << 10
 	mostCompressed  = 8 << 20
@@ -46,7 +46,7 @@ func compress(c *call) {
 	weaken(c.http)
 }
 
-// unsentHeaders sets the headers of the compressed answer on an answer without a body.
+// unsentHeaders sets the headers that the compressed answer would have, on an answer without a body.
 func unsentHeaders(ctx *fasthttp.RequestCtx) {
 	if !bytes.Equal(ctx.Response.Header.ContentType(), contentJSON) {
 		return

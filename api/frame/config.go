@@ -13,7 +13,7 @@ import (
 // DefaultAuthTTL is the default of AuthTTL.
 const DefaultAuthTTL = 5 * time.Second
 
-// Config holds the operator's settings.
+// Config has the operator's settings.
 type Config struct {
 	// Listen is the address to serve on, `host:port`.
 	Listen string
@@ -22,7 +22,7 @@ type Config struct {
 	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	// TrustedOrigins are the origins, in lower case, whose pages may call every operation with a token. Pages of other
-	// origins may call operations with CORS.
+	// origins may call only operations whose CORS is true.
 	TrustedOrigins []string
 	// AuthTTL is the time for which tokens and insights sites are cached. So a revoked token may still be accepted for
 	// this time. 0 means DefaultAuthTTL.
@@ -54,7 +54,7 @@ type Config struct {
 	// not apply to trusted proxies.
 	MaxConnsPerIP int
 	// BodyMemory limits, in bytes, the memory for the bodies of all requests in flight. The first 16 KiB of each body
-	// do not count. The bodies of one token take at most a quarter of this memory, or 16 MiB if a quarter is less. 0
+	// do not count. The bodies of one token take at most a quarter of this memory, or 32 MiB if a quarter is less. 0
 	// means 64 MiB.
 	BodyMemory int
 	// AnswerMemory limits, in bytes, the memory of answers that clients have not read yet. The answers to one address,
@@ -63,10 +63,10 @@ type Config struct {
 	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
 	// bound.
 	RateLimit int
-	// EventRateLimit is the limit for requests that post events.
+	// EventRateLimit is the RateLimit for requests that post events.
 	EventRateLimit int
-	// KeyRateLimit is the corresponding limit for requests with one publishable key. All keys of a site together have
-	// twice this limit.
+	// KeyRateLimit is the RateLimit for requests with one publishable key. All keys of a site together have twice this
+	// limit.
 	KeyRateLimit int
 	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
 	// bounds the requests without a valid token. 0 means no bound.

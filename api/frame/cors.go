@@ -11,7 +11,7 @@ func allowOrigin(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.SetCanonical(headerExposeHeaders, exposedHeaders)
 }
 
-// Headers of every event request, in fasthttp's canonical form so that it does not normalise them each time.
+// These headers are in fasthttp's canonical form, so that fasthttp does not normalise them for each event request.
 var (
 	headerAllowOrigin   = []byte("Access-Control-Allow-Origin")
 	anyOrigin           = []byte("*")
@@ -39,7 +39,7 @@ func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// preflighted answers a browser that asks which methods and headers a page may use.
+// preflighted tells a browser which methods and headers a page may use.
 func preflighted(ctx *fasthttp.RequestCtx, methods string) {
 	ctx.Response.Header.Set("Access-Control-Allow-Methods", methods)
 	ctx.Response.Header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Content-Encoding, "+

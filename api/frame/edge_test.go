@@ -25,8 +25,8 @@ import (
 
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 
-// TestNoBodyIsAwaitedWithoutToken announces bodies that never arrive. The answer does not wait for them. Where callers
-// without a token may be admitted, it waits for the first byte only.
+// TestNoBodyIsAwaitedWithoutToken announces bodies that never arrive. The answer does not wait for these bodies. Where
+// callers without a token may be admitted, the answer waits only for the first byte.
 func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -81,7 +81,7 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 // on its timeout, or with the server.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 500, 8 << 10 // most also includes the memory of the client's end
+	const conns, most = 500, 8 << 10 // most includes the memory of the client's end.
 	before := heap()
 	silent := make([]*apitest.Wire, conns)
 	for i := range silent {
@@ -410,7 +410,7 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 }
 
 // TestIdleConnectionsMakeRoom takes all connections. The next connection closes idle connections, oldest first. If all
-// are busy, the next connection is refused.
+// connections are busy, the next connection is refused.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
@@ -455,7 +455,7 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WrongTokenRateLimit, c.AuthTTL = 1, time.Nanosecond })
 	good := h.Ours.Tokens[schema.RoleAdmin]
-	for range 5 { // a valid token costs nothing, whether it is cached or not
+	for range 5 { // A valid token costs nothing, whether it is cached or not.
 		if a := h.Do("GET", "/v1/user", good, nil); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}

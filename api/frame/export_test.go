@@ -11,7 +11,7 @@ import (
 
 // These exports give the tests access to internals of the frame.
 
-// BodyPieces are the sizes that bodies grow by.
+// BodyPieces are the sizes of the buffers for bodies.
 var BodyPieces = bodyPieces
 
 // LeastBodyShare is the memory that the bodies of one token may always take.
@@ -29,7 +29,7 @@ func (s *Server) Stopping() bool { return s.stopping.Load() }
 // Buffered counts the connections that fasthttp has buffers for.
 func (s *Server) Buffered() int { return int(s.http.GetOpenConnectionsCount()) }
 
-// Busy counts the connections that carry a request.
+// Busy counts the connections with an active request.
 func (s *Server) Busy() (n int) {
 	c := s.connections
 	c.mu.Lock()
@@ -42,7 +42,7 @@ func (s *Server) Busy() (n int) {
 	return n
 }
 
-// SetBodyMemory replaces the memory for bodies, with a short wait for it.
+// SetBodyMemory replaces the memory for bodies, and shortens the wait for this memory.
 func (s *Server) SetBodyMemory(bytes int) BodyMemory {
 	s.frame.bodies = newBodyMemory(bytes, time.Millisecond)
 	return BodyMemory{s.frame.bodies}
@@ -58,10 +58,10 @@ func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release f
 	return b.release, err
 }
 
-// Taken is the memory, in bytes, that bodies hold.
+// Taken is the memory, in bytes, that bodies use.
 func (m BodyMemory) Taken() int64 { return m.gate.Inside() }
 
-// Holders counts the tokens that hold memory.
+// Holders counts the tokens that use memory.
 func (m BodyMemory) Holders() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -30,8 +30,8 @@ type frame struct {
 	shared   sharedAnswers
 	ids      *requestIDs
 	proxies  []netip.Prefix
-	origins  map[string]bool // the trusted origins
-	origin   string          // origin of our public address
+	origins  map[string]bool // origins has Config.TrustedOrigins.
+	origin   string          // origin is the origin of Config.BaseURL.
 	timeout  time.Duration
 	// base is the parent context of every call. It ends when Stop stops waiting for calls. fasthttp's own context is
 	// not used: it must not be retained, and a derived context costs a goroutine.
@@ -61,10 +61,10 @@ type call struct {
 	received      int
 	readTimeout   time.Duration
 	bodyStall     time.Duration
-	shared        *sharedAnswer // shared bytes of the answer, if any
+	shared        *sharedAnswer // shared is the answer, if several calls share its bytes.
 	gone          bool          // The client has closed the connection: see watched.
-	page          bool          // a refusal is a page: see Page
-	pixel         bool          // a refusal is an image: see Pixel
+	page          bool          // A refusal is sent as a page: see Page.
+	pixel         bool          // A refusal is sent as an image: see Pixel.
 	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
 }
 
@@ -146,11 +146,11 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	f.end(c, rt.op.ID)
 }
 
-// continues answers `Expect: 100-continue`, with which a client asks whether it may send its body. It refuses callers
-// without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
+// continues answers `Expect: 100-continue`, with which a client requests permission to send its body. It refuses
+// callers without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
-	c.Now = time.Now() // fasthttp sets its own time only before the handler
+	c.Now = time.Now() // fasthttp sets its time only before the handler, which runs later.
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
@@ -234,7 +234,7 @@ func (f *frame) end(c *call, operation string) {
 	f.leave(c)
 }
 
-// leave releases the call's buffers and memory. Code that kept any of them would see the next call's data.
+// leave releases the call's buffers and memory. Code that retains a buffer would see the data of the next call.
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()

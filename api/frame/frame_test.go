@@ -251,7 +251,7 @@ func TestBrowsersMayPostEvents(t *testing.T) {
 }
 
 // TestTrustedOrigins checks that pages of trusted origins may read every answer, including refusals. Pages of other
-// origins may read no answer. Answers never allow credentials that a browser adds without the page.
+// origins may read no answer. Answers never allow credentials that a browser adds by itself, such as cookies.
 func TestTrustedOrigins(t *testing.T) {
 	t.Parallel()
 	const trusted, port = "https://app.example.com", "http://localhost:5173"
@@ -293,7 +293,7 @@ func TestEncodedBodiesAreRead(t *testing.T) {
 	h := apitest.New(t)
 	events := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 	want := `{"events":["` + strings.Repeat("é", 50_000) + `"]}`
-	// Twice, so that pooled decompressors are reused.
+	// Send each body twice, so that pooled decompressors are reused.
 	for range 2 {
 		for name, encode := range apitest.Encoders {
 			if a := h.Do("POST", events, h.Ours.SiteKey, encode(t, []byte(want)), "Content-Encoding", name); a.Status != 204 {

@@ -19,9 +19,10 @@ import (
 // 8 KiB. So the server sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
 //
 // After a chunk's size, fasthttp accepts blanks and extensions without reporting them, so this package cannot refuse
-// them. fasthttp skips them, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds their length.
-// fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line feed after the request line and in
-// trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a request.
+// them. fasthttp skips blanks and extensions, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds
+// the length of blanks and extensions. fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line
+// feed after the request line and in trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a
+// request.
 
 // firstBodyBytes is the number of bytes of a body for which fasthttp waits before it calls the handler. fasthttp does
 // not accept 0.
@@ -168,8 +169,8 @@ func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
-// Limits on reading the rest of an unwanted body. After the rest, the connection can be reused. A client refused with a
-// small body has usually sent all of it already.
+// These constants limit the reading of the rest of an unwanted body. When the rest has been read, the connection can be
+// reused. A client refused with a small body has usually sent all of it already.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
@@ -193,7 +194,7 @@ func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// endBody makes the connection ready for its next request, or lets it close.
+// endBody reads the unread rest of a small body, so that the connection can be reused. Otherwise the connection closes.
 func endBody(ctx *fasthttp.RequestCtx) {
 	stream := ctx.Request.BodyStream()
 	if stream == nil {
@@ -233,7 +234,7 @@ func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fastht
 			return status
 		}
 		ctx.Response.Reset()
-		ctx.Response.Header.SetNoDefaultContentType(true) // As the server is configured.
+		ctx.Response.Header.SetNoDefaultContentType(true) // Reset has cleared this setting of the server.
 		return fasthttp.StatusContinue
 	}
 }

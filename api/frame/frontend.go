@@ -48,6 +48,6 @@ func tagAnswer(c *call, err error) {
 	}
 }
 
-// notInTags reports whether a character could split a client's text into several tags. A refusal's path parameters are
-// unchecked text.
+// notInTags reports whether a character could split a client's text into several tags. The path parameters of a refused
+// request are unchecked text.
 func notInTags(r rune) bool { return r == ',' || r <= ' ' || r > '~' }

@@ -27,11 +27,11 @@ type Handler struct {
 // NoContent is the response type of operations that answer 204. Header adds headers to the response; it is usually nil.
 type NoContent struct{ Header map[string]string }
 
-// Encoded is an encoded response with additional headers. It is JSON, unless it names another type. The frame copies
-// Body before the call ends.
+// Encoded is an encoded response with additional headers. It is JSON unless ContentType names another type. The frame
+// copies Body before the call ends.
 type Encoded struct {
 	Body []byte
-	// Shared has the response instead, if it is not nil.
+	// If Shared is not nil, it has the bytes of the response instead of Body.
 	Shared      *Shared
 	Header      map[string]string
 	ContentType string
@@ -44,17 +44,18 @@ type Statused interface {
 
 // File is a response that is not JSON. The row of its operation lists the types it can have.
 type File struct {
-	// Stream has Size bytes. They are read while they are sent, so the file is not in memory.
+	// Stream has Size bytes. The bytes are read while they are sent, so the whole file is never in memory.
 	Stream    pieces
 	Size      int64
 	MediaType string
 	Name      string
-	// Shown lets a browser display the file itself. Without it, browsers only save the file, as with users' uploads.
+	// Shown lets a browser display the file itself. Without Shown, browsers only save the file, such as a user's
+	// upload.
 	Shown bool
 }
 
-// Located is a resource with an operation that reads it. A creation sends its address in the Location header. A
-// resource that can only be listed has no address.
+// Located is a resource with an operation that reads it. The answer to its creation has the resource's address in the
+// Location header. A resource that can only be listed has no address.
 type Located interface {
 	Location() string
 }
@@ -66,7 +67,8 @@ type validator interface {
 }
 
 // Handle makes a Handler from a function. A request with a raw body is pooled, and so is the body. A function that
-// retained either would later see another caller's data there. Strings in requests are copies and may be stored.
+// retained the request or the body would later see another caller's data there. Strings in requests are copies and may
+// be stored.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
@@ -114,7 +116,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 	}
 }
 
-// responder chooses the encoding for the response type, once.
+// responder chooses the encoding for the response type, once per operation.
 func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
@@ -163,8 +165,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends an encoded answer. The tag of a shared answer is its name's tag. So the bytes are not read if the
-// client already has the answer.
+// writeEncoded sends an encoded answer. The ETag of a shared answer is made from its name. So the bytes are not read if
+// the client already has the answer.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {

@@ -15,13 +15,13 @@ import (
 // checkTime bounds one readiness check.
 const checkTime = 3 * time.Second
 
-// Check is a part of the service that must work before a load balancer sends it requests.
+// Check is a part of the service that must work before a load balancer sends requests to this node.
 type Check struct {
 	Name string
 	Run  func(ctx context.Context) error
 }
 
-// Condition is an error of a Check with a special word in the answer of /readyz.
+// Condition is an error of a Check that /readyz shows as Word.
 type Condition struct {
 	Word string
 	// Serves is set if the node can serve even while the check fails.
@@ -51,7 +51,8 @@ const alive = `{"alive":true}`
 
 // readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer uses other nodes. The
 // query can exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights
-// store excluded, a load balancer continues to send events while the store is down. The log stores the events.
+// store excluded, a load balancer continues to send events while the store is down. The event log stores these events
+// until then.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {

@@ -27,7 +27,7 @@ func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	return nil
 }
 
-// jsonHeaders sets the headers of every JSON answer. They forbid sniffing and caching.
+// jsonHeaders sets the headers of every JSON answer. The headers forbid sniffing and caching.
 func jsonHeaders(ctx *fasthttp.RequestCtx) {
 	ctx.SetContentTypeBytes(contentJSON)
 	ctx.Response.Header.SetCanonical(headerContentTypeOptions, noSniff)
@@ -41,8 +41,8 @@ var (
 	noStore                  = []byte("no-store")
 )
 
-// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and
-// numbers must be numbers. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
+// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and a
+// string is no number. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
 func readJSON(body []byte, value any, options ...json.Options) error {
 	if err := checkAmount(body); err != nil {
 		return err
@@ -127,7 +127,7 @@ var kindNames = map[jsontext.Kind]string{
 }
 
 // jsonPath writes a JSON pointer in the usual path notation: /events/3/location/url is events[3].location.url. Long
-// ones are cut.
+// names are cut.
 func jsonPath(pointer jsontext.Pointer) string {
 	var path strings.Builder
 	for token := range pointer.Tokens() {

@@ -133,7 +133,7 @@ func TestStopLetsClientsLeave(t *testing.T) {
 		if _, err := io.Copy(io.Discard, res.Body); err != nil {
 			t.Fatal(err)
 		}
-		_ = res.Body.Close() // the answer was read to its end
+		_ = res.Body.Close() // The answer was read to its end.
 		return res.StatusCode, res.Close
 	}
 	if status, last := ask(); status != http.StatusOK || last {
@@ -148,7 +148,7 @@ func TestStopLetsClientsLeave(t *testing.T) {
 	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("the connection is open: %v", err)
 	}
-	if err := <-stopped; err != nil { // promptly, not after the hour of DrainWait
+	if err := <-stopped; err != nil { // Stop returns promptly, not after the hour of DrainWait.
 		t.Error(err)
 	}
 }

@@ -35,7 +35,7 @@ func ListMadePage[Row, Resource any](
 ) (schema.List[Resource], error) {
 	return ListMade(ctx, name, page, 1,
 		func(after []string, size int) (postgres.Page[Row], error) {
-			return read(strings.Join(after, ""), size) // one key, or no key
+			return read(strings.Join(after, ""), size) // after has one key, or no key for the first page.
 		},
 		resource, func(row Row) []string { return []string{key(row)} })
 }

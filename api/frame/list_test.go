@@ -11,7 +11,7 @@ import (
 )
 
 // TestListsAreBoundedByBytes walks a list of objects of all sizes. Every object is listed exactly once. No page is
-// empty. A page exceeds the bound only if its single object does.
+// empty. A page exceeds the bound only if its single object exceeds it.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Reasons for ending a connection early. They are metric labels.
+// These are the reasons for ending a connection early, as metric labels.
 const (
 	endedByAddress = "address"
 	endedByAll     = "all"
@@ -25,13 +25,13 @@ const (
 	endedStalled   = "stalled"
 )
 
-// connections tracks the open connections and bounds them in total and per address. A trusted proxy carries many
-// clients, so only the total bound applies to it.
+// connections tracks the open connections and bounds them in total and per address. A trusted proxy forwards requests
+// of many clients, so only the total bound applies to it.
 type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix
 	ended               func(reason string)
-	// sent is called when a connection's answer is sent, or never will be.
+	// sent is called when a connection's answer has been sent, or when the connection closes before that.
 	sent func(conn *edgeConn)
 	// stall is the interval in which a client must read some of its answer. Two intervals in a row without a read end
 	// the connection.
@@ -83,9 +83,9 @@ func (c *connections) forget(conn *edgeConn) {
 	}
 }
 
-// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. Closing many
-// connections together makes this rare, so its cost does not matter. The caller holds c.mu. A closed connection stays
-// in the map until its goroutine removes it, because that needs the lock.
+// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. It runs rarely,
+// because it closes many connections together, so its cost does not matter. The caller holds c.mu. A closed connection
+// stays in the map until its goroutine removes it, because that needs the lock.
 func (c *connections) closeIdle() int {
 	idle := make([]*edgeConn, 0, len(c.open))
 	for conn := range c.open {
@@ -230,7 +230,7 @@ var refusedConnections = map[string][]byte{
 	endedByAll:     refusedConnection(&schema.Error{Code: schema.CodeUnavailable, Message: "too many connections, try again", RetryAfter: time.Second}),
 }
 
-// refusedConnection encodes an answer as it goes over the wire.
+// refusedConnection encodes an answer in the form in which it is sent.
 func refusedConnection(e *schema.Error) []byte {
 	var ctx fasthttp.RequestCtx
 	writeError(&ctx, e)
@@ -267,7 +267,7 @@ type edgeConn struct {
 	ip       netip.Addr
 	// counted is the address that the connection counts against, if any.
 	counted netip.Addr
-	// waiting is true until something arrives.
+	// waiting is true until the first byte arrives.
 	waiting atomic.Bool
 	// idleSince is the time at which the connection became idle, as schema.Elapsed; 0 during a request.
 	idleSince atomic.Int64
@@ -281,7 +281,7 @@ type edgeConn struct {
 	closed                        atomic.Bool
 }
 
-// mayRead limits the total bytes of the next reads, until mayReadAll.
+// mayRead limits the total bytes of the next reads, until mayReadAll is called.
 func (c *edgeConn) mayRead(bytes int) { c.bounded, c.allowance = true, bytes }
 
 func (c *edgeConn) mayReadAll() { c.bounded = false }
@@ -296,7 +296,7 @@ func (c *edgeConn) awaitFirst() bool {
 		return false
 	}
 	select {
-	case <-c.listener.closed: // Closed before closeWaiting could see this connection.
+	case <-c.listener.closed: // The listener closed before closeWaiting could see this connection.
 		return false
 	default:
 	}
@@ -312,7 +312,7 @@ func (c *edgeConn) awaitFirst() bool {
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
-	for errors.Is(err, syscall.EINTR) { // Retry here: returning to the poller would wait for more data than has already arrived.
+	for errors.Is(err, syscall.EINTR) { // Retry here, because the poller would wait for further data.
 		n, _, err = syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
 	}
 	return n > 0, !errors.Is(err, syscall.EAGAIN)

@@ -20,7 +20,7 @@ type Metrics interface {
 	ObserveConnectionEnded(reason string)
 	// ObserveUnsent records the number of bytes of answers that clients have not read yet.
 	ObserveUnsent(bytes int64)
-	// ObserveCappedKey counts a publishable key that has had its events of the day.
+	// ObserveCappedKey counts a publishable key that has used up its events of the day.
 	ObserveCappedKey()
 	// ObserveDamage counts an answer that damaged data of a store (schema.Damage) prevented.
 	ObserveDamage(store string)
@@ -133,7 +133,7 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 // ObserveUnsent records the number of bytes of answers that clients have not read yet.
 func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
 
-// ObserveCappedKey counts a publishable key that has had its events of the day.
+// ObserveCappedKey counts a publishable key that has used up its events of the day.
 func (m *PrometheusMetrics) ObserveCappedKey() { m.capped.Inc() }
 
 // ObserveDamage counts an answer that damaged data of a store prevented.

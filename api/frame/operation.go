@@ -17,7 +17,7 @@ import (
 // Operation is one row of the table, with all properties of one operation. The router, authentication, limits,
 // decoding, metrics, the OpenAPI document and the tests all read the row. So an operation is added by adding a row.
 type Operation struct {
-	// Method and Path identify the route; Path is below /v1 and holds `{name}` for its parameters.
+	// Method and Path identify the route; Path is below /v1 and has `{name}` for each parameter.
 	Method string
 	Path   string
 	// Root puts Path at the root, for requests that browsers of front ends send there.
@@ -34,10 +34,12 @@ type Operation struct {
 	Status int
 	// BodyLimit bounds the body in bytes, both as sent and when inflated. 0 means that there is no body.
 	BodyLimit int
-	// Accepts are the accepted media types of the body. A request without a media type has the first one.
+	// Accepts are the accepted media types of the body. A body without a media type is read as the first of these
+	// types.
 	Accepts []string
-	// Strict refuses unknown members of the body. Bodies of the contract ignore them, because clients of other versions
-	// send them. Our settings that protect people's data are strict: a misspelled setting must not seem to be set.
+	// Strict refuses unknown members of the body. Operations of the contract ignore unknown members, because clients of
+	// other versions send them. Our settings that protect people's data are strict: a misspelled setting must not seem
+	// to be set.
 	Strict bool
 	// Timeout bounds the function; 0 means Config.OperationTimeout. Unbounded means that the function limits itself.
 	Timeout time.Duration
@@ -48,13 +50,14 @@ type Operation struct {
 	Produces []string
 	// Redirects lets the response type Page redirect the browser with 303.
 	Redirects bool
-	// Rate is the limit that the operation counts against.
+	// Rate is the class whose rate limit applies to the operation.
 	Rate access.RateClass
-	// CORS lets browsers of any origin call it with a token.
+	// CORS lets pages of any origin call the operation with a token.
 	CORS bool
 	// Watched ends the function's context when the client closes the connection before it has the answer.
 	Watched bool
-	// Conditional answers 304 if the client already has the answer. Only for GET and the response type Encoded.
+	// Conditional answers 304 if the client already has the answer. It is allowed only for GET and the response type
+	// Encoded.
 	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
@@ -68,7 +71,7 @@ func (op *Operation) Route() string {
 	return "/v1" + op.Path
 }
 
-// Unbounded is the Timeout of an operation that limits its waits itself. It saves the timer on the hot path.
+// Unbounded is the Timeout of an operation that limits its waits itself. It saves a timer on the hot path of events.
 const Unbounded time.Duration = -1
 
 // ResourceBodyLimit is the BodyLimit of operations whose body is one resource.

@@ -18,7 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Redirect is the response type of operations that send a browser elsewhere. Its row's status is 302 or, after a form, 303.
+// Redirect is the response type of operations that send a browser elsewhere. The status of the operation's row is 302
+// or, after a form, 303.
 type Redirect struct {
 	// To is an absolute address. A function that derives it from a caller's input must check it.
 	To      string
@@ -31,7 +32,7 @@ type Page struct {
 	Title string
 	// Body is the content after the title. Texts from users must be escaped by html/template.
 	Body template.HTML
-	// To sends the browser there with 303 instead. The row must have Redirects set.
+	// If To is set, the browser gets a redirect to it with 303 instead of the page. The row must have Redirects set.
 	To      string
 	Cookies []*http.Cookie
 }
@@ -77,13 +78,13 @@ func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
 // writeErrorPage shows a refusal as a page. The status and the headers are the same as for a refusal in JSON.
 func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
 	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: sentence(e), RequestID: requestID}
-	if len(e.Details) > 1 { // The message has the first.
+	if len(e.Details) > 1 { // The message already has the first detail.
 		for _, d := range e.Details {
 			fill.Details = append(fill.Details, strings.TrimSpace(d.Field+" "+d.Problem))
 		}
 	}
 	ctx.Response.ResetBody()
-	// The layout is ours, and its values are texts.
+	// Rendering cannot fail, because the layout is ours and its values are texts.
 	_ = renderPage(ctx, fill)
 }
 
@@ -100,8 +101,8 @@ func sentence(e *schema.Error) string {
 	return message
 }
 
-// pageHeaders are the headers of every page that a browser displays. They forbid caching, all resources except our
-// style sheet, framing, and referrers to other sites.
+// pageHeaders are the headers of every page that a browser displays. The headers forbid caching, all resources except
+// our style sheet, framing, and referrers to other sites.
 func pageHeaders(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.SetCanonical(headerContentTypeOptions, noSniff)

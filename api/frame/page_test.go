@@ -130,7 +130,7 @@ func TestPagesAreIsolated(t *testing.T) {
 		h.WantError(h.Do("POST", "/v1/probe", "", apitest.Form{Body: body}), want.status)
 		h.WantError(h.Do("POST", "/v1/probe", "", apitest.Form{Body: body}, "Accept", "application/json, */*"), want.status)
 	}
-	// Operations that no browser shows answer JSON whatever the caller accepts.
+	// Operations whose answers no browser shows answer JSON, even if the caller accepts HTML.
 	h.WantError(h.Do("GET", "/v1/user", "", nil, "Accept", accept), 401)
 }
 

@@ -23,7 +23,7 @@ var pixelImage = []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\
 // pixel reports whether the operation answers with the image.
 func (op *Operation) pixel() bool { return op.Handler.Response == reflect.TypeFor[Pixel]() }
 
-// writePixel sends the image. Caches do not keep it, and pages of every origin may show it.
+// writePixel sends the image. Caches do not store the image, and pages of every origin may show it.
 func writePixel(ctx *fasthttp.RequestCtx, status int) {
 	ctx.Response.ResetBody()
 	ctx.SetStatusCode(status)
@@ -37,8 +37,9 @@ func writePixel(ctx *fasthttp.RequestCtx, status int) {
 	ctx.Response.SetBodyRaw(pixelImage)
 }
 
-// pixelStatus is the status of the image for a refusal. The image succeeds even if its event is refused; metrics count
-// the refusal. If the key does not work, the image is not found. Limits and faults of this server keep their status.
+// pixelStatus is the status of the image for a refusal. The status is a success even if the event is refused; metrics
+// count the refusal. If the key is not valid, the status is 404. Refusals by rate limits and faults of this server keep
+// their status.
 func pixelStatus(code schema.Code) int {
 	switch {
 	case code == schema.CodeUnauthorized:

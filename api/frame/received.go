@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
-// bodyPieces are the possible sizes of a body's buffer. The buffer grows with the received bytes. It has at most
-// bodyLeap times their size, and at most the size for the announced length. The first piece is free. The other pieces
-// count against Config.BodyMemory.
+// bodyPieces are the possible sizes of a body's buffer. The buffer grows with the received bytes. The next buffer has
+// room for bodyLeap times the full buffer, or only for the announced length if that is less. The first size is free;
+// the larger sizes count against Config.BodyMemory.
 var bodyPieces = [...]int{
 	16 << 10,
 	64 << 10,
@@ -45,7 +45,7 @@ type bodyMemory struct {
 	pieces [len(bodyPieces)]sync.Pool
 
 	mu      sync.Mutex
-	holders map[string]*bodyHolder // tokens that hold memory or wait for it
+	holders map[string]*bodyHolder // holders has the tokens that use memory or wait for it.
 }
 
 // noTokenHolder is the holder of all bodies without a token. Together they may take the memory of one token.
@@ -233,7 +233,8 @@ type chunks struct {
 	conn *edgeConn
 }
 
-// chunkPart bounds the bytes of one read. chunkFraming is for the framing and for fasthttp's read-ahead.
+// chunkPart bounds the bytes of one read. chunkFraming bounds the additional bytes for the framing and for fasthttp's
+// read-ahead.
 const (
 	chunkPart    = 64 << 10
 	chunkFraming = 64 << 10

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Limits on the log lines about refused requests per second: per operation and status, and in total. During a flood,
-// logging must not cost more than refusing. Metrics count every refusal.
+// These constants limit the log lines per second about refused requests: for each operation and status, and in total.
+// During a flood, logging must not cost more than refusing. Metrics count every refusal.
 const (
 	refusalLines    = 10
 	allRefusalLines = 200

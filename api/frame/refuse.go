@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Labels of requests that never reached a row of the table.
+// These labels are for requests that match no row of the table.
 const (
 	noOperation  = "none"
 	badOperation = "malformed"
@@ -59,8 +59,8 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
 }
 
-// Limits on an error: the bytes that it quotes from its request, and the number of its details. A few compressed bytes
-// can hold a name of megabytes.
+// These constants limit an error: the bytes that it quotes from its request, and the number of its details. A few
+// compressed bytes can hold a name of megabytes.
 const (
 	LongestName    = 200
 	longestMessage = 1000
@@ -138,7 +138,7 @@ func (f *frame) options(ctx *fasthttp.RequestCtx) {
 // malformed answers bytes that are not a valid request. fasthttp closes the connection afterwards.
 func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	c := f.begin(ctx)
-	c.Now = time.Now() // fasthttp sets its own time only once it has a request
+	c.Now = time.Now() // fasthttp sets its time only after it has read a valid request.
 	// The path may be unknown here, so always let browsers read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))

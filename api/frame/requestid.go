@@ -52,8 +52,8 @@ func saneRequestID(id []byte) bool {
 
 // clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from the
 // right, because the nearest proxy appends its entry there. It stops at the first address that is not trusted, because
-// addresses further left may be forged. A front end may state its visitors' addresses whatever its own address is, so
-// its address counts as trusted.
+// addresses further left may be forged. A front end may state its visitors' addresses, so its own address always counts
+// as trusted.
 func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()

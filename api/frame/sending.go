@@ -23,7 +23,8 @@ const (
 // pieces is a body that is read piece by piece. It has no bytes in memory between two reads.
 type pieces interface {
 	io.Reader
-	// Next returns the next bytes, or io.EOF. most bounds their number. Back returns the last of them to the reader.
+	// Next returns the next bytes, or io.EOF. most bounds the number of bytes. Back returns the last n bytes to the
+	// reader.
 	Next(most int) ([]byte, error)
 	Back(n int)
 }

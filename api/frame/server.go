@@ -199,7 +199,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	s.awaitLeaving(ctx)
 	err := s.http.ShutdownWithContext(ctx)
-	// Functions that still run see their context end.
+	// This ends the context of functions that still run.
 	s.frame.cancel()
 	if s.endUses != nil {
 		s.endUses()

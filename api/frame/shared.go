@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. In this way, many
-// callers who do not read take the memory of one caller.
+// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. So many callers who
+// do not read their answers take the memory of one answer.
 type Shared struct {
 	// Name identifies the bytes of the answer: different bytes need a different name.
 	Name string
@@ -57,7 +57,7 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 			if found.err == nil {
 				return found, nil
 			}
-			// The first caller may have disconnected. The next one loads.
+			// The loading caller may have disconnected. Then another caller loads the answer.
 			s.leave(found)
 		case <-ctx.Done():
 			s.leave(found)
@@ -81,7 +81,7 @@ func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Sh
 	return into.err
 }
 
-// leave ends the use of an answer. The last user drops it.
+// leave ends the use of an answer. When the last user leaves, the answer is removed.
 func (s *sharedAnswers) leave(a *sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -27,7 +27,7 @@ type Static struct {
 	// Policy is the Content-Security-Policy of one of our pages. Caches must revalidate such a page each time, search
 	// engines must not index it, and other sites may not load or frame it. Policy is empty for other files.
 	Policy string
-	// Compressed returns the file's compressed forms. The first request calls it.
+	// Compressed returns the file's compressed forms. The file's first request calls Compressed.
 	Compressed func() Compressed
 }
 
@@ -86,8 +86,8 @@ func static(file Static) fasthttp.RequestHandler {
 	}
 }
 
-// sharedHeaders let pages of any origin load the file. With `integrity`, browsers load it under the rules for other
-// origins.
+// sharedHeaders let pages of any origin load the file. For a script with `integrity`, browsers apply the rules for
+// other origins.
 func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	header.SetCanonical(headerAllowOrigin, anyOrigin)
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
@@ -109,8 +109,8 @@ func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// Compress returns the compressed forms of a file. The first request for a file calls it, because few processes serve
-// these files. Brotli's best level takes a second for a large file.
+// Compress returns the compressed forms of a file. The first request for a file calls Compress, because few processes
+// serve these files. Brotli's best level takes a second for a large file.
 func Compress(content []byte, brotliLevel int) Compressed {
 	write := func(to func(io.Writer) io.WriteCloser) []byte {
 		var b bytes.Buffer

@@ -24,8 +24,8 @@ const (
 	unsentRetry = time.Second
 )
 
-// unsent limits the memory of answers that clients have not read yet, in total and for each address. Trusted proxies
-// carry many clients, so only the total limit applies to them.
+// unsent limits the memory of answers that clients have not read yet, in total and for each address. A trusted proxy
+// forwards requests of many clients, so only the total limit applies to it.
 type unsent struct {
 	most    int64
 	trusted []netip.Prefix
@@ -83,7 +83,7 @@ func (l *ledger) remove(a *unsentAnswer) {
 }
 
 // take counts an answer, or returns the reason for not sending it. An answer to a change is always counted and sent,
-// because a retry would repeat the change. See admit.
+// because a retry would repeat the change. admit refuses such changes earlier.
 func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -102,7 +102,7 @@ func (u *unsent) take(a *unsentAnswer, changed bool) error {
 }
 
 // refusal returns the reason for not sending an answer. An address may use its share, but no more than the free memory.
-// The first answer always passes, because the largest may exceed a limit.
+// The first answer is always sent, because the largest answer may exceed the limit.
 func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	free := u.most - u.all.bytes
 	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&
@@ -115,7 +115,7 @@ func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	return nil
 }
 
-// admit refuses a change of an address whose answers fill its share.
+// admit refuses a change from an address if the unread answers of the address fill its share.
 func (u *unsent) admit(ip netip.Addr) error {
 	a := &unsentAnswer{address: access.Network(ip), bytes: 1}
 	u.mu.Lock()
@@ -126,7 +126,7 @@ func (u *unsent) admit(ip netip.Addr) error {
 	return nil
 }
 
-// leave ends the count of an answer that has been sent, or will never be sent.
+// leave stops counting an answer that has been sent, or will never be sent.
 func (u *unsent) leave(a *unsentAnswer) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -140,7 +140,7 @@ func (u *unsent) leave(a *unsentAnswer) {
 }
 
 // keep counts the response of a call until the connection reports that the client has read it. Tests make responses
-// without a connection, which are not kept.
+// without a connection, which are not counted.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
 	bytes := int64(streamedAnswer)
@@ -148,7 +148,7 @@ func (f *frame) keep(c *call, rt *route) error {
 		bytes = int64(len(c.shared.answer.Body))
 	} else if !response.IsBodyStream() {
 		body := response.Body()
-		if cap(body) > 2*len(body)+freeAnswer { // fasthttp reuses a large answer's buffer
+		if cap(body) > 2*len(body)+freeAnswer { // The buffer is from an earlier, larger answer.
 			response.SetBodyRaw(slices.Clone(body))
 			body = response.Body()
 		}
@@ -162,12 +162,12 @@ func (f *frame) keep(c *call, rt *route) error {
 	if err := f.unsent.take(answer, rt.changes); err != nil {
 		return err
 	}
-	c.shared = nil // the connection releases it
+	c.shared = nil // The connection releases the shared answer.
 	conn.unsent.Store(answer)
 	return nil
 }
 
-// sent ends the count of a connection's answer.
+// sent stops counting a connection's answer.
 func (f *frame) sent(conn *edgeConn) {
 	answer := conn.unsent.Swap(nil)
 	if answer == nil {

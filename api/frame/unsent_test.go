@@ -153,11 +153,11 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// large are the bytes of the answers of the probes. The kernel's buffers hold fewer bytes.
+// large are the bytes of the answers of the probes. The kernel's buffers have room for fewer bytes.
 const large = 5 << 20
 
-// unsentProbes serves large answers of the caller's own, with room for eight answers and for two of one address. The
-// header X-Forwarded-For names the addresses.
+// unsentProbes serves large answers that no other caller shares, with memory for eight answers, and for two answers to
+// one address. The header X-Forwarded-For names the addresses.
 func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMetrics, changes *atomic.Int64) {
 	t.Helper()
 	changes = new(atomic.Int64)
@@ -189,7 +189,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	h, metrics, changes := unsentProbes(t)
 	token := h.Ours.Tokens[schema.RoleAdmin]
 	ask := func(method, path, from string) apitest.Answer {
-		// Compressed, the answer would be small.
+		// A compressed answer would be small.
 		return h.Do(method, path, token, nil, "X-Forwarded-For", from, "Accept-Encoding", "identity")
 	}
 	refused := func(method, path, from string, status int) {
@@ -219,7 +219,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	if a := ask("GET", "/v1/probe", "192.0.2.2"); a.Status != http.StatusOK || len(a.Body) != large {
 		t.Errorf("another address: %d", a.Status)
 	}
-	// IPv6 addresses of one network share.
+	// IPv6 addresses of one network use the same share.
 	for i := range 2 {
 		unread(fmt.Sprintf("2001:db8::%d", i+1))
 	}

@@ -13,9 +13,9 @@ const statusClientGone = 499
 // watched returns a context that also ends when the client closes its connection, for operations with long work. Call
 // it only after the body has been read. Until stop returns, no other code may read from the connection.
 //
-// A client that only closes its sending half counts as disconnected, as in Go's own server. Its request ends, but an
-// answer that is already complete is sent. A client that sends its next request early does not count as disconnected.
-// Its connection is not watched any more.
+// A client that only closes its sending half counts as disconnected, as in Go's own server. The request of such a
+// client ends, but an answer that is already complete is sent. A client that sends its next request early does not
+// count as disconnected. The connection of such a client is not watched any more.
 func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, stop func()) {
 	conn, ok := c.http.Conn().(*edgeConn)
 	if !op.Watched || !ok || conn.SetReadDeadline(time.Time{}) != nil {

@@ -21,14 +21,14 @@ import (
 )
 
 // TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
-// the same effect. In three cases a client gets all its answers: it keeps its connection, it sends the next request
-// early, or it closes its sending half after the answer is complete.
+// the same effect. A client gets all its answers if it keeps its connection, or sends the next request early. It also
+// gets all its answers if it closes its sending half after the answer is complete.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	var inTime, refused atomic.Bool // the answer, or the refusal, is made before the context ends
+	var inTime, refused atomic.Bool // Each is true if the answer, or the refusal, is made before the context ends.
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`
 	}) (schema.User, error) {
@@ -58,7 +58,7 @@ func TestWatched(t *testing.T) {
 		return conn
 	}
 	header := "POST /v1/probe HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + h.Ours.Tokens[schema.RoleAdmin] + "\r\nContent-Length: 100000\r\n\r\n"
-	body := strings.Repeat("x", 100_000) // more than arrives with the header
+	body := strings.Repeat("x", 100_000) // The body is longer than the part that arrives with the header.
 	write := func(conn net.Conn, text string) {
 		if _, err := io.WriteString(conn, text); err != nil {
 			t.Error(err)
@@ -90,7 +90,7 @@ func TestWatched(t *testing.T) {
 	}
 	send(stays)
 	<-entered
-	write(stays, header) // is there before the answer
+	write(stays, header) // The next request arrives before the answer.
 	release <- struct{}{}
 	wantAnswer(answers)
 	write(stays, body)

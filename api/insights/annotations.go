@@ -117,7 +117,7 @@ func (b *annotationBody) problems() []schema.Detail {
 		c.Add("date", "cannot stand beside at")
 	}
 	begin, end := insights.TimeBounds()
-	first, last := begin.Year()+1, end.Year()-1 // the day is within these years in every zone
+	first, last := begin.Year()+1, end.Year()-1 // In every time zone, the day is within these years.
 	shown := func(field string, at *time.Time) {
 		if at != nil && (at.UTC().Year() < first || at.UTC().Year() > last) {
 			c.Add(field, fmt.Sprintf("must be in the years from %d to %d", first, last))

@@ -57,7 +57,7 @@ func TestAnnotationLife(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// If the site's time zone changes, an annotation of a day moves with it. An annotation of a moment does not move.
-	before := time.Now().Truncate(time.Millisecond) // truncated, because an answer has milliseconds
+	before := time.Now().Truncate(time.Millisecond) // An answer has milliseconds, so truncate the time.
 	moment := annotation(h, "POST", base, `{"text":"Now."}`, 201)
 	if moment.At.Before(before) || moment.At.After(time.Now()) {
 		t.Errorf("made now, at %v", moment.At)
@@ -97,7 +97,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	site := sitePath(h.Ours.Organization.ID, h.Ours.Site.ID)
 	other := h.Want(201, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/sites", admin,
 		map[string]any{"title": "Other", "spaces": []string{h.Ours.Space.ID}})["id"].(string)
-	// want checks the newest annotation and the number of all.
+	// want checks the newest annotation, and the number of all annotations.
 	seen, began := listed(h, "").Count, time.Now().Truncate(time.Millisecond)
 	want := func(kind, text, path string, pages int) schema.Annotation {
 		t.Helper()
@@ -141,7 +141,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 		t.Errorf("%v", list)
 	}
 
-	h.Want(200, "POST", site+"/unpublish", admin, nil) // It may be published.
+	h.Want(200, "POST", site+"/unpublish", admin, nil) // The site may be published.
 	seen = listed(h, "").Count
 	h.Want(200, "POST", site+"/unpublish", admin, nil)
 	wantNone("unpublishing again")
@@ -192,7 +192,7 @@ func TestAnnotationLists(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	base := annotationsPath(h)
-	var all []string // The newest last.
+	var all []string // The newest annotation is the last.
 	for i := range 9 {
 		at := fmt.Sprintf("2026-03-%02dT00:00:00Z", 1+i/3)
 		body := map[string]any{"text": "x", "at": at, "page": fmt.Sprint("p", i%2)}
@@ -332,7 +332,7 @@ func TestAnnotationTexts(t *testing.T) {
 			t.Errorf("%v: %+v", body, e)
 		}
 	}
-	// A text by Octavo is bounded, and a title stays a title.
+	// A text by Octavo is bounded, and a title with a placeholder stays unchanged.
 	h.Exec("update spaces set title = $2 where id = $1", h.Ours.Space.ID, "{number}"+strings.Repeat("界", 600))
 	h.MergedPage(h.Ours)
 	got := listed(h, "?kind=merge").Items[0].Text

@@ -14,7 +14,7 @@ import (
 
 // DoorMetrics observes the door for browsers.
 type DoorMetrics interface {
-	// ObserveCappedKey counts a publishable key that has had its events of the day.
+	// ObserveCappedKey counts a publishable key that has used up its events of the day.
 	ObserveCappedKey()
 }
 
@@ -62,13 +62,13 @@ type browser struct {
 	Referer   string `hint:"Referer"`
 	UserAgent string `hint:"User-Agent"`
 	GPC       string `hint:"Sec-GPC"`
-	// The reader's place according to a trusted sender.
+	// These members have the reader's place, as a trusted sender states it.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`
 }
 
-// page returns the host of the page, and whether the request names a page. A browser says null for the origin of a page
+// page returns the host of the page, and whether the request names a page. A browser sends null as the origin of a page
 // that hides its address.
 func (b *browser) page() (host string, named bool) {
 	address := b.Origin
@@ -86,7 +86,7 @@ func (b *browser) info(c *access.Caller) schema.DoorInfo {
 	}
 }
 
-// admit decides whether the request's events are taken in. If the request is refused, its body is not read, and admit
+// admit reports whether the request's events are accepted. If the request is refused, its body is not read, and admit
 // counts the request.
 func (h *door) admit(c *access.Caller, b *browser) (taken bool, err error) {
 	refuse := func(reason *insights.Reason, err error) (bool, error) {

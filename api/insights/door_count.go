@@ -2,14 +2,14 @@ package insights
 
 import "bytes"
 
-// maxDoorEvents bounds the events of a browser's batch.
+// maxDoorEvents is the largest number of events in a browser's batch.
 const maxDoorEvents = 50
 
 // countEvents counts the events of an accepted batch, which is valid JSON. A batch can hide its events by escapes in
 // the member's name. For such a batch, countEvents returns the largest number of events of a batch.
 func countEvents(body []byte) int {
 	count, depth := 0, 0
-	var name []byte // the last member's name of the outermost object
+	var name []byte // name is the last member's name in the outermost object.
 	inEvents, found := false, false
 	for i := 0; i < len(body); i++ {
 		switch body[i] {

@@ -155,7 +155,7 @@ func TestDoorRespectsOptOut(t *testing.T) {
 	if len(h.Intake.Doors) != 3 {
 		t.Errorf("%d batches", len(h.Intake.Doors))
 	}
-	// The opt-out wins over every refusal of the event.
+	// The opt-out has precedence over every refusal of the events.
 	for _, body := range []string{batch, "{"} {
 		a := h.Do("POST", door, "", body, "Sec-GPC", "1", "Origin", "https://evil.example")
 		if readable(t, a); a.Status != http.StatusNoContent {
@@ -228,7 +228,7 @@ func TestDoorRefusals(t *testing.T) {
 	}
 }
 
-// TestDoorAnswersPreflights: a browser that asks first is told that it may post.
+// TestDoorAnswersPreflights: a browser that sends a preflight request gets the permission to post.
 func TestDoorAnswersPreflights(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -346,8 +346,8 @@ func TestDoorIsReadableForEveryMethod(t *testing.T) {
 	}
 }
 
-// TestDoorDailyCap: a key's batches are accepted until the key has reached its events of the day. Later batches are
-// refused unread.
+// TestDoorDailyCap: a key's batches are accepted until the key has reached its daily cap. Later batches are refused
+// unread.
 func TestDoorDailyCap(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -365,12 +365,12 @@ func TestDoorDailyCap(t *testing.T) {
 	}
 	h.Intake.Run = func([]byte) error { return schema.BadRequest("no") }
 	for range 10 {
-		post(of(5), http.StatusBadRequest) // refused events do not count
+		post(of(5), http.StatusBadRequest) // Refused events do not count.
 	}
 	h.Intake.Run = nil
 	post(of(5), http.StatusNoContent)
 	wantPixel(t, h.Do("GET", door+".gif", "", nil), http.StatusOK)
-	post(of(5), http.StatusNoContent) // the batch that reaches the cap is accepted completely
+	post(of(5), http.StatusNoContent) // The batch that reaches the cap is accepted completely.
 	taken := len(h.Intake.Doors)
 	for range 2 {
 		a := post(of(1), http.StatusTooManyRequests)

@@ -14,14 +14,14 @@ type trackEventsRequest struct {
 	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
 	// Prefer with handling=lenient (RFC 7240) requests that events of unknown types are refused individually.
 	Prefer []string `header:"Prefer"`
-	// The visitor's place according to a trusted sender.
+	// These members have the visitor's place, as a trusted sender states it.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`
 	Body      []byte `body:"raw"`
 }
 
-// headerRefused has the number of refused events of an accepted request. It is absent if that is zero.
+// headerRefused has the number of refused events of an accepted request. The header is absent if no event was refused.
 const headerRefused = "Octavo-Events-Refused"
 
 func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {

@@ -27,7 +27,7 @@ type EventIntake interface {
 	AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error
 	// RefuseUnread counts a request for a site's events that is refused before its body is read.
 	RefuseUnread(siteID string, reason *insights.Reason)
-	// OneAddress reports whether nearly all browsers of a site lately had one address on this node.
+	// OneAddress reports whether nearly all recent browsers of a site had the same address on this node.
 	OneAddress(siteID string) bool
 }
 
@@ -65,7 +65,8 @@ type siteInsights struct {
 	balances EventBalances
 }
 
-// Table returns the operations on a site's events. files are the tracker's files, and policy is for pages of sites.
+// Table returns the operations on a site's events. files are the tracker's files, and policy decides from which hosts
+// pages of sites are loaded.
 func Table(
 	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, metrics DoorMetrics,
 	st *store.Store, urls schema.URLs, files []frame.Static, policy outbound.Policy,
@@ -164,7 +165,7 @@ func queryScope() access.Scope {
 	return readScope().OrInsightsLinks()
 }
 
-// readScope admits callers who read all of a site's insights. A share link shows a part.
+// readScope admits callers who read all of a site's insights. It refuses share links, which show only a part of them.
 func readScope() access.Scope {
 	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead).
 		OrInsightsTokens()
@@ -220,7 +221,7 @@ func reportOperation[R aggregateRequest | funnelRequest | retentionRequest | tra
 	}
 }
 
-// batchRequest asks for the answers of several queries.
+// batchRequest requests the answers of several queries.
 type batchRequest reportRequest
 
 func (h *siteInsights) batch(ctx context.Context, c *access.Caller, r *batchRequest) (frame.Encoded, error) {
@@ -240,7 +241,8 @@ func (h *siteInsights) live(ctx context.Context, c *access.Caller, r *liveReques
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 
-// segmentsRequest is a schema.PageRequest whose default limit is the length of the list before it had pages.
+// segmentsRequest is a schema.PageRequest whose default limit is 100: the list had up to 100 entries before it had
+// pages.
 type segmentsRequest struct {
 	queryRequest
 	Page  string `query:"page"`

@@ -97,7 +97,7 @@ func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 }
 
 // TestPlacesAreStated: trusted proxies and front ends state visitors' places. Invalid places count as unknown, and
-// those from other senders are ignored.
+// places from other senders are ignored.
 func TestPlacesAreStated(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -33,7 +33,7 @@ type installations struct {
 	rates checkRates
 }
 
-// maxChecks is the number of checks that a node makes at a time. A check takes at most pagecheck.Total.
+// maxChecks is the largest number of checks that a node makes concurrently. A check takes at most pagecheck.Total.
 const maxChecks = 4
 
 func newInstallations(
@@ -77,7 +77,7 @@ func (h *installations) check(
 		return schema.InstallationCheck{}, schema.TooManyRequests("too many pages are being checked", checkEvery)
 	}
 	defer h.room.Release(1)
-	if err := h.rates.take(site, c.Now); err != nil { // a check without room does not count against the site's limit
+	if err := h.rates.take(site, c.Now); err != nil { // Count a check only when it has room.
 		return schema.InstallationCheck{}, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, pagecheck.Total)
@@ -105,7 +105,7 @@ func answerCheck(verdict, address, message string, values ...any) schema.Install
 	}
 }
 
-// judge returns the first verdict that applies. Each check relies on the earlier verdicts not applying.
+// judge returns the first verdict that applies. Each check assumes that the earlier verdicts do not apply.
 func (h *installations) judge(
 	ctx context.Context, site string, page *pagecheck.Page,
 ) (schema.InstallationCheck, error) {
@@ -197,7 +197,7 @@ func (h *installations) judgeProxied(
 	return schema.VerdictBehindProxy, fmt.Sprintf(advice, found.door.Host)
 }
 
-// base is the address at which browsers reach Octavo. NewURLs has checked it.
+// base is the address at which browsers reach Octavo. NewURLs has checked that the address can be parsed.
 func (h *installations) base() *url.URL {
 	base, err := url.Parse(h.urls.Base() + "/")
 	if err != nil {
@@ -206,13 +206,13 @@ func (h *installations) base() *url.URL {
 	return base
 }
 
-// goodKey is a key that works.
+// goodKey is a key that can post events of the site.
 type goodKey struct {
 	id    string
 	hosts []string
 }
 
-// readKey reads the key of a text. problem is the reason why a key does not post events of the site.
+// readKey reads the key of a text. problem is the reason why a key cannot post events of the site.
 func (h *installations) readKey(ctx context.Context, site, text string) (key goodKey, problem string, err error) {
 	secret, err := h.secret.Read(ctx)
 	if err != nil {

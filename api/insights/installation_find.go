@@ -18,7 +18,7 @@ type foundTracker struct {
 	// address is the address of the tracker's script. It is nil for a pixel, and if the page's own scripts contain the
 	// tracker.
 	address *url.URL
-	// script is the number of the page's script that is the tracker, or loads it.
+	// script is the index of the page's script that is or loads the tracker.
 	script           int
 	nonce, integrity string
 	added, pixel     bool

@@ -11,12 +11,12 @@ const (
 	// A site may make checkBurst checks without a pause, and then one check every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
-	// checkSites is the number of sites with a separate rate, before idle sites are dropped.
+	// checkSites is the number of sites at which take drops the idle sites.
 	checkSites = 1024
 )
 
 // checkRates bounds the checks of each site on this node. It has the theoretical arrival time of each site, like the
-// rate limits of package access. The zero value is ready.
+// rate limits of package access. The zero value is ready to use.
 type checkRates struct {
 	mu      sync.Mutex
 	arrival map[string]time.Time

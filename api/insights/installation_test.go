@@ -22,11 +22,11 @@ const octavoAt = "https://docs.example.com/base"
 // pageOf is a page of a site under test.
 type pageOf struct {
 	head, body string
-	policy     string // Content-Security-Policy
-	status     int    // 0 for 200
-	media      string // "" for HTML
+	policy     string // policy is the Content-Security-Policy.
+	status     int    // 0 means the status 200.
+	media      string // "" means HTML.
 	files      map[string]string
-	door       int // status of a proxy's answer to a batch; 0 for no proxy
+	door       int // door is the status of a proxy's answer to a batch; 0 means no proxy.
 }
 
 // site serves the page at /.

@@ -22,7 +22,7 @@ type publishableKeys struct {
 
 const (
 	defaultDailyCap = 1_000_000
-	defaultOverlap  = 7 * 24 * 60 * 60 // seconds
+	defaultOverlap  = 7 * 24 * 60 * 60 // The default overlap is in seconds.
 )
 
 func keyOperations(h *publishableKeys) []frame.Operation {

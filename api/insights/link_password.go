@@ -15,17 +15,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Parameters of Argon2id, as OWASP recommends. A hash takes about 30 ms of one core.
+// These are the parameters of Argon2id that OWASP recommends. A hash takes about 30 ms of one core.
 // https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
 const (
 	argonTime    = 2
-	argonMemory  = 19 << 10 // KiB
+	argonMemory  = 19 << 10 // The memory is in KiB.
 	argonThreads = 1
 	argonKey     = 32
 	argonSalt    = 16
 )
 
-// These bound the number of hashes that a node computes concurrently, and the time that others wait for their turn.
+// These constants bound the number of hashes that a node computes concurrently, and the time that other hashes wait.
 const (
 	hashTurns = 2
 	hashWait  = 3 * time.Second

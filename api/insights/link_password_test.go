@@ -36,7 +36,7 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestWrongSecretsCostNoHash occupies all turns of slow hashes. Only a right secret with a password needs one.
+// TestWrongSecretsCostNoHash occupies all turns of slow hashes. Only a right secret with a password needs a hash.
 func TestWrongSecretsCostNoHash(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -40,7 +40,7 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"events": jsonschema.Array(event)}, "events")
 }
 
-// OpenAPIBody is derived from the column table.
+// OpenAPIBody describes a query with the columns of the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	return querySchema(jsonschema.Dict{
 		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
@@ -189,7 +189,7 @@ func whereSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas(roles)})
 }
 
-// conditionSchema refers to the description of a condition, so that the document has it once.
+// conditionSchema describes a condition only in words, so that the document has the full schema once, at where.
 func conditionSchema() jsonschema.Dict {
 	return jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
 }

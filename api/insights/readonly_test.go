@@ -47,7 +47,7 @@ func TestReadOnlyTokensReadOnly(t *testing.T) {
 	allowed := map[string][]string{}
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		if op.Scope.Public {
-			return // the operation reads no token
+			return // The operation reads no token.
 		}
 		for kind, of := range kinds {
 			switch a := h.Try(op, h.Ours, of.ours); {
@@ -96,11 +96,11 @@ func TestInsightsTokenLife(t *testing.T) {
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
 	h.WantError(h.Do("GET", one, h.Ours.Tokens[schema.RoleAdmin], nil), 404)
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
-	h.Serve(nil) // a node that has not read the token yet
+	h.Serve(nil) // This node has not read the token yet.
 	h.WantError(h.Do("GET", base+"/access", made.Token, nil), 401)
 }
 
-// TestSavedSegmentLife makes, reads, changes and deletes segments of a site and personal ones.
+// TestSavedSegmentLife makes, reads, changes and deletes segments of a site and personal segments.
 func TestSavedSegmentLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

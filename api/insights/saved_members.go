@@ -11,7 +11,7 @@ import (
 // conditions has the `where` of a query, in requests that store it. The handlers check it like the `where` of a query.
 type conditions jsontext.Value
 
-// UnmarshalJSONFrom keeps the text.
+// UnmarshalJSONFrom stores the JSON text.
 func (c *conditions) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return keepText((*jsontext.Value)(c), d)
 }
@@ -22,7 +22,7 @@ func (*conditions) OpenAPISchema() map[string]any { return whereSchema(insights.
 // rangeList is a list of the ranges of queries, in requests that store it.
 type rangeList jsontext.Value
 
-// UnmarshalJSONFrom keeps the text.
+// UnmarshalJSONFrom stores the JSON text.
 func (l *rangeList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return keepText((*jsontext.Value)(l), d)
 }

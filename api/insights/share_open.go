@@ -15,7 +15,7 @@ const (
 	sessionTime = time.Hour
 )
 
-// openLinkRequest has the secret in the body, so that it is in no log of addresses.
+// openLinkRequest has the secret in the body, so that no log of URLs has the secret.
 type openLinkRequest struct {
 	Body struct {
 		Secret   *string `json:"secret" rules:"required,len=1..512"`
@@ -38,7 +38,7 @@ func (h *shareLinks) open(ctx context.Context, c *access.Caller, r *openLinkRequ
 	if link.ExpiresAt != nil && link.ExpiresAt.Before(ends) {
 		ends = *link.ExpiresAt
 	}
-	ends = ends.Truncate(time.Second) // the precision of the token
+	ends = ends.Truncate(time.Second) // A token's expiry has this precision.
 	token, err := h.sessions.Make(ctx, schema.InsightsSessionToken{
 		Link: link.ID, Generation: int(link.Generation), ExpiresAt: ends,
 	})

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// hostLabel is the expression of a part of a host's name.
+// hostLabel matches one label of a host name.
 const hostLabel = `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
 
 // vocabulary defines the names in these operations' rules that no other domain uses.

@@ -88,8 +88,8 @@ func (a issueAnalysis) Describe(cluster issues.ClusterMembers) (issues.ClusterDe
 	return described, err
 }
 
-// clusterSummary returns the summary of a cluster. It has the language model's summary, if there is a model, the
-// cluster's size and impact, and its most typical issues in the users' own words.
+// clusterSummary returns the summary of a cluster. It has the language model's text, if a model wrote one, and the
+// cluster's size and impact. Its most typical issues follow in the users' own words.
 func clusterSummary(cluster issues.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
 	count := fmt.Sprintf("%d issues", cluster.Issues)
 	if cluster.Issues == 1 {

@@ -19,14 +19,14 @@ type Webhooks interface {
 // webhookTurn is the time that a webhook may occupy a worker while other webhooks are waiting.
 const webhookTurn = 20 * time.Second
 
-// The retries of webhooks (back-off): the pauses after the first failure, the second failure and so on. Each pause is
-// extended by up to a tenth at random. So deliveries that failed together are retried at different times. If the
-// attempt after the last pause fails, the delivery has failed and is not retried. A webhook repeats its last pause
-// until it is disabled. webhookFailingKept (store/hooks/webhook_deliveries.go) decides when failures disable it.
+// These are the pauses before retries of webhooks (back-off): after the first failure, the second failure and so on.
+// Each pause is extended by up to a tenth at random. So deliveries that failed together are retried at different times.
+// If the attempt after the last pause fails, the delivery has failed and is not retried. A webhook repeats its last
+// pause until it is disabled. webhookFailingKept (store/hooks/webhook_deliveries.go) decides when failures disable it.
 //
 // The first pauses of a delivery and of its webhook are equal, so a short outage does not change the order. Later
 // pauses of the webhook are shorter. So other deliveries overtake a delivery that the receiver always refuses. A
-// receiver that is down gets only occasional attempts, however many deliveries wait.
+// receiver that is down gets only occasional attempts, even if many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,

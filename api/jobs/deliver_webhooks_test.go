@@ -140,8 +140,8 @@ func ids(messages []webhookstest.Received) []string {
 	return ids
 }
 
-// TestWebhooksHear uses two webhooks with different types of events. Each gets its events once and in order. Webhooks
-// without these types, inactive webhooks and other organizations' webhooks get nothing.
+// TestWebhooksHear uses two webhooks with different types of events. Each webhook gets its events once and in order.
+// Webhooks without these types, inactive webhooks and other organizations' webhooks get nothing.
 func TestWebhooksHear(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -215,7 +215,7 @@ func TestWebhookRetries(t *testing.T) {
 }
 
 // TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together. So the next delivery does not
-// overtake it.
+// overtake the delivery.
 func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -260,7 +260,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	if got := h.webhook(w); !got.Active {
 		t.Errorf("one event disabled the webhook: %+v", got)
 	}
-	// A user sends it again after the receiver was fixed.
+	// A user sends the event again after the receiver is fixed.
 	r.Answers(webhookstest.Status(http.StatusOK))
 	again, err := h.st.Hooks.Redeliver(t.Context(), w.OrganizationID, w.ID, h.deliveries(w)[0].WebhookDelivery.ID)
 	if err != nil {
@@ -272,7 +272,8 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled uses two receivers. The first answers 410 Gone, and the second fails for days.
+// TestWebhookIsDisabled uses two receivers. The first receiver answers 410 Gone, and the second receiver fails for
+// days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -300,7 +301,7 @@ func TestWebhookIsDisabled(t *testing.T) {
 		); !schema.IsCode(err, schema.CodeConflict) {
 			t.Errorf("%v", err)
 		}
-		// Its failures are counted from zero.
+		// The webhook's failures are counted from zero again.
 		r.Answers(webhookstest.Status(http.StatusOK))
 		yes := true
 		if back, err := h.st.Hooks.UpdateWebhook(
@@ -328,8 +329,8 @@ func TestWebhookIsDisabled(t *testing.T) {
 	})
 }
 
-// TestWebhookPauses pauses a webhook that has pending deliveries. They are sent when the webhook is active again,
-// except deliveries that are too old.
+// TestWebhookPauses pauses a webhook that has pending deliveries. The deliveries are sent when the webhook is active
+// again, except deliveries that are too old.
 func TestWebhookPauses(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -527,7 +528,7 @@ func TestWebhookJobIsLost(t *testing.T) {
 	r := webhookstest.New(t)
 	w := h.hook(r)
 	h.happen("comment.created", "a")
-	// The job, asked for by a retry that was due, never ran.
+	// A due retry requested the job, and the job never ran.
 	if _, err := h.conn.Exec(t.Context(), "update webhook_deliveries set asked = true"); err != nil {
 		t.Fatal(err)
 	}

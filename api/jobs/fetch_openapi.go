@@ -15,14 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Specs reads OpenAPI specifications. Its errors are openapi.Problems, or that of a canceled context.
+// Specs reads OpenAPI specifications. Specs returns errors of type openapi.Problems, or the error of a canceled
+// context.
 type Specs interface {
 	Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (openapi.Fetched, error)
 }
 
 const (
 	// specsAtOnce is the number of specifications that one job fetches concurrently. So a slow server does not delay
-	// the fetches from others.
+	// the fetches from other servers.
 	specsAtOnce = 4
 	// specsTime is the time after which a job starts no further fetch. The rest of the job's time is for the started
 	// fetches.
@@ -41,7 +42,7 @@ func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job fetches no specifications"})
 	}
 	var begun []string
-	var group errgroup.Group // a failure does not stop the others
+	var group errgroup.Group // A failure does not stop the other fetches.
 	group.SetLimit(specsAtOnce)
 	for end := time.Now().Add(specsTime); time.Now().Before(end); {
 		spec, found, err := d.Store.Specs.StartFetch(ctx, args.Organization, begun)
@@ -90,7 +91,8 @@ func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 			interval = min(interval, firstSpecPause<<min(spec.FetchFailures, 10))
 		}
 	}
-	// Up to a tenth more, so that specifications that were set together are not always fetched together.
+	// Up to a tenth of the interval is added, so that specifications that were set together are not always fetched
+	// together.
 	result.Next = time.Now().Add(interval + rand.N(interval/10+1))
 	return d.Store.Specs.EndFetch(ctx, spec, result)
 }

@@ -166,7 +166,7 @@ func TestSpecsAreFetched(t *testing.T) {
 	t.Parallel()
 	b, server := newSpecBench(t), newSpecServer(t)
 	b.set("pets", server.URL+"/openapi.yaml")
-	told := b.heard() // of the source
+	told := b.heard() // The count includes the change of the source.
 	b.run(nil, withSpecs(openapi.NewFetcher(outboundtest.Guard(t, outboundtest.Loopback), openapi.DefaultLimits), time.Hour))
 	first := b.until("pets", "fetched", complete)
 	if first.Versions != 1 || first.ErrorCode != "" || len(errorsOf(t, first)) != 0 || b.heard() != told+1 {
@@ -265,7 +265,8 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the other specifications.
+// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the specifications that the
+// first node did not fetch.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

@@ -82,7 +82,8 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 
-// These describe the author of the commits. A repository may be public, so it gets no names and addresses of users.
+// These constants describe the author of the commits. A repository may be public, so it gets no names and addresses of
+// users.
 const (
 	committerName  = "Octavo"
 	committerEmail = "octavo@users.noreply.invalid"

@@ -16,8 +16,8 @@ import (
 // exportFrom is the commit whose files an export starts from.
 type exportFrom struct {
 	force bool
-	// snapshot is the parent of the export's commit; nil for a first commit. newBranch is true if the branch starts
-	// there.
+	// snapshot is the parent of the export's commit; nil for a first commit. newBranch is true if the branch starts at
+	// this commit.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
 	// copied is a commit of another repository. The synchronized files of this commit become files of the first commit.

@@ -15,7 +15,7 @@ import (
 // maxGitMoves bounds how often an import starts again because its space's rules or its change request have changed.
 const maxGitMoves = 5
 
-// importRepository makes a branch's files pages of the space, or of a change request.
+// importRepository imports a branch's files as pages of the space, or of a change request.
 func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	g.progress.at(schema.GitFetching, 0, 0)
 	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)

@@ -60,7 +60,8 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	if errors.Is(ctx.Err(), context.Canceled) { // the node stops, or another job gets the worker: see worker.Work
+	// The node is stopping, or another job gets the worker: see worker.Work.
+	if errors.Is(ctx.Err(), context.Canceled) {
 		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
 	}
 	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
@@ -75,7 +76,7 @@ type gitRun struct {
 	base       store.GitBase
 	now        time.Time
 	notes      []schema.GitNote
-	files      map[string]gitsync.File // the repository's files, by path
+	files      map[string]gitsync.File // files has the repository's files, by path.
 	pending    []store.Document
 	bytes      int
 	progress   gitProgress
@@ -83,7 +84,7 @@ type gitRun struct {
 
 func (g *gitRun) run(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // another attempt would only panic again
+		if p := recover(); p != nil { // Another attempt would only panic again.
 			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -151,7 +152,7 @@ func (g *gitRun) outcome(commit string) store.GitOutcome {
 	return store.GitOutcome{Operation: g.operation, Commit: commit, Notes: g.notes, Now: g.now}
 }
 
-// maxNotes limits the stored notes about entries that were left.
+// maxNotes limits the stored notes about entries that were left out.
 const maxNotes = 200
 
 func (g *gitRun) note(path, text string) {
@@ -254,7 +255,7 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 // keptBytes bounds the documents that wait to be stored.
 const keptBytes = 4 << 20
 
-// keep stores the documents that wait, if they have more bytes than allowed.
+// keep stores the pending documents, if they have more bytes than allowed.
 func (g *gitRun) keep(ctx context.Context, allowed int) error {
 	if g.bytes <= allowed {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// inviteFill has the values for the template of an invite's mail. Organization and Inviter were chosen by users, and
-// are shown by view.ShownName.
+// inviteFill has the values for the template of an invite's mail. Users have chosen Organization and Inviter, so both
+// are shown through view.ShownName.
 type inviteFill struct {
 	Organization, Inviter, Role string
 	// Until is the time at which the invite expires; "" means never.

@@ -103,7 +103,7 @@ func (b *bench) ask(steps ...step) {
 	}
 }
 
-// run starts a runner that does steps by work.
+// run starts a runner whose steps call work.
 func (b *bench) run(work func(context.Context, step) error, options ...func(*Config)) (stop func()) {
 	b.t.Helper()
 	st := storetest.Open(b.t, b.url)
@@ -406,14 +406,15 @@ func (s singleStep) JobKind() schema.JobKind {
 	return row
 }
 
-// Environment variables of a process that a test kills: its database, the kind of its jobs, and their counterpart.
+// These environment variables are for a process that a test kills: its database, the kind of its jobs, and the
+// counterpart of the jobs.
 const (
 	victimEnv            = "OCTAVO_TEST_JOBS_VICTIM"
 	victimKindEnv        = "OCTAVO_TEST_JOBS_VICTIM_KIND"
 	victimCounterpartEnv = "OCTAVO_TEST_JOBS_VICTIM_COUNTERPART"
 )
 
-// TestMain runs jobs in the process that a test kills. Without a kind, they never end.
+// TestMain runs jobs in the process that a test kills. Without a kind, the jobs never end.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(victimEnv); url != "" {
 		victim(url)

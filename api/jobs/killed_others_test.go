@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specificationHeld dies in the middle of one document, after another one.
+// specificationHeld dies in the middle of a document, after another document is complete.
 func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 1)
 	var mu sync.Mutex
@@ -71,7 +71,7 @@ func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// modelHeld has three clusters to refine. The model answers about the second.
+// modelHeld has three clusters to refine. The model answers about the second cluster.
 func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 2)
 	server := chattest.New(t, func(chattest.Request) chattest.Answer {
@@ -93,7 +93,8 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	if err := b.st.Issues.IngestConversations(t.Context(), organization, "email", time.Now(), list); err != nil {
 		t.Fatal(err)
 	}
-	// By hand, because the ingest's job would enqueue this one a second time.
+	// The test analyzes the conversations itself, because the ingest's job would enqueue the refining job a second
+	// time.
 	analysis := func() issues.Analysis { return issueAnalysis{method: conversations.NewMethod()} }
 	if err := b.st.Issues.AnalyzeConversations(t.Context(), organization, analysis); err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func (b *bench) runOf(translation string) store.TranslationRun {
 	return runs.Rows[0]
 }
 
-// count is the number that a query gives.
+// count returns the number that a query returns.
 func (b *bench) count(query string, args ...any) (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), query, args...).Scan(&n); err != nil {
@@ -142,7 +142,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 					}
 				}
 			}
-			const segments = 1 + killedPages*(1+killedParagraphs) // with the titles
+			const segments = 1 + killedPages*(1+killedParagraphs) // The number includes the titles.
 			if run := b.runOf(row.ID); run.State != schema.RunDone || run.Segments != segments || len(times) != segments || run.ReportCount != 0 {
 				t.Errorf("%+v, %d texts were sent", run, len(times))
 			}

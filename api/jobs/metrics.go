@@ -21,7 +21,7 @@ type Metrics struct {
 	wordsAlone                  prometheus.Gauge
 }
 
-// outcomes are the metric's labels for attempts, by the state in which an attempt leaves its job.
+// outcomes has the metric's label for an attempt, by the state of the job after the attempt.
 var outcomes = map[schema.JobState]string{
 	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
 }
@@ -70,7 +70,7 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// set shows totals. A kind without totals has no unfinished jobs.
+// set writes the totals to the gauges. A kind without totals has no unfinished jobs.
 func (m *Metrics) set(totals []queue.Totals) {
 	byKind := map[string]queue.Totals{}
 	for _, t := range totals {

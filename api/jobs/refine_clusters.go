@@ -10,15 +10,15 @@ import (
 )
 
 // Refiner lets a language model write a title and a summary of a cluster, from the titles of its issues. language is
-// empty if it is unknown. A text is empty if the model had none. Its errors are of type *provider.Error.
+// empty if it is unknown. A text that the model did not return is empty. Its errors are of type *provider.Error.
 type Refiner interface {
 	Refine(ctx context.Context, language string, titles []string) (title, overview string, err error)
 }
 
-// refineClusters refines one cluster after the other. Finished clusters stay refined if it is stopped.
+// refineClusters refines one cluster after the other. If it is stopped, the finished clusters stay refined.
 func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) error {
 	if d.Refiner == nil {
-		return nil // the setting was removed: the titles of the built-in method stay
+		return nil // The setting was removed: the titles of the built-in method stay.
 	}
 	after := ""
 	for {

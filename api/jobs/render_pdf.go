@@ -17,7 +17,7 @@ import (
 func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	wanted, err := d.Store.PDF(ctx, args.Space, args.Key)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return nil // the space is deleted, or nobody has requested the PDF for a day
+		return nil // The space is deleted, or nobody has requested the PDF for a day.
 	}
 	if err != nil || wanted.Content != "" {
 		return err
@@ -46,7 +46,7 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 
 // pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Reusable contents
 // replace the blocks that refer to them. Hidden pages and the pages below them are left out, unless the requested page
-// is hidden. Links have no text and are skipped.
+// is hidden. Pages that are links have no text and are skipped.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {

@@ -39,7 +39,7 @@ func WorkConns(kinds []Kind) int {
 // Config has the settings of a Runner. Deps, Pool and Log are required. For other members, zero means the default.
 type Config struct {
 	Deps Deps
-	// Pool is river's own, of PoolConns connections.
+	// Pool is river's own pool of PoolConns connections.
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	// Kinds are the kinds that run; nil means all.
@@ -50,8 +50,8 @@ type Config struct {
 	// Poll is the interval of the search for jobs whose notification was lost, and for jobs that wait for their turn; 0
 	// means 1 s.
 	Poll time.Duration
-	// Settle is the minimum age of a change before front ends are notified. Cached answers of all nodes are younger. 0
-	// notifies them immediately.
+	// Settle is the minimum age of a change before front ends are notified. At this age, all nodes have dropped the
+	// answers that they cached before the change. 0 notifies front ends immediately.
 	Settle time.Duration
 	// LostAfter is the time without a lock after which a node's jobs are lost; 0 means 10 s.
 	LostAfter time.Duration
@@ -121,7 +121,7 @@ func New(cfg Config) (*Runner, error) {
 	return r, nil
 }
 
-// keptByRiver makes river keep ended jobs: the sweep deletes them, by a guarded clock.
+// keptByRiver prevents river from deleting ended jobs: the sweep deletes them, with a guarded clock.
 const keptByRiver = -1
 
 // Start runs jobs until Stop.
@@ -243,7 +243,7 @@ func (r *Runner) tend(ctx context.Context) {
 	}
 }
 
-// hasten lets jobs run that a clock which was set back holds up.
+// hasten lets jobs run whose times are far in the future, as after the clock was set back.
 func (r *Runner) hasten(ctx context.Context) error {
 	n, err := r.deps.Store.Queue.Hasten(ctx, 2*longestPause)
 	if n > 0 {

@@ -17,7 +17,7 @@ type Mailer interface {
 
 // sendInvites sends the pending mails of an organization, each at most once. A mail is sent twice only if the process
 // ended during its transfer. Both copies have the same Message-ID and link. A problem with one mail does not delay the
-// others. A problem with the server delays all, and their list shows the reason.
+// others. A problem with the server delays all mails, and the list of invites shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
@@ -40,7 +40,7 @@ func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 type inviteSending struct {
 	deps         Deps
 	organization string
-	conn         *mail.Connection // nil until there is something to send
+	conn         *mail.Connection // conn is nil until there is a mail to send.
 	waiting      int
 }
 
@@ -58,7 +58,7 @@ func (s *inviteSending) postponed() error {
 	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
 }
 
-// send sends a mail and records the outcome. Its error concerns all mails.
+// send sends a mail and records the outcome. It returns only errors that concern all mails.
 func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -106,9 +106,9 @@ func (s *inviteSending) open(ctx context.Context) error {
 	return nil
 }
 
-// unable stores the reason why mails cannot be sent in all of the mails. Its causes are texts for users.
+// unable stores, in all mails of the organization, the reason why mails cannot be sent. cause is a text for users.
 func (s *inviteSending) unable(ctx context.Context, cause error) error {
-	if ctx.Err() != nil { // the mail server is not at fault
+	if ctx.Err() != nil { // The mail server is not at fault.
 		return ctx.Err()
 	}
 	if err := s.deps.Store.Orgs.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {

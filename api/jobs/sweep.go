@@ -17,8 +17,8 @@ import (
 
 const (
 	sweepInterval = time.Minute
-	sweepTime     = 30 * time.Second // bounds one sweep
-	// packAge is longer than any job runs. Nodes may share the directory, so the sweep deletes nothing younger.
+	sweepTime     = 30 * time.Second // sweepTime bounds one sweep.
+	// packAge is longer than any job runs. Nodes may share the directory, so the sweep deletes no younger entry.
 	packAge = 2 * time.Hour
 )
 
@@ -77,7 +77,7 @@ func (s *Sweep) Packs(ctx context.Context) error {
 }
 
 // now returns the time from which the files' ages are measured. It is the store's guarded time or this machine's time,
-// whichever is earlier. This machine wrote the files' times.
+// whichever is earlier. This machine's clock has set the files' times, so its time counts as well.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
 	if own := time.Now(); own.Before(guarded) {
@@ -134,7 +134,7 @@ func (s *Sweep) auditEntries(ctx context.Context) (more bool, err error) {
 	return s.cfg.Store.Audit.DeleteOldAuditEntries(ctx, s.cfg.AuditRetention)
 }
 
-// batch runs the steps up to the first with more to delete.
+// batch runs the steps in order, until a step reports that more is left.
 func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	for _, step := range s.steps() {
 		more, err := step.delete(ctx)

@@ -38,8 +38,8 @@ func TestSweepFollowsTheBacklog(t *testing.T) {
 	}
 }
 
-// TestSweepKeepsTheAuditLogAsLongAsItIsSet: entries older than the setting go, also entries of the installation. A
-// setting of 0 keeps all.
+// TestSweepKeepsTheAuditLogAsLongAsItIsSet: entries older than the setting are deleted, including entries of the
+// installation. A setting of 0 keeps all entries.
 func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)

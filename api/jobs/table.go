@@ -37,8 +37,8 @@ type Deps struct {
 	Store *store.Store
 	// Git reaches the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil without a renderer. PDFMemory is the estimated maximum of the memory that it needs for a
-	// part of a PDF.
+	// Renderer makes PDFs; nil without a renderer. PDFMemory is the largest estimated memory that the renderer may need
+	// for a part of a PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
 	// FrontEnds notifies front ends of changes; nil without front ends.

@@ -79,7 +79,7 @@ func heap() [2]uint64 {
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
 }
 
-// watchHeap samples the heap until its result is called. The result returns the maximum of each measure.
+// watchHeap samples the heap until the returned function is called. That function returns the maximum of each measure.
 func watchHeap() func() [2]uint64 {
 	var most [2]uint64
 	stop, done := make(chan struct{}), make(chan struct{})

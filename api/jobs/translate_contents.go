@@ -55,8 +55,8 @@ func (t *translator) eachContent(ctx context.Context, pages []translatedPage, se
 	return nil
 }
 
-// content puts translations into a reusable content and returns the id of the copy's file. Without translated text that
-// is the source's file. Files are immutable, so the id is derived from the contents.
+// content puts translations into a reusable content and returns the id of the copy's file. If no text is translated,
+// this is the source's file. Files are immutable, so the id is derived from the contents.
 func (t *translator) content(c *reusable, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace) string {
 	for _, r := range fill(c.places, known) {
 		r.Page, r.Segment = c.page, c.id+"/"+r.Segment

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// translatedPage is a page of the source that becomes one of the copy.
+// translatedPage is a page of the source that becomes a page of the copy.
 type translatedPage struct {
 	node tree.Node
 	// document is a copy of the source page's document. It is nil for a page without a document.
@@ -21,7 +21,8 @@ type translatedPage struct {
 	places []translation.Place
 }
 
-// These are the texts of a page that are segments. The lengths are in characters, as in the API.
+// These constants name the texts of a page that are segments, and bound their lengths. The lengths are in characters,
+// as in the API.
 const (
 	segmentTitle       = "title"
 	segmentDescription = "description"
@@ -211,7 +212,7 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 }
 
 // keepCorrections finds the segments of a page that a user has corrected in the copy. At these segments the page gets
-// the last run's text, so that the merge sees no change and the whole correction stays. A correction is outdated once
+// the text of the last run. So the merge sees no change there, and the correction stays. A correction is outdated once
 // its source has changed since the last edit of the correction.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID

@@ -145,8 +145,8 @@ func (t *translator) begin() error {
 	return nil
 }
 
-// termIn returns the term of a language. Glossaries may write a language in capitals. They have no terms for single
-// countries.
+// termIn returns the term of a language. Glossaries may write a language in capitals. Glossaries have no terms for
+// single countries.
 func termIn(terms map[string]string, language string) string {
 	base, _, _ := strings.Cut(language, "-")
 	for _, code := range []string{language, base} {

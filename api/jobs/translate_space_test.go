@@ -29,7 +29,7 @@ func (s stopping) Check(ctx context.Context, _, _ string) error {
 	return ctx.Err()
 }
 
-// A stopping node does not fail a run: another node continues it.
+// TestTranslationOfStoppedNode: a stopping node does not fail a run, and another node continues the run.
 func TestTranslationOfStoppedNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -53,8 +53,8 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 	}
 }
 
-// The pages of a first copy may take minutes to write. Meanwhile the organization's structure can change. The source
-// can also change, which requests another run.
+// TestFirstTranslationHoldsUpNobody: the pages of a first copy may take minutes to write. Meanwhile the organization's
+// structure can change. The source can also change, which requests another run.
 func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -94,7 +94,7 @@ func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, 
 	for i, text := range b.Texts {
 		w.asked(text.Source)
 		if w.refuses != "" && strings.Contains(text.Source, w.refuses) {
-			translations[i] = "\x00" // no document can contain NUL
+			translations[i] = "\x00" // No document can contain NUL.
 		}
 	}
 	return translations, err
@@ -115,7 +115,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			tenant := storetest.NewTenant(t, b.st, "ours")
 			b.fill(tenant, test.pages, func(page int) schema.Document {
 				blocks := []schema.Node{schema.Block("paragraph", schema.Text("A sentence of every page."))}
-				for i := range perPage - 2 { // besides this segment and the title
+				for i := range perPage - 2 { // The page also has the segment above, and the title.
 					blocks = append(blocks, schema.Block("paragraph", schema.Text(paragraphOf(page, i))))
 				}
 				return schema.NewDocument(blocks...)
@@ -167,7 +167,8 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			}
 			wantTimes, wantReports := 1, 0
 			if test.refuses != "" {
-				wantTimes, wantReports = 3, test.pages*(perPage-1) // again with a complaint, and again in parts
+				// The text is sent again with a complaint, and again in parts.
+				wantTimes, wantReports = 3, test.pages*(perPage-1)
 			}
 			if common != wantTimes || int(done.ReportCount) != wantReports || len(reports) != min(wantReports, 1000) {
 				t.Errorf("what is on every page was asked for %d times; %d reports, %d of them kept", common, done.ReportCount, len(reports))
@@ -176,7 +177,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// The log has the provider's text. Users do not see it.
+// TestExplainTranslation: the log has the provider's text. Users do not see this text.
 func TestExplainTranslation(t *testing.T) {
 	t.Parallel()
 	client := provider.New(provider.Config{Guard: outbound.New(outbound.Config{}), URL: &url.URL{}, Name: "the translator"})

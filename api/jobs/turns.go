@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// errGivesWay is the cause of an attempt's end if another job gets its worker.
+// errGivesWay is the cause of an attempt's end if the job gives its worker to another job.
 var errGivesWay = errors.New("the job gives way to others")
 
-// turns are the jobs that run on a node, and the jobs that wait for them.
+// turns has the jobs that run on a node, and the jobs that wait for a worker.
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
@@ -31,8 +31,8 @@ type turn struct {
 	end          context.CancelCauseFunc
 }
 
-// begins records that a job runs. The context ends when the job must give way. If one of its transfers is slow, the job
-// counts as slow.
+// begins records that a job runs. The context ends when the job must give its worker to another job. If one of its
+// transfers is slow, the job counts as slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}

@@ -71,10 +71,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns tests every kind of the table. Endless slow jobs take all workers while no other job waits. They belong to
-// a user with many organizations, to an organization with many users, or to one stranger for each worker. Other users'
-// jobs run nevertheless. While they wait, no user and no organization has two running jobs, and stopped jobs lose no
-// attempt.
+// TestTurns tests every kind of the table. Endless slow jobs take all workers while no other job waits. The slow jobs
+// belong to a user with many organizations, to an organization with many users, or to one stranger for each worker.
+// Other users' jobs run nevertheless. While these jobs wait, no user and no organization has two running jobs, and
+// stopped jobs lose no attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -55,8 +55,8 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return errors.New(reason)
 }
 
-// maxStatement limits each statement of a job. If a node is lost during a statement, the statement may still run, with
-// its locks.
+// maxStatement limits each statement of a job. If a node is lost during a statement, Postgres may still run the
+// statement and hold its locks.
 const maxStatement = 5 * time.Minute
 
 // lastAttempt is the key of a context's value. The value is true if a failure of the attempt is final.

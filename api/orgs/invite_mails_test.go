@@ -252,8 +252,8 @@ func TestResend(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+"/invites/"+h.Ours.Users[schema.RoleRead].ID+"/resend", s.Token, nil), 404)
 }
 
-// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown at all mails, and
-// they wait.
+// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown for all mails, and
+// the mails wait.
 func TestMailServerFails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,7 +282,8 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The server refuses the login until the operator repairs it. A mail that waited for a day is not sent any more.
+	// The server refuses the login until the operator corrects the login. A mail that waited for a day is not sent any
+	// more.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)
@@ -301,8 +302,8 @@ func TestMailServerFails(t *testing.T) {
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
 }
 
-// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The others wait, and are sent
-// on the next day.
+// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The other mails wait, and are
+// sent on the next day.
 func TestMailsOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

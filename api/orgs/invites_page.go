@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// invitePageLimit is more than the form of the page has.
+// invitePageLimit bounds the page's form in bytes; the form of a browser is smaller.
 const invitePageLimit = 16 << 10
 
 type showInvitePageRequest struct {
@@ -42,7 +42,7 @@ var acceptedPage = template.Must(template.New("accepted").Parse(
 {{else}}<p>Your account was there before, so that there is no new token: use yours.</p>
 {{end}}`))
 
-// linkGone refuses a link without an invite. It does not reveal whether the link ever existed.
+// linkGone replaces the error for a link without an invite. It does not reveal whether the link ever existed.
 func linkGone(err error) error {
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return &schema.Error{

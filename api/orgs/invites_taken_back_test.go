@@ -63,7 +63,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		name string
 		// list is the path of the list with the grant. Paths below it change and revoke the grant.
 		list string
-		// reads is a space that the person can read, unless the person is a guest.
+		// reads is a space that the person can read with a role.
 		reads string
 		// in gives a new person access by the invite. about is the person or the team that the list shows.
 		in func(h *apitest.Harness, role schema.Role) (id, token, about string)

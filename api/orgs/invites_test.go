@@ -136,7 +136,7 @@ func TestInvitesInParallel(t *testing.T) {
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Error(diff)
 	}
-	// Without them, everything is as it was.
+	// After the invited people are deleted, the database is as before the invites.
 	h.Exec("delete from users where email ilike 'p_@example.com'; delete from mail_counts; delete from secrets where name = 'invite-links'; delete from river_job where kind = 'send_invites'")
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Error(diff)
@@ -357,7 +357,7 @@ func TestLinkInviteToContent(t *testing.T) {
 		if role, ok := h.Role(stranger.ID); !ok || role != schema.RoleGuest {
 			t.Errorf("role %q %v", role, ok)
 		}
-		// A higher level raises access. A lower level does not reduce it.
+		// A higher level raises access. A lower level does not reduce access.
 		for _, level := range []string{`"edit"`, `"read"`, `null`} {
 			changed := shape.Want(t, form, h.Do("PATCH", one, s.Token, `{"level":`+level+`}`).Body)
 			if !cmp.Equal(changed, shape.Want(t, form, h.Do("GET", one, s.Token, nil).Body)) {

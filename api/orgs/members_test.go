@@ -311,7 +311,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	}
 }
 
-// TestOrganizationSettings changes every setting of an organization, and resets those that can be reset.
+// TestOrganizationSettings changes every setting of an organization, and resets every setting that can be reset.
 func TestOrganizationSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -376,7 +376,7 @@ func TestOrganizationSettings(t *testing.T) {
 	}
 }
 
-// TestSpaceSettings changes every setting of a space, and deletes it.
+// TestSpaceSettings changes every setting of a space, and deletes the space.
 func TestSpaceSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

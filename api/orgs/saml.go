@@ -88,7 +88,7 @@ func (h *samlProviders) resource(
 }
 
 // areCertificatesOrEmpty refuses texts that cannot verify a login. Administrators may paste private keys by mistake,
-// and those must not be shown to others.
+// and other people must not see these keys.
 func areCertificatesOrEmpty(text string) bool { return text == "" || areCertificates(text) }
 
 func areCertificates(text string) bool {

@@ -75,7 +75,7 @@ type SAMLAddress struct {
 	ID             string `path:"samlProviderId"`
 }
 
-// active finds a provider that users can log in with. Other providers are not found.
+// active finds a provider that users can log in with. It returns "not found" for other providers.
 func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (orgs.SAMLProvider, error) {
 	row, err := h.provider(ctx, r)
 	if err == nil && !row.Active {
@@ -159,8 +159,8 @@ func (h *samlLogins) requests(ctx context.Context, row orgs.SAMLProvider) (samlR
 	return samlRequests{key: key, provider: row.ID}, err
 }
 
-// mayReturnTo allows redirects only to our own origin and to origins that the operator allows. The receiver of the code
-// gets the session.
+// mayReturnTo allows redirects only to our own origin and to origins that the operator allows. The check must be
+// strict, because the receiver of the code gets the session.
 func (h *samlLogins) mayReturnTo(address string) bool {
 	target, err := url.Parse(address)
 	if err != nil || target.Fragment != "" || target.User != nil {

@@ -216,8 +216,8 @@ func TestWhoIsLinked(t *testing.T) {
 	}
 }
 
-// TestSessionsKeepToTheirOrganization: the user is an admin of two organizations. The session is valid only for one of
-// them.
+// TestSessionsKeepToTheirOrganization: the user is an admin of two organizations. The session is valid only for our
+// organization.
 func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -401,7 +401,7 @@ func TestRefusedAnswers(t *testing.T) {
 		t.Errorf("stored: %s", diff)
 	}
 	// Two nodes get the same answer concurrently, and exactly one of them logs in. A second tab does not disturb the
-	// first.
+	// first tab.
 	_, both := s.Start("", cookie)
 	var in atomic.Int32
 	var wait sync.WaitGroup
@@ -439,7 +439,7 @@ func TestAuditOfLogins(t *testing.T) {
 		return lines
 	}
 	var me string
-	for range 2 { // The second finds the account.
+	for range 2 { // The second login finds the account.
 		token := tokenOf(t, s.LogIn(samltest.Person{NameID: "1", Email: "new@acme.example", Name: "Nora New"}))
 		me = h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
 	}

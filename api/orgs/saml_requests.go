@@ -20,12 +20,12 @@ const (
 	samlCookie = "octavo_sso"
 	// samlRequestLife is the time that somebody has to log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
-	// mostSAMLRequests is the number of unfinished logins that one browser may have at one provider, for example in
+	// mostSAMLRequests is the largest number of unfinished logins of one browser at one provider, for example in
 	// several tabs.
 	mostSAMLRequests = 4
 )
 
-// samlRequest is a login that a browser started. The server stores no data until the answer. The browser keeps the
+// samlRequest is a login that a browser started. The server stores no data until the answer. The browser stores the
 // signed request.
 type samlRequest struct {
 	ID       string `json:"i"`
@@ -66,13 +66,13 @@ func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 }
 
 // cookie writes the requests, the newest first. Identity providers answer with a cross-site form, and the browser must
-// send the cookie with it. Browsers require https for that. acs is the path of the cookie.
+// send the cookie with it. Browsers require https for such a cookie. acs is the path of the cookie.
 func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, error) {
 	address, err := url.Parse(acs)
 	if err != nil {
 		return nil, err
 	}
-	// The start of a login also reads the cookie, to add to it.
+	// The path also covers the start of a login, which adds its request to the cookie.
 	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
 	if address.Scheme == "https" {
 		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode

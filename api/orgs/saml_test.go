@@ -191,14 +191,14 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	}
 }
 
-// TestSAMLChangesAtOnce changes different members concurrently. No change undoes another.
+// TestSAMLChangesAtOnce changes different members concurrently. No change undoes another change.
 func TestSAMLChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	s := apitest.NewSupport(h)
 	_, certificate := testCertificate(t)
 	one := "/saml/" + apitest.Examples["updateOrganizationSAMLProvider"].Make(h, h.Ours)["samlProviderId"]
-	// The two rarely collide in a single round.
+	// Two changes rarely collide in a single round.
 	for i := range 20 {
 		label, entity, role := fmt.Sprint("L", i), fmt.Sprint("E", i), []schema.Role{schema.RoleRead, schema.RoleEdit}[i%2]
 		var wait sync.WaitGroup

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// sessions are the operations on logins by SAML that are under way.
+// sessions has the operations on the active sessions of SAML logins.
 type sessions struct{ store *store.Store }
 
 func sessionOperations(h *sessions) []frame.Operation {

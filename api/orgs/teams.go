@@ -139,7 +139,7 @@ type updateTeamMembersRequest struct {
 	} `body:"json"`
 }
 
-// membership is the role that a user is to have in a team.
+// membership is the new role of a user in a team.
 type membership struct {
 	Role *string `json:"role" rules:"required,enum=teamRole"`
 }

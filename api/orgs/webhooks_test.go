@@ -44,7 +44,8 @@ var (
 	}
 )
 
-// TestWebhookResource makes, reads, lists, changes and deletes a webhook. Its secret is in two answers and nowhere else.
+// TestWebhookResource makes, reads, lists, changes and deletes a webhook. The webhook's secret is in two answers and
+// nowhere else.
 func TestWebhookResource(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -166,7 +167,7 @@ func TestBadWebhooks(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+one+"/deliveries/nothing/redeliver", s.Token, nil), 404)
 }
 
-// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends one again.
+// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends a delivery again.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)

@@ -115,9 +115,11 @@ func Metadata(s Service) ([]byte, error) {
 // mostCertificates is the largest number of certificates of a provider. Some providers announce the next key early.
 const mostCertificates = 4
 
-// ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and footer of one.
+// ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and
+// footer of one certificate.
 func ParseCertificates(text string) ([]*x509.Certificate, error) {
-	if strings.Contains(text, "PRIVATE KEY") { // Also a part of a key, which pem skips: members see what is stored.
+	// Refuse also a part of a key, which pem skips, because members see the stored text.
+	if strings.Contains(text, "PRIVATE KEY") {
 		return nil, errors.New("there is a private key")
 	}
 	block, rest := pem.Decode([]byte(text))

@@ -108,7 +108,7 @@ func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time
 	return found, nil
 }
 
-// unmarshal decodes an element. The namespaces that its parents declare go along.
+// unmarshal decodes an element. It adds the namespaces that the element's parents declare.
 func unmarshal(el *etree.Element, into any) error {
 	document := etree.NewDocument()
 	root := el.Copy()
@@ -242,7 +242,7 @@ func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []
 	return "", err
 }
 
-// The names under which providers send addresses and names.
+// These are the attribute names under which providers send addresses and names.
 var (
 	emailAttributes = []string{
 		"email", "mail", "emailaddress", "urn:oid:0.9.2342.19200300.100.1.3", "urn:oid:1.2.840.113549.1.9.1",

@@ -12,7 +12,7 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// The accepted algorithms. SHA-1 is not among them.
+// These are the accepted algorithms. SHA-1 is refused.
 var (
 	signatureMethods = map[string]bool{
 		dsig.RSASHA256SignatureMethod: true, dsig.RSASHA384SignatureMethod: true, dsig.RSASHA512SignatureMethod: true,
@@ -27,7 +27,7 @@ var (
 	}
 )
 
-// signatureOf is the signature that an element carries, or nil.
+// signatureOf returns the signature of an element, or nil.
 func signatureOf(el *etree.Element) *etree.Element {
 	for _, child := range el.ChildElements() {
 		if child.Tag == "Signature" && child.NamespaceURI() == signatureNamespace {
@@ -111,8 +111,8 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the namespaces: %w", err)
 	}
-	// Only the administrator's keys count. The key in the message is ignored: the message may name no key, or only a
-	// modulus.
+	// Only the administrator's keys are trusted. The key in the message is ignored: the message may name no key, or
+	// only a modulus.
 	if info := signatureOf(el).SelectElement("KeyInfo"); info != nil {
 		signatureOf(el).RemoveChild(info)
 	}
@@ -129,7 +129,7 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	return nil, err
 }
 
-// errNotGoodNow says when the newest certificate is valid, because administrators should check this one.
+// errNotGoodNow says when the newest certificate is valid, because administrators should check this certificate.
 func errNotGoodNow(certificates []*x509.Certificate) error {
 	newest := slices.MaxFunc(certificates, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 	return fmt.Errorf("the certificate of the identity provider is good from %s to %s only",

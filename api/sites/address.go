@@ -20,9 +20,9 @@ import (
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
 // The default section, and the default site space of a section, omit their path. Paths of sections and site spaces
-// cannot begin with "~", so none is mistaken for a share key. A page's path may, but has another form than a key. If a
-// page has the path of a section, the section wins. The same holds for a site space of the default section. The address
-// holds the site's id, because its basename may change.
+// cannot begin with "~", so none is mistaken for a share key. A page's path may begin with "~", but it has another form
+// than a key. If a page has the path of a section, the section has precedence. A site space of the default section also
+// has precedence over a page with its path. The address has the site's id, because the site's basename may change.
 //
 // The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
 // and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals
@@ -56,7 +56,7 @@ type siteView struct {
 	id       string
 	shareKey string
 	spaces   map[string]postgres.ContentAccess
-	// places has the spaces' published places. A reader of this site gets the places on it.
+	// places has the spaces' published places. For a reader of this site, the places are on this site.
 	places map[string]*sites.SpacePlace
 	// reader is nil for members, who see every part.
 	reader *access.Reader

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/condition"
 )
 
-// checkCondition checks the expression that decides whether visitors see something. Null removes it, and so does empty
-// text, which the contract allows.
+// checkCondition checks the expression that decides whether visitors see something. Null removes the condition, and so
+// does empty text, which the contract allows.
 func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	if schema.Or(text.Value, "") == "" {
 		return

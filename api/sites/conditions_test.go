@@ -24,7 +24,7 @@ func adaptive(h *apitest.Harness, site string, changes ...any) string {
 }
 
 // TestConditionalBlocks uses a page with a part for visitors who have a plan. Readers see this part only with the
-// claim: as a document, as Markdown, by path, and in excerpts of searches. Users see all of it.
+// claim: as a document, as Markdown, by path, and in excerpts of searches. Users see all parts.
 func TestConditionalBlocks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -82,7 +82,7 @@ func (r *setCustomizationRequest) Validate() []schema.Detail {
 func (r *setCustomizationRequest) settings() customization.Customization {
 	settings := r.Body.Customization
 	settings.Favicon = schema.Some(*r.Body.Favicon)
-	// null means the same as absence here.
+	// Here null means the same as an absent member.
 	return customization.Merge(customization.Customization{}, settings)
 }
 

@@ -81,7 +81,7 @@ func (d describer) leaves(described, value any, path []any) (found []leaf) {
 		for i := range value {
 			for _, l := range d.leaves(node["items"], value[i], at(i)) {
 				if _, isText := l.other.(string); isText && slices.Contains(value, l.other) {
-					continue // lists of names have no duplicates
+					continue // Lists of names have no duplicates.
 				}
 				found = append(found, l)
 			}
@@ -137,7 +137,7 @@ var actionPaths = map[string][]any{
 	"git": {"git", "showEditLink"}, "pdf": {"pdf", "enabled"},
 }
 
-// settled carries a change of one form of the page actions over to the other form.
+// settled applies a change of one form of the page actions to the other form.
 func settled(settings map[string]any, path []any) map[string]any {
 	items := slices.Clone(settings["pageActions"].(map[string]any)["items"].([]any))
 	for _, action := range slices.Sorted(maps.Keys(actionPaths)) {
@@ -218,7 +218,7 @@ func TestEveryLeafOfACustomization(t *testing.T) {
 				items := fmt.Sprint(l.path[:min(2, len(l.path))]) == "[pageActions items]"
 				if name != "both forms" && !actions || name == "switches" && items || name == "the list" && !items &&
 					l.path[0] == "pageActions" {
-					continue // other members have one form, and this client does not know the other form
+					continue // Other members have one form, and this client does not know the other form.
 				}
 				got := s.Ok(level.method, level.path, body, 200)
 				want := settled(changed, l.path)

@@ -111,7 +111,7 @@ func TestSiteCustomization(t *testing.T) {
 			t.Errorf("read: %s", diff)
 		}
 	}
-	// The next PUT replaces all of it.
+	// The next PUT replaces all settings.
 	if diff := cmp.Diff(fresh, shape.Want(t, customizationShape, h.Do("PUT", path, admin, `{"favicon":{}}`).Body)); diff != "" {
 		t.Error(diff)
 	}

@@ -36,7 +36,8 @@ func TestHostnames(t *testing.T) {
 		t.Errorf("claimed: %v", claimed)
 	}
 	ask("https://docs.example.org/", http.StatusNotFound)
-	h.Want(http.StatusOK, "PATCH", theirs, theirAdmin, map[string]any{"hostname": "docs.example.org"}) // Both may claim it.
+	// Both sites may claim the name.
+	h.Want(http.StatusOK, "PATCH", theirs, theirAdmin, map[string]any{"hostname": "docs.example.org"})
 	shown := h.Want(http.StatusOK, "GET", site+"/hostname", admin, nil)
 	record := shown["record"].(map[string]any)
 	if shown["proved"] != false || record["name"] != "_octavo.docs.example.org" {

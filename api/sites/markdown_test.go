@@ -56,8 +56,8 @@ func TestMarkdownForReaders(t *testing.T) {
 	}
 }
 
-// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in it,
-// and users get the original text.
+// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in the
+// Markdown, and users get the original text.
 func TestFilesInMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -92,8 +92,8 @@ func TestFilesInMarkdown(t *testing.T) {
 	}
 }
 
-// TestActiveMarkdown: authors get their Markdown unchanged. Other callers get it without active HTML and without links
-// of other schemes. SECURITY.md promises this in these words.
+// TestActiveMarkdown: authors get their Markdown unchanged. Other callers get the Markdown without active HTML and
+// without links of other schemes. SECURITY.md promises this.
 func TestActiveMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

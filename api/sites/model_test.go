@@ -84,7 +84,7 @@ func (m *siteModel) holds(section, space string) bool {
 	return slices.ContainsFunc(m.spaces[section], func(id string) bool { return m.content[id] == space })
 }
 
-// parents are the sections that can hold site spaces now.
+// parents are the sections that may have site spaces now.
 func (m *siteModel) parents() []string {
 	if len(m.sections) == 0 {
 		return []string{""}

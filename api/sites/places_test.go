@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 			h.Exec("update sites set "+set+", visibility = $2, published = $3 where id = $1", h.Ours.Site.ID, visibility, published)
 			for _, base := range []string{"https://docs.example.com/base", "https://docs.example.org", "http://127.0.0.1:8080"} {
 				t.Run(kind+"/"+host+"/"+base, func(t *testing.T) {
-					h := h.In(t) // sessions are very short, so each row has a separate server
+					h := h.In(t) // Sessions are very short, so each row has a separate server.
 					h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.BaseURL = base })
 					here := base + "/~/sites/" + h.Ours.Site.ID
 					root := map[string]string{"no host": here, "claimed": here, "proved": "https://a.example.net", "proxy": "https://b.example.net/docs"}[host]

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPublished compares what shows a site with the operations that read its parts.
+// TestPublished compares the operation that shows a whole site with the operations that read its parts.
 func TestPublished(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -89,8 +89,8 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	s := h.NewSite(`{}`)
 	site, space := s.Base[strings.LastIndex(s.Base, "/")+1:], h.FreshSpace(h.Ours, "Goes").ID
 	take, change := h.Begin(), h.Begin()
-	// Normally the writer that adds the space holds the site's lock. This test leaves the lock out, so that the other
-	// writer has the lock when the addition commits.
+	// Normally the writer that adds the space locks the site. This test leaves the lock out, so that the other writer
+	// has the lock when the addition commits.
 	change.Do("select id from sites where id = $1 for no key update", site)
 	take.Do("insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
 	answered := make(chan apitest.Answer, 1)
@@ -98,7 +98,8 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	take.AwaitWaiting()
 	take.Finish()
 	change.AwaitWaiting()
-	change.Do("update site_spaces set hidden = true where site_id = $1", site) // deadlocks if the row was deleted first
+	// This update deadlocks if the deletion of the space has deleted the row first.
+	change.Do("update site_spaces set hidden = true where site_id = $1", site)
 	change.Finish()
 	if a := <-answered; a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)

@@ -35,7 +35,7 @@ func TestShareLinks(t *testing.T) {
 	}
 	for search, want := range map[string]string{"PART": "Partners", key: "Partners", key[3:20]: "Partners", "~" + key: "Partners", address: "Partners", address + "/faq": "Partners", "r": "Partners Press", "nothing%": ""} {
 		got := s.Items("/share-links?search="+url.QueryEscape(search), "name")
-		if search == "r" && len(got) < 2 { // Keys may contain it, too.
+		if search == "r" && len(got) < 2 { // Keys may contain the letter r, too.
 			t.Errorf("search %q: %q", search, got)
 		} else if search != "r" && strings.Join(got, " ") != want {
 			t.Errorf("search %q: %q", search, got)

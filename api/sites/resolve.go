@@ -85,7 +85,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 		return schema.PublishedURL{}, schema.Invalid("url", "must be an absolute http or https address")
 	}
 	site, key, at, err := h.siteOf(ctx, asked)
-	siteEnd := at // a reader with a key sees addresses below the key
+	siteEnd := at // A reader with a key sees addresses below the key.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && (!site.Site.Published || site.ShareKey != key) {
 		return schema.PublishedURL{}, nowhere
 	}
@@ -215,7 +215,8 @@ func (h *addresses) preview(
 	return at, nowhere
 }
 
-// redirect finds the site's redirect of a path below the site, unless there is a page. pathname is the path below the site space.
+// redirect finds the site's redirect for a path below the site, if no page has the path. pathname is the path below the
+// site space.
 func (h *addresses) redirect(
 	ctx context.Context, c *access.Caller, site sites.Published, reader *access.Reader, part sites.PublishedPart,
 	root siteAddress, source, pathname string,
@@ -246,7 +247,7 @@ func (h *addresses) redirect(
 	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &sites.Access{Row: site.Row()}}
 	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return schema.PublishedURL{}, nil // The address leads to no page now, or to none that this reader may see.
+		return schema.PublishedURL{}, nil // The address leads to no page, or to a page that this reader may not see.
 	}
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }
@@ -258,7 +259,8 @@ func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) 
 	root := h.view.PublishedSite(site.Site)
 	u, err := url.Parse(root)
 	if asked.previewed(siteEnd) || err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
-		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")} // With the key, if there is one.
+		// The address includes the key, if any.
+		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")}
 	}
 	if site.ShareKey != "" {
 		return siteAddress{view.SharedSite(root, site.ShareKey)}

@@ -79,7 +79,7 @@ func TestResolveASite(t *testing.T) {
 		page["apiToken"] != root["apiToken"] {
 		t.Errorf("%v", page)
 	}
-	// A page whose path begins like a share key.
+	// The path of this page begins like a share key.
 	if tips := resolved(h, token, address+"/~tips/all"); tips["pathname"] != "/~tips/all" || tips["shareKey"] != nil {
 		t.Errorf("%v", tips)
 	}
@@ -154,8 +154,8 @@ func TestResolveSections(t *testing.T) {
 	}
 }
 
-// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens. Its bearer
-// may send a body.
+// TestReadersOfManySpacesSearch: the site token of a site with several spaces is longer than stored tokens. A reader
+// with this token may send a body.
 func TestReadersOfManySpacesSearch(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -195,7 +195,7 @@ func TestResolveShareLinks(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", token, map[string]any{"url": shared}), http.StatusNotFound)
 }
 
-// TestResolvePreviews: members preview drafts, readers older revisions.
+// TestResolvePreviews: members preview drafts, and readers preview older revisions.
 func TestResolvePreviews(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -281,7 +281,7 @@ func TestPreviewsOfMembers(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", h.Theirs.Tokens[schema.RoleAdmin], map[string]any{"url": at}), http.StatusNotFound)
 }
 
-// TestResolveRedirects: a redirect leads on where there is no page.
+// TestResolveRedirects: a redirect applies where there is no page.
 func TestResolveRedirects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

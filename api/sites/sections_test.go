@@ -114,7 +114,7 @@ func TestSections(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "A", "Getting Started")
 }
 
-// TestDefaultFollowsTheNext deletes defaults in the middle, at the end, and the only one.
+// TestDefaultFollowsTheNext deletes defaults in the middle, at the end, and the only default.
 func TestDefaultFollowsTheNext(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// A caller who sees share links can open the site to everybody, so reading them requires the same right as creating
-// them.
+// shareLinkRows returns the operations on share links. A caller who sees share links can open the site to everybody, so
+// reading links requires the same right as creating them.
 func shareLinkRows(h *handlers) []frame.Operation {
 	const base = "/orgs/{organizationId}/sites/{siteId}/share-links"
 	return []frame.Operation{

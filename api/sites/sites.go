@@ -149,7 +149,7 @@ type updateSiteRequest struct {
 		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
 		// Hostname is a host name at which readers find the site, after the name is proved.
 		Hostname schema.Opt[string] `json:"hostname" rules:"len=..253,pattern=hostname"`
-		// AnonymousEvents allows events from senders without a token. Rate limits count their requests by address.
+		// AnonymousEvents allows events from senders without a token. Rate limits apply to each sender's address.
 		AnonymousEvents *bool `json:"anonymousEvents"`
 	} `body:"json"`
 }

@@ -99,7 +99,7 @@ func TestDefaultsOfSite(t *testing.T) {
 }
 
 // TestFirstSectionOfASpaceAtTheRoot adds a section of a space that is already at the root. The site space is not
-// duplicated. If it is the home page, the section is not duplicated either.
+// duplicated. If the site space is the home page, the section is not duplicated either.
 func TestFirstSectionOfASpaceAtTheRoot(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

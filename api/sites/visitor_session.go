@@ -45,7 +45,7 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 	}
 	base, err := url.Parse(urls.Base())
 	if err != nil {
-		base = &url.URL{} // NewURLs has parsed it, and the table of the documents has none.
+		base = &url.URL{} // NewURLs has parsed the address; the table for documents has no address.
 	}
 	v.origins = append(v.origins, originOf(base))
 	// Scripts never need the cookie. Over https, the browser may send the cookie to another site than the site of the
@@ -127,7 +127,8 @@ func (v *visitorSessions) get(
 var errOrigin = schema.Forbidden("Origin is neither a front end's nor a published host's")
 
 // admit refuses an origin that shows no site, and the host of a published site that sets insights.trackingCookie to
-// false. A front end shows many sites from one origin, and calls only for sites that leave it true.
+// false. A front end shows many sites from one origin, and calls this operation only for sites where the setting is
+// true.
 func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if v.cookie.Secure && origin.Scheme == "http" {
 		return errOrigin // Anybody between the site and the browser could have written the page.

@@ -65,7 +65,7 @@ func TestVisitorSession(t *testing.T) {
 		}
 	}
 	ours("https://front.example.net:8443")
-	ours("https://docs.example.com") // The host of the base URL.
+	ours("https://docs.example.com") // This is the host of the base URL.
 	foreign := []string{
 		"https://front.example.net", "http://front.example.net:8443", "https://evil.test", "null",
 		"https://front.example.net:8443.evil.test",

@@ -76,7 +76,7 @@ type visitor struct {
 	// token is the JWT by which the site's own service vouches for the visitor.
 	token    string
 	unsigned map[string]any
-	// redirectOnError asks to send a visitor with a refused token to the login.
+	// redirectOnError requests a redirect to the login for a visitor with a refused token.
 	redirectOnError bool
 }
 
@@ -98,7 +98,8 @@ const unsignedClaims = "unsigned"
 const longestClaims = 2048
 
 // know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token
-// is refused if the site has no login. On other sites it is refused if the front end did not request a redirect.
+// is refused if the site has no login. On other sites, a bad token is refused if the front end did not request a
+// redirect.
 func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now time.Time) (knownVisitor, error) {
 	var known knownVisitor
 	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
@@ -165,7 +166,7 @@ func checkVisitor(token, key string, now time.Time) (named map[string]any, until
 		delete(claims, name)
 	}
 	if expires.After(now.Add(366 * 24 * time.Hour)) {
-		return claims, 0, true // the day ends earlier; the far future may exceed the range of times
+		return claims, 0, true // The day of the site token ends earlier; the far future may exceed the range of times.
 	}
 	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as a second.
 }

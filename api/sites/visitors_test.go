@@ -145,7 +145,7 @@ func TestVisitorsEnd(t *testing.T) {
 	}
 }
 
-// TestAdaptiveContentKnowsWhatVisitorsSay: unsigned claims count on sites with adaptive content, under a separate name.
+// TestAdaptiveContentKnowsWhatVisitorsSay: sites with adaptive content use unsigned claims, under a separate name.
 func TestAdaptiveContentKnowsWhatVisitorsSay(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

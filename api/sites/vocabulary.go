@@ -18,7 +18,8 @@ var vocabulary = rules.Vocabulary{
 		"redirectKind":       schema.RedirectKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
-		// One segment of an address. A leading "~" marks a share key there, and "." and ".." would be normalized away.
+		// sitePath matches a single segment of an address. A leading "~" marks a share key there, and "." and ".."
+		// would be normalized away.
 		"sitePath": rules.Matching(`^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._~-]*$`,
 			"must be letters, digits and - _ . ~, and begin with a letter, a digit, - or _"),
 		"hostname": rules.Matching(`^(?i)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`,

@@ -69,8 +69,8 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// shareKey returns the key of a share link if segment n is one, and otherwise an empty key. next is the segment after
-// the key.
+// shareKey returns the key of a share link if segment n is a share key, and otherwise an empty key. next is the segment
+// after the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
 	if n < len(a.names) && sites.IsShareKey(a.names[n]) {
 		return a.names[n][1:], n + 1

@@ -29,18 +29,18 @@ func TestWalk(t *testing.T) {
 	for _, test := range []struct{ parts, path, want string }{
 		// The site has one site space, so every path leads to a page.
 		{"docs*", "", "docs* 0 complete"}, {"docs*", "users", "docs* 0 complete"}, {"docs*", "docs", "docs* 0 complete"},
-		// Variants.
+		// The site has variants.
 		{"v1* v2", "", "v1* 0 more"}, {"v1* v2", "v2", "v2 1 complete"}, {"v1* v2", "v1/a", "v1* 1 complete"},
 		{"v1* v2", "users", "v1* 0 complete"}, {"v1* v2", "users/v2", "v1* 0 complete"},
-		// Sections.
+		// The site has sections.
 		{"guide*/a* api/b*", "", "guide*/a* 0 more"}, {"guide*/a* api/b*", "api", "api/b* 1 complete"},
 		{"guide*/a* api/b*", "guide", "guide*/a* 1 complete"}, {"guide*/a* api/b*", "api/b", "api/b* 1 complete"},
 		{"guide*/a* api/b*", "users", "guide*/a* 0 complete"}, {"only*/a*", "", "only*/a* 0 more"},
-		// Variants in sections.
+		// The sections have variants.
 		{"guide*/v1* guide*/v2 api/v1* api/v2", "", "guide*/v1* 0 more"}, {"guide*/v1* guide*/v2 api/v1* api/v2", "v2", "guide*/v2 1 complete"},
 		{"guide*/v1* guide*/v2 api/v1* api/v2", "api", "api/v1* 1 more"}, {"guide*/v1* guide*/v2 api/v1* api/v2", "api/v2/x", "api/v2 2 complete"},
 		{"guide*/v1* guide*/v2 api/v1* api/v2", "api/users", "api/v1* 1 complete"},
-		// A section wins over a site space of the default section.
+		// A section has precedence over a site space of the default section.
 		{"guide*/v1* guide*/api api/v2*", "api", "api/v2* 1 complete"},
 		// The defaults are not for this reader.
 		{"v2 v3", "", "v2 0 more"}, {"v2", "", "v2 0 more"}, {"v2", "v2/a", "v2 1 complete"}, {"v2", "a", "v2 0 complete"},

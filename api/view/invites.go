@@ -17,7 +17,7 @@ func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) people.Link
 	return invite.At(v.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }
 
-// PendingInvite presents an invite by e-mail to those who administer the organization.
+// PendingInvite presents an invite by e-mail to administrators of the organization.
 func (v Presenter) PendingInvite(row orgs.EmailInvite) people.EmailInvite {
 	invite := v.OwnInvite(row)
 	mail := people.InviteMail{
@@ -31,7 +31,7 @@ func (v Presenter) PendingInvite(row orgs.EmailInvite) people.EmailInvite {
 	return invite
 }
 
-// OwnInvite presents an invite by e-mail to the one whom it is for.
+// OwnInvite presents an invite by e-mail to the invited person.
 func (v Presenter) OwnInvite(row orgs.EmailInvite) people.EmailInvite {
 	return people.EmailInvite{
 		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,

@@ -53,7 +53,7 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	return resource
 }
 
-// layoutOf shows everything except the parts that the page's layout hides.
+// layoutOf returns the layout with all parts, except the parts that the page hides.
 func layoutOf(given schema.Data) *schema.PageLayout {
 	layout := schema.DefaultPageLayout()
 	for name, part := range map[string]*bool{

@@ -43,7 +43,7 @@ func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	}
 }
 
-// collectionPermissions does so for collections.
+// collectionPermissions presents what a member may do with a collection.
 func collectionPermissions(a postgres.ContentAccess) schema.CollectionPermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.CollectionPermissions{

@@ -25,7 +25,7 @@ func (v Presenter) SAMLProvider(
 	location := v.API("orgs", row.OrganizationID, "saml", row.ID)
 	p := people.SAMLProvider{
 		Object: "saml-provider", ID: row.ID, Label: row.Label, EntityID: schema.Or(row.EntityID, ""), Certificate: schema.Or(row.Certificate, ""),
-		// The contract requires an absolute URI even if none is set. This URI leads nowhere.
+		// The contract requires an absolute URI even if no address is set. This URI leads nowhere.
 		SSOURL: schema.Or(row.SsoUrl, people.NoSSOURL), DefaultRole: schema.RoleFromNullable(row.DefaultRole),
 		CreatedAt: row.CreatedAt.UTC(),
 		Status:    people.SAMLPending, Service: v.SAMLService(row.OrganizationID, row.ID),

@@ -9,7 +9,8 @@ import (
 // Spec presents specifications to a caller with these rights on their organization.
 func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPISpec {
 	return func(s apispecs.Spec) schema.OpenAPISpec {
-		// Another version of the service stored errors that cannot be read. Their code still shows the problem.
+		// Errors that cannot be read were stored by another version of the service. The error code still shows the
+		// problem.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 		spec := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,

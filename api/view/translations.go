@@ -59,7 +59,7 @@ func (v Presenter) TranslationRun(organizationID string) func(store.TranslationR
 			took := seconds(row.FinishedAt.Sub(*row.StartedAt).Milliseconds())
 			r.Duration = &took
 		}
-		if row.Reports != nil { // Lists have none.
+		if row.Reports != nil { // Rows of a list have no reports.
 			var err error
 			if r.Reports, err = schema.DecodeJSON[[]schema.TranslationReport](row.Reports); err != nil {
 				return schema.TranslationRun{}, err

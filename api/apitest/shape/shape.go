@@ -64,7 +64,7 @@ func OtherMoments(body []byte) (others []string) {
 	return others
 }
 
-// Either passes a value that any of the checks passes.
+// Either accepts a value that at least one of the checks accepts.
 func Either(checks ...func(any) error) func(any) error {
 	return func(v any) (err error) {
 		for _, check := range checks {
@@ -177,7 +177,7 @@ func Since(at time.Time) {
 	}
 }
 
-// Timestamp is a time in UTC, at most a minute before the earliest object or after now.
+// Timestamp checks a time in UTC: at most a minute before the earliest object, and at most a minute after now.
 func Timestamp(v any) error {
 	at, err := moment(v)
 	early := at.Before(time.Unix(0, earliest.Load()).Add(-time.Minute))

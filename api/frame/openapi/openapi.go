@@ -87,7 +87,7 @@ type writer struct {
 	words   rules.Vocabulary
 	schemas jsonschema.Dict
 	types   map[string]reflect.Type
-	asked   bool // Describing the members of a request body: members that answers always have are optional there.
+	asked   bool // asked is true in a request body, where members that answers always have are optional.
 }
 
 func mediaOf(media string, of jsonschema.Dict) jsonschema.Dict {
@@ -120,7 +120,8 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	}
 	refused := jsonschema.Dict{"$ref": "#/components/responses/Error"}
 	responses := jsonschema.Dict{strconv.Itoa(op.Status): success, "default": refused}
-	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) { // it creates or changes the path's object
+	// The operation creates or changes the path's object.
+	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) {
 		created, err := d.success(op, http.StatusCreated)
 		if err != nil {
 			return nil, err
@@ -147,8 +148,8 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	return out, nil
 }
 
-// refusals are the statuses with which the frame itself refuses an operation. Statuses of functions are under
-// `default`.
+// refusals are the statuses with which the frame itself refuses an operation. Refusals by the operation's function are
+// under `default`.
 func refusals(op *frame.Operation) []int {
 	codes := []int{http.StatusBadRequest, http.StatusTooManyRequests}
 	if !op.Scope.Public {

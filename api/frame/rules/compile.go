@@ -20,7 +20,7 @@ type member struct {
 	check    Check
 }
 
-// MemberName returns a field's name in a request: its JSON name, or that of its parameter.
+// MemberName returns a field's name in a request: its JSON name, or the name of its parameter.
 func MemberName(f reflect.StructField) string {
 	for _, tag := range []string{"json", "query", "path", "header", "cookie"} {
 		if name, ok := f.Tag.Lookup(tag); ok {
@@ -36,7 +36,7 @@ func (v Vocabulary) Struct(t reflect.Type) (Check, error) {
 	var members []member
 	for i := range t.NumField() {
 		f := t.Field(i)
-		// The fields of an embedded type count even if the type is unexported.
+		// The fields of an embedded type are checked even if the type is unexported.
 		if !f.IsExported() && !f.Anonymous {
 			continue
 		}

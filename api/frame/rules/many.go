@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// OneOrMany is a body that is one object or an array of objects. Its length rules apply to the array; the tags of the
-// objects' type have the objects' rules. A problem's field has an index only if the body was an array.
+// OneOrMany is a body that is one object or an array of objects. The length rules of OneOrMany apply to the array; the
+// tags of the objects' type have the objects' rules. A problem's field has an index only if the body was an array.
 type OneOrMany[T any] struct {
 	Items []T
 	array bool

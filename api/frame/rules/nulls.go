@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// In a PATCH, null means removal. Members that can be removed are schema.Opts. For other members null would count as
-// absence. The answer would then claim a change that was not made. So a null for such a member is refused. Outside of
-// PATCH, many clients send null for "absent".
+// In a PATCH, null means removal. Members that can be removed are schema.Opts. For other members, null would have the
+// effect of an absent member. The answer would then claim a change that was not made. So a null for such a member is
+// refused. Outside of PATCH, many clients send null for "absent".
 
 // Lasting returns the members of a body that cannot be removed. It leaves out required members, because their rule
 // already refuses null.

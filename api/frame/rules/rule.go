@@ -28,8 +28,8 @@ type Rule struct {
 	Length         *Bounds
 	Span           *Bounds
 	Enum, Pattern  string
-	Values         []string // the values of the enum
-	Form           Pattern  // the named pattern
+	Values         []string // Values are the values of the enum.
+	Form           Pattern  // Form is the pattern that Pattern names.
 	Absent         string
 }
 

@@ -44,7 +44,7 @@ type Pattern struct {
 	Match func(text string) bool
 	// Problem completes the sentence "<field> ...".
 	Problem string
-	// Regexp and Format go into the document. Not is an expression that the text must not match.
+	// Regexp and Format go into the OpenAPI document. Not is an expression that the text must not match.
 	Regexp, Not, Format string
 }
 
@@ -116,10 +116,10 @@ func isDateTime(text string) bool {
 	return err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999
 }
 
-// isPlainLink checks links that are shown to others.
+// isPlainLink checks links that are shown to other people.
 func isPlainLink(text string) bool { return schema.LinkAllowed(text) && !schema.LinkHasLogin(text) }
 
-// isPlainURL checks URLs that are shown to others.
+// isPlainURL checks URLs that are shown to other people.
 func isPlainURL(text string) bool {
 	return schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }

@@ -16,7 +16,7 @@ import (
 
 // Renderer makes a PDF of the files that input sends, and writes it to out. The files and the PDF are streamed, and not
 // held in this process. Its errors have methods: Public returns the text for users. Final reports whether another
-// attempt fails in the same way. TooLarge reports whether a part of the files might be rendered.
+// attempt fails in the same way. TooLarge reports whether a smaller part of the files might be rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -28,7 +28,8 @@ type Config struct {
 	Memory int64
 }
 
-// most bounds how often the front is made. The numbers in the front depend on its number of sheets, and the reverse.
+// most is the largest number of times that the front is made. The page numbers in the front depend on its number of
+// sheets, and may change this number.
 const most = 4
 
 // Write makes the PDF of a source and writes it to out.
@@ -92,7 +93,7 @@ type maker struct {
 	pages int
 	parts []pdf.Part
 	front *made
-	made  []*made // of parts
+	made  []*made // made has the rendered parts.
 }
 
 // made is a part that has been rendered.
@@ -134,8 +135,8 @@ func (m *maker) makeFront(ctx context.Context, sheets []int) (err error) {
 	return err
 }
 
-// makeParts renders the parts that follow the given sheets, and finds the sheets of the pages. A part that needs too
-// much memory is halved.
+// makeParts renders the parts, which follow the first `before` sheets, and finds the sheets of the pages. A part that
+// needs too much memory is halved.
 func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	m.dropParts()
 	for at := 0; at < len(m.parts); {
@@ -191,7 +192,7 @@ func (m *maker) make(ctx context.Context, files iter.Seq2[pdf.File, error]) (*ma
 
 func (p *made) drop() {
 	if p != nil {
-		_ = p.file.Close() // the file was only read, or is discarded
+		_ = p.file.Close() // The file was only read, or is discarded.
 	}
 }
 

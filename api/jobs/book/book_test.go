@@ -51,7 +51,7 @@ func sourceOf(t *testing.T, title string, pages []page) pdf.Source {
 // everyKind is the text of a page with all kinds of blocks.
 const everyKind = "every kind"
 
-// tiny is a bound that no part keeps, so that each unit becomes a part.
+// tiny is a bound that every part exceeds, so that each unit becomes a part.
 const tiny = 1
 
 func write(t *testing.T, c book.Config, s pdf.Source) []byte {
@@ -101,7 +101,7 @@ func small() []page {
 }
 
 // TestPartsAreTheBook compares two PDFs of a book sheet by sheet. The first PDF has parts that begin at pages of the
-// first level. The second has one piece.
+// first level. The second PDF has one piece.
 func TestPartsAreTheBook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

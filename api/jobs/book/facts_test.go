@@ -11,9 +11,9 @@ import (
 
 // facts are the texts, labels, bookmarks and links that a reader of a PDF sees.
 type facts struct {
-	texts, labels []string // of the sheets
-	outline       []string // a line for each bookmark
-	links         []string // a line for each link
+	texts, labels []string // texts and labels are of the sheets.
+	outline       []string // outline has a line for each bookmark.
+	links         []string // links has a line for each link.
 }
 
 func factsOf(t *testing.T, text []byte) facts {
@@ -24,7 +24,7 @@ func factsOf(t *testing.T, text []byte) facts {
 	}
 	root := r.Trailer().Key("Root")
 	f := facts{}
-	sheets := map[int64]int{} // numbers of sheets, by their key in the tree of tags
+	sheets := map[int64]int{} // sheets has the numbers of sheets, by their key in the tree of tags.
 	for i := 1; i <= r.NumPage(); i++ {
 		page := r.Page(i)
 		key := page.V.Key("StructParents").Int64()

@@ -49,7 +49,7 @@ func (w *weak) Render(
 	return w.counting.Render(ctx, input, out)
 }
 
-// huge returns a page that no part can hold.
+// huge returns a page that is too large for a single part.
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
@@ -157,7 +157,7 @@ func TestNoHalves(t *testing.T) {
 	}
 }
 
-// refusing refuses everything, some after a byte.
+// refusing is a renderer that refuses every source, after a byte if begins is true.
 type refusing struct{ begins bool }
 
 func (r refusing) Render(

@@ -22,8 +22,8 @@ import (
 )
 
 // TestLargeBook makes a book of several parts. This process and the renderer together stay within 2 GiB. If
-// OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to it. This takes a quarter of
-// an hour: see make bench-book.
+// OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to it. This book takes a
+// quarter of an hour: see make bench-book.
 func TestLargeBook(t *testing.T) { // It is not parallel, because it measures this process.
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -88,7 +88,7 @@ func TestLargeBook(t *testing.T) { // It is not parallel, because it measures th
 	}
 }
 
-// own is the most memory that this process has used.
+// own returns the largest memory that this process has used.
 func own(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")

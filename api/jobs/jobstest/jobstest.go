@@ -29,8 +29,8 @@ import (
 
 // Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason.
 // Jobs for Git are left out: the repositories of examples do not exist, and tests with a repository use RunAll. Mails
-// stay as well, because there is no mail server: see RunMails. A fake renderer makes the PDFs: see DrainWith.
-// Translations are in capitals.
+// stay in the queue as well, because there is no mail server: see RunMails. A fake renderer makes the PDFs: see
+// DrainWith. The translator of the tests translates into capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
@@ -70,7 +70,7 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 		select {
 		case state := <-ended:
 			if state == schema.JobDone || state == schema.JobWaiting {
-				continue // a job that gave way to other jobs waits for its next turn
+				continue // A job that gave way to other jobs waits for its next turn.
 			}
 			page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 			t.Fatalf("a job is %s: %+v %v", state, page.Rows, err)
@@ -213,7 +213,7 @@ func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) 
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Translator = translator })
 }
 
-// RunMails is RunAll with a server for mails. Their links lead to a base URL.
+// RunMails is RunAll with a server for mails. The links in the mails begin with base.
 func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []schema.Job {
 	t.Helper()
 	urls, err := schema.NewURLs(base)

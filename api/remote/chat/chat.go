@@ -13,7 +13,7 @@ import (
 // Path is the path of completions below the address of the provider.
 const Path = "chat/completions"
 
-// Config names the provider and the model. Provider's URL is the address that Path is below, such as
+// Config names the provider and the model. The URL of Provider is the address before Path, such as
 // https://models.example.com/v1.
 type Config struct {
 	Provider provider.Config

@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// Wherever the key is in an answer, no part of it is in a log.
+// TestKeyIsNotLogged: wherever the key is in an answer, no part of the key is in a log.
 func TestKeyIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

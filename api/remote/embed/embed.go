@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// These bound a look-up. The time of a look-up is short, because readers wait for it. Only the beginning of a page is
-// read, because it contains the head.
+// These constants bound a look-up. The time of a look-up is short, because readers wait for it. Only the beginning of a
+// page is read, because it contains the head.
 const (
 	wholeTime    = 5 * time.Second
 	maxRedirects = 3
@@ -30,8 +30,8 @@ const (
 	maxBody      = 64 << 20
 )
 
-// entries is the number of cached pages. Readable pages are cached for lifeGood, and unreadable pages for a shorter
-// time.
+// entries is the largest number of cached pages. Readable pages are cached for lifeGood, and unreadable pages for a
+// shorter time.
 const (
 	entries   = 4096
 	lifeGood  = time.Hour
@@ -39,7 +39,7 @@ const (
 	maxFlight = 16
 )
 
-// These bound the texts that are stored.
+// These constants bound the texts that are stored.
 const (
 	maxTitle = 300
 	maxSite  = 100
@@ -108,7 +108,7 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	return page
 }
 
-// byHost returns the page of a host without further facts.
+// byHost returns a page that has only the name of the host.
 func byHost(at *url.URL) Page {
 	host := shorten(strings.TrimPrefix(at.Hostname(), "www."), maxSite)
 	return Page{Title: host, Site: host}

@@ -111,7 +111,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	// Without the operator's word, this machine is out of reach.
+	// This machine cannot be reached without the operator's permission.
 	if got := New(outbound.New(outbound.Config{})).Find(t.Context(), parsed(t, server.URL+"/title")); got != host {
 		t.Errorf("%+v", got)
 	}

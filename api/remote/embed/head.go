@@ -15,7 +15,7 @@ type head struct {
 	icon, base             string
 }
 
-// readHead reads up to the body, or as far as the text goes.
+// readHead reads up to the body, or to the end of the text.
 func readHead(r io.Reader) (h head) {
 	for z := html.NewTokenizer(r); ; {
 		kind := z.Next()
@@ -34,7 +34,7 @@ func readHead(r io.Reader) (h head) {
 		for attributed {
 			var key, value []byte
 			key, value, attributed = z.TagAttr()
-			if _, again := attributes[string(key)]; !again { // As in a browser, the first counts.
+			if _, again := attributes[string(key)]; !again { // As in a browser, the first attribute of a name applies.
 				attributes[string(key)] = string(value)
 			}
 		}
@@ -76,8 +76,8 @@ func first(to *string, value string) {
 	}
 }
 
-// page makes the texts fit to be shown, and the address of the icon absolute. at is the address at which the page was
-// found.
+// page shortens the texts for display, and makes the address of the icon absolute. at is the address at which the page
+// was found.
 func (h head) page(at *url.URL) Page {
 	page := Page{Title: shorten(h.ogTitle, maxTitle), Site: shorten(h.ogSite, maxSite)}
 	if page.Title == "" {

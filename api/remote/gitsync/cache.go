@@ -25,7 +25,7 @@ import (
 // If an object is missing or damaged, everything is fetched. A pack is a file of the node and not in Postgres. Postgres
 // would write, replicate and back up data that any Git server can send again.
 
-// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use them.
+// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use the objects.
 // Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
 // nothing is cached.
 type CacheKey struct{ Owner, ID string }
@@ -33,7 +33,7 @@ type CacheKey struct{ Owner, ID string }
 const (
 	// cacheKept is the time that a pack is stored after its last use.
 	cacheKept = 7 * 24 * time.Hour
-	// cacheBegun is longer than the writing of a pack takes.
+	// cacheBegun is the age at which an unfinished pack is deleted; writing a pack takes less time.
 	cacheBegun   = 2 * time.Hour
 	cacheSuffix  = ".pack"
 	cachePattern = "new-*"
@@ -74,7 +74,7 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 		}
 	}
 	if err != nil || len(tips) != 1 {
-		_ = p.close() // the new fetch replaces it
+		_ = p.close() // The new fetch replaces the pack.
 		return nil, plumbing.ZeroHash
 	}
 	return p, tips[0]
@@ -123,7 +123,8 @@ func (c *Client) write(ctx context.Context, path string, from layers, tip plumbi
 	return afterClose(err, os.Remove(file.Name()))
 }
 
-// reachable returns a commit and all objects of its tree, whatever their names. The server then treats them as known.
+// reachable returns a commit and all objects of its tree, including objects with unsafe names. So the server can treat
+// all of them as known.
 func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial bool) ([]plumbing.Hash, error) {
 	root, err := treeOf(from, tip)
 	if err != nil {
@@ -146,7 +147,7 @@ func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial boo
 			seen[entry.Hash] = true
 			if _, there := from.find(entry.Hash); !there {
 				if partial && entry.Mode != filemode.Dir {
-					continue // the object is too large
+					continue // The server left out the object, because it is too large.
 				}
 				return nil, fmt.Errorf("object %s is missing", entry.Hash)
 			}
@@ -159,7 +160,7 @@ func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial boo
 	return hashes, nil
 }
 
-// treeOf reads which tree a commit has.
+// treeOf reads the hash of a commit's tree.
 func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 	encoded, err := from.read(tip)
 	if err != nil {
@@ -172,8 +173,8 @@ func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 	return commit.TreeHash, nil
 }
 
-// SweepCache deletes packs that were not used for a week. If the rest exceeds a number of bytes, it deletes the least
-// recently used packs. Processes may share the folder.
+// SweepCache deletes packs that were not used for a week. If the other packs have more than this number of bytes, it
+// deletes the least recently used packs. Processes may share the folder.
 func SweepCache(dir string, bytes int64, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -213,8 +214,8 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 	return nil
 }
 
-// VerifyCache reads the packs of a cache, and calls the function each with the size of each pack. err is nil unless it
-// is damaged.
+// VerifyCache reads the packs of a cache, and calls each with the size of every pack. err is nil if the pack is not
+// damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
 	for _, path := range paths {
@@ -223,7 +224,7 @@ func VerifyCache(ctx context.Context, dir string, each func(path string, size in
 		}
 		file, err := openPack(path, os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // a sweep deleted it
+			continue // A sweep has deleted the pack.
 		}
 		size := int64(0)
 		if err == nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/gitsync/gitsynctest"
 )
 
-// newCache is a client with a cache, and the folder of the cache.
+// newCache returns a client with a cache, and the folder of the cache.
 func newCache(t *testing.T, limits Limits) (*Client, string) {
 	t.Helper()
 	c := newClient(t, limits)
@@ -27,7 +27,7 @@ func newCache(t *testing.T, limits Limits) (*Client, string) {
 	return c, c.cacheDir
 }
 
-// manyFiles are some hundred files in folders. Hardly any of them compresses.
+// manyFiles are some hundred files in folders. The files hardly compress.
 func manyFiles(n int) map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	files := map[string]string{}
@@ -57,7 +57,7 @@ func files(t *testing.T, dir string) []os.DirEntry {
 	return entries
 }
 
-// TestCache fetches a branch repeatedly: only new objects are sent, whatever happened to the branch.
+// TestCache fetches a branch repeatedly: only new objects are sent, after any change of the branch.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{"true", "false"} {
@@ -96,7 +96,7 @@ func TestCache(t *testing.T) {
 			name := "folder3/page3.md"
 			want[name] = strings.Replace(want[name], "# Page 3", "# Page three", 1)
 			tip = f.Files("a.git", "main", want, tip)
-			n := look("one file", 4) // a commit, two trees and a file
+			n := look("one file", 4) // The objects are a commit, two trees and a file.
 			if n > whole/20 {
 				t.Errorf("%d bytes came for one file, of %d", n, whole)
 			}
@@ -105,7 +105,7 @@ func TestCache(t *testing.T) {
 			delete(want, "folder2/page2.md")
 			f.Files("a.git", "main", want, tip)
 			look("moved", 5)
-			// Another history, with a file that was there before.
+			// The branch gets another history, with a file that was there before.
 			want["new.md"] = "# Forced\n"
 			f.Files("a.git", "main", want)
 			if n := look("forced", 3); n > whole/20 {
@@ -301,7 +301,7 @@ func TestCacheLimits(t *testing.T) {
 		}
 	}
 	sweep(size, now, true, true, true)
-	// The use of a pack makes it new.
+	// A pack that is used counts as new.
 	remote := remoteOf(f, "1.git", "main")
 	remote.Cache = CacheKey{"organization", "cache"}
 	fetch(t, c, remote)
@@ -310,7 +310,7 @@ func TestCacheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(size, now, false, true, false)
-	// An entry that is too large for the cache does not evict the others.
+	// An entry that is too large for the cache does not evict other entries.
 	c.cacheBytes = 30_000
 	f.Repository("large.git")
 	f.Files("large.git", "main", manyFiles(300))

@@ -19,15 +19,15 @@ import (
 
 // Remote is a branch of a repository with its login.
 type Remote struct {
-	URL string // http or https; a login in it counts if Username and Password are empty
-	Ref string // such as refs/heads/main
+	URL string // The login in an http or https URL applies if Username and Password are empty.
+	Ref string // Ref is a name such as refs/heads/main.
 	// Commit is the hash of a commit to fetch instead of the branch's newest commit. Servers only send commits that are
 	// reachable from a branch.
 	Commit string
 	// Username and Password are sent only to the repository's own origin. Forges accept a token as password, with a
 	// user name that the forge chooses.
 	Username, Password string
-	// Cache names the objects that are kept for the next fetch.
+	// Cache names the objects that are cached for the next fetch.
 	Cache CacheKey
 }
 
@@ -35,8 +35,9 @@ type Remote struct {
 type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
-	TempDir string // folder for packs; "" means the system's folder
-	// CacheDir has the objects with a key in Remote.Cache, up to CacheBytes. Nothing is cached if either is not set.
+	TempDir string // TempDir is the folder for packs; "" means the system's folder.
+	// CacheDir has the objects with a key in Remote.Cache, up to CacheBytes. Without CacheDir or CacheBytes, nothing is
+	// cached.
 	CacheDir   string
 	CacheBytes int64
 	// Warn is called with errors of the cache, which do not stop a fetch. It may be nil.
@@ -63,7 +64,7 @@ const (
 // New builds a Client and opens nothing.
 func New(cfg Config) *Client {
 	l := cfg.Limits
-	body := max(l.PackBytes+l.PackBytes/1000, l.RefsBytes) + 1<<20 // the bytes that frame a pack
+	body := max(l.PackBytes+l.PackBytes/1000, l.RefsBytes) + 1<<20 // A pack is sent with additional framing bytes.
 	client := cfg.Guard.Client(outbound.Limits{
 		TLS: handshakeTimeout, Headers: headersTimeout, Whole: l.Time, Redirects: maxRedirects, WireBytes: body, Bytes: body,
 	})
@@ -80,7 +81,7 @@ func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return bad("the address is no http or https URL") // the error of url.Parse would repeat a password
+		return bad("the address is no http or https URL") // The error of url.Parse would repeat a password.
 	}
 	if u.User != nil && r.Username == "" && r.Password == "" {
 		r.Username = u.User.Username()
@@ -138,13 +139,13 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch status := response.StatusCode; {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		_ = response.Body.Close() // the status is more informative
+		_ = response.Body.Close() // The status is more informative than an error of Close.
 		return nil, errServerFailed
 	case status >= 300:
 		_ = response.Body.Close()
 		response.Body = http.NoBody
 	case !strings.HasPrefix(response.Header.Get("Content-Type"), "application/x-git-"):
-		_ = response.Body.Close() // a page for people, or the older protocol, which serves files
+		_ = response.Body.Close() // The answer is a page for people, or the older protocol, which serves files.
 		return nil, errNotGit
 	case strings.HasSuffix(req.URL.Path, "/info/refs"):
 		response.Body = &refsBody{response.Body, a.refsBytes}

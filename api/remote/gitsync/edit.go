@@ -16,7 +16,7 @@ import (
 type Change struct {
 	Path    string
 	Delete  bool
-	Content []byte // kept until the push is done
+	Content []byte // Content must not change before the push is done.
 }
 
 // folder is a tree of changes.
@@ -60,7 +60,7 @@ func group(changes []Change, limits Limits) (*folder, error) {
 // editor makes the new objects of a commit. If no change touches a tree or a file, the editor reuses its hash without
 // reading it.
 type editor struct {
-	from objects // nil for a commit without a parent
+	from objects // from is nil for a commit without a parent.
 	made []plumbing.EncodedObject
 }
 

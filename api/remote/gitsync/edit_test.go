@@ -55,7 +55,7 @@ func TestEdits(t *testing.T) {
 	path := rapid.StringMatching(`[ab.](/[ab.]{1,2}){0,2}`).Filter(func(path string) bool { _, ok := splitPath(path, testLimits); return ok })
 	rapid.Check(t, func(t *rapid.T) {
 		objects, model, tree := heap{}, map[string]string{}, plumbing.ZeroHash
-		fits := func(path string) bool { // whether a file can be there
+		fits := func(path string) bool { // fits reports whether a file can be there.
 			for other := range model {
 				if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") ||
 					other != path && FoldName(other) == FoldName(path) {

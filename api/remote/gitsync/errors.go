@@ -20,25 +20,26 @@ type Step string
 // The steps, in their order.
 const (
 	StepResolve      Step = "resolve"      // look up the addresses of the host, and check them
-	StepConnect      Step = "connect"      // connect and ask for the branches
-	StepAuthenticate Step = "authenticate" // be let in
+	StepConnect      Step = "connect"      // connect and request the branches
+	StepAuthenticate Step = "authenticate" // log in
 	StepFindRef      Step = "find the ref" // find the repository and the branch
 	StepFetch        Step = "fetch"        // receive the pack
 	StepRead         Step = "read"         // read the objects of the pack
 	StepWrite        Step = "write"        // make the new commit
-	StepPush         Step = "push"         // send it
+	StepPush         Step = "push"         // send the commit
 )
 
 // Reason is the cause of a failed fetch or push: one row of Reasons.
 type Reason struct {
-	Label     string // label in metrics and logs
-	Retryable bool   // whether a later attempt may succeed without a change
-	Text      string // for users
+	Label     string // Label is the label in metrics and logs.
+	Retryable bool   // Retryable reports whether a later attempt may succeed without a change.
+	Text      string // Text is for users.
 }
 
-// The reasons. States and messages of operations read these rows.
+// These are the reasons why a fetch or push fails. States and messages of operations read these rows.
 var (
-	Unreachable     = &Reason{"unreachable", false, "the server cannot be reached"} // Error.Retryable asks the reason of package outbound
+	// Error.Retryable uses the reason of package outbound.
+	Unreachable     = &Reason{"unreachable", false, "the server cannot be reached"}
 	LoginRefused    = &Reason{"login_refused", false, "the server asks for a login, or refuses the one that it was given"}
 	NoRepository    = &Reason{"no_repository", false, "there is no repository at this address, or the login may not see it"}
 	NotGit          = &Reason{"not_git", false, "the server does not speak Git's smart HTTP protocol at this address"}
@@ -66,7 +67,7 @@ var (
 type Error struct {
 	Step   Step
 	Reason *Reason
-	Detail string // may be ""
+	Detail string // Detail may be "".
 	cause  error
 }
 
@@ -94,10 +95,10 @@ func (e *Error) Is(target error) bool {
 // Retryable reports whether a later attempt may succeed without a change.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
-		return false // another attempt would take just as long
+		return false // Another attempt would take just as long.
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
-		// Nobody listens at the address: most likely it is wrong.
+		// If no server listens at the address, the address is most likely wrong, and a retry does not help.
 		return reached.Reason.Retryable && reached.Reason != outbound.ConnectFailed
 	}
 	return e.Reason.Retryable
@@ -111,7 +112,7 @@ var stepOf = map[*outbound.Reason]Step{
 
 // explain converts an error of go-git, of package outbound or of this package to an Error of the step.
 func explain(step Step, err error) *Error {
-	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // it has no Unwrap
+	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // UnexpectedError has no Unwrap.
 		err = hidden.Err
 	}
 	if known, ok := errors.AsType[*Error](err); ok {

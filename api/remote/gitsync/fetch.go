@@ -14,17 +14,18 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. Its owner closes it.
+// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. The owner of a Snapshot
+// closes it.
 type Snapshot struct {
-	Commit string // hash
-	Files  []File // in the order of the tree
+	Commit string // Commit is the commit's hash.
+	Files  []File // Files are in the order of the tree.
 	Left   []Left
 
 	tree  plumbing.Hash
 	packs layers
 }
 
-// Close removes what was received.
+// Close removes the received pack.
 func (s *Snapshot) Close() error { return s.packs.close() }
 
 // Read returns the content of a file. The caller owns the bytes.
@@ -67,12 +68,12 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	known, kept := c.cached(ctx, path)
 	s, err := f.snapshot(ctx, known, kept)
 	if _, unreached := errors.AsType[*outbound.Error](err); err != nil && known != nil && !unreached && ctx.Err() == nil {
-		// Whatever the cache has to do with it, the server has everything.
+		// The cached pack may have caused the error, so fetch all objects from the server.
 		kept = plumbing.ZeroHash
 		s, err = f.snapshot(ctx, nil, kept)
 	}
 	if r.Commit != "" {
-		if errors.Is(err, Damaged) { // A server that refuses breaks off.
+		if errors.Is(err, Damaged) { // A server that refuses the commit breaks the answer off.
 			err = &Error{Step: StepFindRef, Reason: NoCommit, cause: err}
 		}
 		return s, err
@@ -90,7 +91,7 @@ type fetching struct {
 	session transport.UploadPackSession
 	can     *capability.List
 	tip     plumbing.Hash
-	partial bool // the server is asked to leave out large files
+	partial bool // partial is true if the server is to leave out large files.
 }
 
 // snapshot receives the objects that the known pack does not have. It takes ownership of the known pack, which has the

@@ -108,7 +108,8 @@ func TestHostileNames(t *testing.T) {
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "ok", blob)}, []Left{{"ok", LeftDuplicate}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "ok", inner)}, []Left{{"ok", LeftDuplicate}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "OK", blob)}, []Left{{"OK", LeftCase}}},
-		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "o\u212a", blob)}, []Left{{"o\u212a", LeftCase}}}, // KELVIN SIGN
+		// The character U+212A is the KELVIN SIGN, which becomes k in lower case.
+		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "o\u212a", blob)}, []Left{{"o\u212a", LeftCase}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", strings.Repeat("n", 201), blob)}, []Left{{strings.Repeat("n", 201), LeftPath}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "d", deep)}, []Left{{strings.Repeat("d/", 16) + "d", LeftPath}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", ".gitignore", blob), gitsynctest.Entry("100644", "git", blob)}, nil},
@@ -133,7 +134,8 @@ func wantError(t *testing.T, err error, step Step, reason *Reason) {
 		t.Errorf("got %v\nwant %s: %s\nchain %s", err, step, reason.Label, chain(err))
 		return
 	}
-	if all := chain(err); strings.Contains(all, "s3cr3t") || strings.Contains(all, "bWU6czNjcjN0") { // me:s3cr3t in base64
+	// bWU6czNjcjN0 is me:s3cr3t in base64.
+	if all := chain(err); strings.Contains(all, "s3cr3t") || strings.Contains(all, "bWU6czNjcjN0") {
 		t.Errorf("the error has the password: %s", all)
 	}
 }
@@ -203,7 +205,7 @@ func TestFetchFails(t *testing.T) {
 			http.Redirect(w, r, query, http.StatusFound)
 		case "loop":
 			http.Redirect(w, r, r.URL.String(), http.StatusFound)
-		case "late": // the refs are right, then the pack fails
+		case "late": // The refs are right, and the pack fails.
 			if advertised {
 				http.StripPrefix("/late", backend).ServeHTTP(w, r)
 				return true
@@ -248,7 +250,8 @@ func TestFetchFails(t *testing.T) {
 		{me + "/metadata/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{me + "/loop/a.git", "refs/heads/main", StepConnect, Unreachable},
 		{"http://me:s3cr3t@10.0.0.1/a.git", "refs/heads/main", StepResolve, Unreachable},
-		{"http://me:s3cr3t@localhost/a.git", "refs/heads/main", StepResolve, Unreachable}, // ::1 is not opened, or no server on port 80
+		// The address ::1 of localhost is not allowed, or port 80 has no server.
+		{"http://me:s3cr3t@localhost/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@2130706433/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@127.0.0.1:22/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"ssh://me:s3cr3t@127.0.0.1/a.git", "refs/heads/main", StepResolve, Unreachable},
@@ -324,7 +327,7 @@ func TestRedirectKeepsTheLogin(t *testing.T) {
 	}
 }
 
-// TestLimits: each bound refuses a repository just above it, before its objects are put together.
+// TestLimits: each bound refuses a repository just above it, before its objects are reconstructed.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -335,7 +338,7 @@ func TestLimits(t *testing.T) {
 	}
 	f.Commit("a.git", "large", f.Tree("a.git", gitsynctest.Entry("100644", "noise", f.Blob("a.git", string(noise)))))
 	f.Commit("a.git", "zeros", f.Tree("a.git", gitsynctest.Entry("100644", "zeros", f.Blob("a.git", string(make([]byte, 3<<20))))))
-	// Ten folders of ten folders, and so on: eleven objects with ten billion files.
+	// The tree has ten folders of ten folders, and so on: eleven objects with ten billion files.
 	bomb := f.Tree("a.git", gitsynctest.Entry("100644", "f", f.Blob("a.git", "x")))
 	for range 10 {
 		var entries []gitsynctest.TreeEntry
@@ -417,7 +420,7 @@ func TestLimits(t *testing.T) {
 	})
 }
 
-// TestManyFiles fetches a repository of 2,000 files with a history. Its pack has deltas.
+// TestManyFiles fetches a repository of 2,000 files with a history. The pack of the repository has deltas.
 func TestManyFiles(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

@@ -4,9 +4,9 @@ import "time"
 
 // Limits bound one fetch or push.
 type Limits struct {
-	Time      time.Duration // everything, from the first connection on
-	RefsBytes int64         // the list of branches and tags
-	PackBytes int64         // bytes of the pack on the wire
+	Time      time.Duration // Time bounds the fetch or push from its first connection on.
+	RefsBytes int64         // RefsBytes bounds the list of branches and tags.
+	PackBytes int64         // PackBytes bounds the bytes of the pack on the wire.
 	// Objects and InflatedBytes bound all objects of the pack together, and ObjectBytes bounds each object. BaseBytes
 	// bounds the bytes that deltas read: the sum of the sizes of their bases, counted once for each delta.
 	Objects                               uint32

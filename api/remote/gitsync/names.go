@@ -20,7 +20,7 @@ func safeName(name string) bool {
 
 // isDotGit reports whether some file system treats a name as .git.
 func isDotGit(name string) bool {
-	// HFS+ ignores these.
+	// HFS+ ignores these characters.
 	name = strings.ToLower(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:

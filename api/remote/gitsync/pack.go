@@ -19,15 +19,15 @@ import (
 // cacheBytes bounds the objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack in a separate folder, which close removes, or a pack of the cache. A pack is for one goroutine at a
-// time.
+// pack is a pack in a separate folder, which close removes, or a pack of the cache. Only one goroutine may use a pack
+// at a time.
 type pack struct {
-	dir     string // "" for a pack of the cache
+	dir     string // dir is "" for a pack of the cache.
 	file    *goGitFile
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo
 	count   uint32
-	bases   map[plumbing.Hash]bool // objects that deltas name by their hashes
+	bases   map[plumbing.Hash]bool // bases has the objects that deltas name by their hashes.
 }
 
 // goGitFile implements go-git's file interface. Lock does nothing, because only one goroutine uses the file.

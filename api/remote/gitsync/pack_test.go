@@ -20,14 +20,14 @@ import (
 type rawObject struct {
 	kind     plumbing.ObjectType
 	declared uint64
-	base     []byte // only for a delta: the hash of its base
+	base     []byte // base is the hash of a delta's base; other objects have no base.
 	content  []byte
 }
 
 func rawPack(count uint32, objects ...rawObject) []byte {
 	var out bytes.Buffer
 	out.WriteString("PACK")
-	_ = binary.Write(&out, binary.BigEndian, [2]uint32{2, count}) // a Buffer accepts everything, here and below
+	_ = binary.Write(&out, binary.BigEndian, [2]uint32{2, count}) // Writing to a Buffer never fails, here and below.
 	for _, o := range objects {
 		size, first := o.declared>>4, byte(o.kind)<<4|byte(o.declared&15)
 		for ; size > 0; size >>= 7 {
@@ -70,7 +70,7 @@ func manyDeltas(deltas int) []byte {
 func TestHostilePacks(t *testing.T) {
 	t.Parallel()
 	base := rawObject{plumbing.BlobObject, 4, nil, []byte("base")}
-	copyBase := []byte{0x90, 4} // copies 4 bytes from the start of the base
+	copyBase := []byte{0x90, 4} // The command copies 4 bytes from the start of the base.
 	for _, test := range []struct {
 		name   string
 		pack   []byte
@@ -134,7 +134,7 @@ func TestHostilePacks(t *testing.T) {
 	}
 }
 
-// FuzzReceive: whatever a server sends is read within the limits, or refused with an Error.
+// FuzzReceive: any bytes of a server are read within the limits, or refused with an Error.
 func FuzzReceive(f *testing.F) {
 	store := memory.NewStorage()
 	var hashes []plumbing.Hash

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" // the checksum of packs
+	"crypto/sha1" // Packs have a SHA-1 checksum.
 	"encoding/binary"
 	"errors"
 	"io"
@@ -23,7 +23,7 @@ type packFile interface {
 }
 
 const (
-	packCountAt = 8 // offset of the number of objects
+	packCountAt = 8 // packCountAt is the offset of the number of objects.
 	packVersion = 2
 )
 
@@ -67,7 +67,7 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	// Four bits of the size follow the type, then seven in each byte, the lowest first.
+	// The first byte has the type and the lowest four bits of the size. Each further byte has seven bits of the size.
 	size := uint64(encoded.Size())
 	first := byte(encoded.Type())<<4 | byte(size&15)
 	var entry bytes.Buffer
@@ -104,12 +104,12 @@ func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if size >= 0 {
 		from = io.LimitReader(file, size)
 	}
-	sum := sha1.New() // the checksum of packs
+	sum := sha1.New() // Packs have a SHA-1 checksum.
 	_, err := io.Copy(sum, from)
 	return sum.Sum(nil), err
 }
 
-// end returns where the checksum of the pack is.
+// end returns the offset of the pack's checksum.
 func (p *pack) end() (int64, error) {
 	size, err := p.file.Seek(0, io.SeekEnd)
 	if err == nil && size < sha1.Size {
@@ -118,7 +118,7 @@ func (p *pack) end() (int64, error) {
 	return size - sha1.Size, err
 }
 
-// verify compares the checksum of the pack.
+// verify checks the checksum of the pack.
 func (p *pack) verify() error {
 	end, err := p.end()
 	if err != nil {

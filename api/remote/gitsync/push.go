@@ -24,8 +24,8 @@ type Commit struct {
 	// Parent is the fetched commit that becomes the new commit's parent. nil makes a first commit, on a branch that
 	// must not exist.
 	Parent *Snapshot
-	// NewBranch means that the branch must not exist, although there is a parent. Without changes it begins at the
-	// parent.
+	// NewBranch means that the branch must not exist, although there is a parent. Without changes the branch begins at
+	// the parent.
 	NewBranch bool
 	Changes   []Change
 	Message   string
@@ -105,7 +105,7 @@ func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, 
 	if commit.TreeHash == before && c.Parent != nil {
 		return nil, commit.ParentHashes[0], nil
 	}
-	if commit.TreeHash.IsZero() { // a commit may have no file
+	if commit.TreeHash.IsZero() { // A commit may have no file.
 		if commit.TreeHash, err = e.add(plumbing.TreeObject, nil); err != nil {
 			return nil, plumbing.ZeroHash, err
 		}
@@ -127,7 +127,7 @@ func plainName(text string) string {
 	}, text))
 }
 
-// send packs the objects and asks the server to move the ref.
+// send packs the objects, and sends them with the command that moves the ref.
 func send(
 	ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command,
 	made []plumbing.EncodedObject, login []string,
@@ -136,7 +136,7 @@ func send(
 	var hashes []plumbing.Hash
 	for _, encoded := range made {
 		hash := encoded.Hash()
-		if _, known := store.Objects[hash]; known { // two files with one content
+		if _, known := store.Objects[hash]; known { // Two files have the same content.
 			continue
 		}
 		if _, err := store.SetEncodedObject(encoded); err != nil {
@@ -181,7 +181,7 @@ func send(
 	return nil
 }
 
-// mostWords limits the kept part of a server's text.
+// mostWords limits the stored part of a server's text.
 const mostWords = 4 << 10
 
 // firstBytes stores the beginning of a server's output during a push, which has the messages of its hooks.

@@ -129,7 +129,7 @@ func TestPushFails(t *testing.T) {
 		name    string
 		changes []Change
 		force   bool
-		prepare func(*gitsynctest.Forge) // after the fetch
+		prepare func(*gitsynctest.Forge) // prepare runs after the fetch.
 		step    Step
 		reason  *Reason
 		detail  string

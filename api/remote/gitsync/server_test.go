@@ -33,7 +33,7 @@ func newClient(t *testing.T, limits Limits, allow ...string) *Client {
 	return New(Config{Guard: outboundtest.Guard(t, append(allow, outboundtest.Loopback)...), Limits: limits, TempDir: dir})
 }
 
-// fetch fetches and closes the snapshot at the end of the test.
+// fetch returns a snapshot, and closes it at the end of the test.
 func fetch(t *testing.T, c *Client, r Remote) *Snapshot {
 	t.Helper()
 	s, err := c.Fetch(t.Context(), r)

@@ -13,20 +13,20 @@ import (
 type File struct {
 	Path       string
 	Executable bool
-	Blob       string // hash of the content
+	Blob       string // Blob is the hash of the content.
 	Size       int64
 }
 
 // Left is an entry of a commit that was not read.
 type Left struct {
-	Path string // exactly as in the repository, so it may be unsafe to show or use
+	Path string // Path is exactly as in the repository, so it may be unsafe to show or use.
 	Why  Leaving
 }
 
 // Leaving is the reason for not reading an entry.
 type Leaving string
 
-// These are the reasons why entries are left.
+// These are the reasons why entries are left out.
 const (
 	LeftSymlink   Leaving = "symbolic link"
 	LeftSubmodule Leaving = "submodule"
@@ -39,7 +39,7 @@ const (
 	LeftMode      Leaving = "neither file nor folder"
 )
 
-// objects gives the objects of a pack.
+// objects finds and reads the objects of packs.
 type objects interface {
 	// find returns type and size, or false for an object that the pack does not have.
 	find(hash plumbing.Hash) (objectInfo, bool)
@@ -55,7 +55,7 @@ type objectInfo struct {
 type walker struct {
 	objects objects
 	limits  Limits
-	partial bool // the server was asked to leave out files above the limit
+	partial bool // partial is true if the server was to leave out files above the limit.
 	entries int
 	files   []File
 	left    []Left
@@ -85,7 +85,7 @@ func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, de
 	if w.entries += len(entries); w.entries > w.limits.Entries {
 		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf("more than %d entries", w.limits.Entries)}
 	}
-	names := map[string]string{} // by folded name
+	names := map[string]string{} // The keys are folded names.
 	for _, entry := range entries {
 		path := folder + entry.Name
 		why, err := w.entry(ctx, entry, path, depth, names)

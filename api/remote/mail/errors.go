@@ -25,7 +25,8 @@ type Reason struct {
 	Text string
 }
 
-// The reasons. An operator can repair the server's problems, so mails wait for that.
+// These are the reasons why a mail is not sent. An operator can repair the server's problems, so mails wait for the
+// repair.
 var (
 	Unreachable = &Reason{"unreachable", false, false, "cannot be reached"}
 	Interrupted = &Reason{"interrupted", false, false, "did not complete an answer"}
@@ -42,8 +43,8 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Insecure, Untrusted, BadLogin, Unwilling, Busy, Malformed, Postponed, Refused, BadAddress}
 )
 
-// Error is the reason why a mail was not sent. Its text is for users. Its cause may repeat the server's text, and is
-// for logs.
+// Error is the reason why a mail was not sent. The text of an Error is for users. The cause may repeat the server's
+// text, and is for logs.
 type Error struct {
 	Reason *Reason
 	// Status is the status in the server's answer, such as "550 5.1.1"; "" if there was no answer.

@@ -20,7 +20,7 @@ type Config struct {
 	Guard  *outbound.Guard
 	Server Server
 	From   *mail.Address
-	// Timeout bounds each of: connecting with the login, and sending one mail; 0 means DefaultTimeout.
+	// Timeout bounds connecting with the login, and the sending of each mail; 0 means DefaultTimeout.
 	Timeout time.Duration
 	// Authorities sign the server's certificate. nil means the system's authorities.
 	Authorities *x509.CertPool
@@ -42,7 +42,7 @@ func New(cfg Config) *Sender {
 	return &Sender{cfg}
 }
 
-// Message is a mail to one person. Its texts may be anything: they are encoded, and end no header.
+// Message is a mail to one person. Its texts may have any characters, because they are encoded and cannot end a header.
 type Message struct {
 	// ID is unique to the mail and equal in every attempt. So a receiver can recognise a repeated mail.
 	ID      string
@@ -57,11 +57,11 @@ type Connection struct {
 	client *gomail.Client
 	from   *mail.Address
 	conn   net.Conn
-	// forget ends the watch over the context of Open.
+	// forget stops the watch that closes the connection when the context of Open ends.
 	forget func() bool
 }
 
-// Open connects and logs in. When the context ends, so does the connection. Its error is an *Error.
+// Open connects and logs in. The connection is closed when the context ends. Open's error is an *Error.
 func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c := &Connection{from: s.cfg.From}
 	client, err := gomail.NewClient(s.cfg.Server.Host, s.options(c)...)
@@ -76,7 +76,7 @@ func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 		return nil, opening(err)
 	}
 	conn := c.conn
-	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // the connection was given up
+	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // The connection is given up.
 	return c, nil
 }
 
@@ -105,7 +105,7 @@ func (s *Sender) options(c *Connection) []gomail.Option {
 	return options
 }
 
-// Send sends a mail. Its error is an *Error. Unless that is about the mail, the connection is of no more use.
+// Send sends a mail. Its error is an *Error. If the error's Reason.Mail is false, the connection can no longer be used.
 func (c *Connection) Send(m Message) error {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Address != m.To {

@@ -94,7 +94,7 @@ func TestTLSAndLogin(t *testing.T) {
 		scheme  string
 		suffix  string
 		change  func(*mail.Config)
-		want    *mail.Reason // nil: it is sent, and encrypted.
+		want    *mail.Reason // nil means that the mail is sent, and encrypted.
 	}{
 		"STARTTLS":             {mailtest.Options{TLS: secure}, "smtp", "?tls=starttls", trusting, nil},
 		"implicit":             {mailtest.Options{TLS: secure, Implicit: true}, "smtps", "", trusting, nil},
@@ -272,7 +272,7 @@ func TestBrokenServers(t *testing.T) {
 	}
 }
 
-// TestGivenUp ends a connection with its context, in the middle of a mail.
+// TestGivenUp cancels the context of a connection in the middle of a mail. The connection ends.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -132,7 +132,7 @@ var nameRules = map[string]struct {
 	"responses": {regexp.MustCompile(`^([1-5](\d\d|XX)|default)$`), "is neither a status such as 200, nor 2XX, nor default"},
 }
 
-// special checks what is not in the grammar.
+// special checks the rules that the grammar does not express.
 func (c *checker) special(kind string, n *node, at place) {
 	if rule, ok := nameRules[kind]; ok {
 		for i, name := range n.names {
@@ -150,7 +150,7 @@ func (c *checker) special(kind string, n *node, at place) {
 	case "mapping":
 		// A value may be the name of a schema instead of an address.
 		for _, value := range n.items {
-			if c.full() { // each value may refer to another document to fetch
+			if c.full() { // Each value may refer to another document to fetch.
 				return
 			}
 			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {
@@ -244,7 +244,7 @@ func (s shape) what() string {
 	}
 }
 
-// hint explains the usual mistake.
+// hint explains a common mistake: a number without quotes instead of a text.
 func hint(s shape, n *node) string {
 	if s.scalar == scalarString && n.kind == '0' {
 		return ": YAML wants quotes around what looks like a number"

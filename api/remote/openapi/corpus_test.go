@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is read into the files that it is compared with")
 
-// compare compares with a file.
+// compare compares a text with a file.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -85,7 +85,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // TestBundles fetches specifications that consist of several documents. The result contains all documents and refers to
-// none. A server that answers for all other hosts gets no connection.
+// no other document. A server that answers for all other hosts gets no connection.
 func TestBundles(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/bundled/*")

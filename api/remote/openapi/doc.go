@@ -3,8 +3,8 @@
 // problem. If a specification refers to parts of other documents, it copies these parts into the specification.
 //
 // A text may only refer to itself. A fetched document may refer to documents of the same origin. Package outbound
-// fetches them, like the specification. Files are never read. The number of documents, their bytes, values and depth,
-// and the time are bounded. The work is in proportion to the size of the documents.
+// fetches these documents, like the specification. Files are never read. The number of documents, their bytes, values
+// and depth, and the time are bounded. The work is in proportion to the size of the documents.
 //
-// Of ours it imports schema and api/remote/outbound only.
+// Of this module it imports only schema and api/remote/outbound.
 package openapi

@@ -122,13 +122,13 @@ func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISource
 // reading is the state of one Fetch.
 type reading struct {
 	fetcher *Fetcher
-	ctx     context.Context // the context of the call of Fetch, for the walk's callbacks
+	ctx     context.Context // ctx is the context of the call of Fetch, for the walk's callbacks.
 	origins []*url.URL
 	left    int64
 	sources []schema.OpenAPISourceState
 }
 
-// load reads a document that another one refers to.
+// load reads a document that another document refers to.
 func (r *reading) load(target *url.URL) (*source, error) {
 	switch {
 	case target.Scheme != "http" && target.Scheme != "https":
@@ -158,7 +158,7 @@ func (r *reading) read(got answer) (*source, error) {
 type answer struct {
 	unchanged bool
 	body      []byte
-	url       *url.URL // after redirects
+	url       *url.URL // url is the address after redirects.
 	state     schema.OpenAPISourceState
 }
 
@@ -179,7 +179,7 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 	if err != nil {
 		return answer{}, unreachable(err)
 	}
-	defer func() { _ = response.Body.Close() }() // it was read
+	defer func() { _ = response.Body.Close() }() // The body has been read.
 	if response.StatusCode == http.StatusNotModified && !withoutValidators(known) {
 		return answer{unchanged: true}, nil
 	}

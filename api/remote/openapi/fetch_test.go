@@ -219,8 +219,8 @@ func TestFetchTimesOut(t *testing.T) {
 	}
 }
 
-// TestManyMissingDocuments uses a discriminator that names 200 missing documents. At most as many are requested as
-// problems are reported.
+// TestManyMissingDocuments uses a discriminator that names 200 missing documents. At most as many documents are
+// requested as problems are reported.
 func TestManyMissingDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
+// grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
 // member is a kind, or string, bool, number or any. []x is an array of x, and {}x is an object with any names. {x}x is
 // such an object in which names that start with x- are extensions. =a,b is one of these texts, and x|y is x or y. A
 // member that ends with ! is required. A kind that ends with * may be a reference instead, and a kind that ends with ?
@@ -17,9 +17,9 @@ import (
 type grammar map[string]*object
 
 type object struct {
-	reference bool // it may be a reference
-	siblings  bool // a reference may have other members next to it
-	boolean   bool // it may be a boolean
+	reference bool // The object may be a reference.
+	siblings  bool // A reference may have other members next to it.
+	boolean   bool // The object may be a boolean.
 	// home is the position for imported parts of this kind, as a JSON pointer.
 	home    []string
 	members map[string]shape
@@ -33,12 +33,12 @@ type object struct {
 
 // shape is the form of a value. Exactly one member is set.
 type shape struct {
-	scalar string   // string, bool, number or any
-	values []string // one of these texts
-	kind   string   // an object of this kind
+	scalar string   // scalar is string, bool, number or any.
+	values []string // The value is one of these texts.
+	kind   string   // The value is an object of this kind.
 	array  *shape
 	object *shape
-	names  bool // only for objects: names that start with x- are extensions
+	names  bool // In an object, names that start with x- are extensions.
 	either []shape
 }
 
@@ -49,7 +49,7 @@ const (
 	scalarAny    = "any"
 )
 
-// These parts are shared by several versions.
+// sharedKinds has the kinds that several versions share.
 const sharedKinds = `
 info title!:string version!:string description:string termsOfService:string contact:contact license:license
 contact name:string url:string email:string
@@ -99,7 +99,7 @@ flows implicit:flow password:flow clientCredentials:flow authorizationCode:flow
 flow scopes!:{}string authorizationUrl:string tokenUrl:string refreshUrl:string
 `
 
-// The differences of 3.1 and later: each line replaces the line of 3.0 with its kind.
+// grammar31Text has the differences of 3.1 and later: each line replaces the line of 3.0 for the same kind.
 const grammar31Text = `
 document openapi!:string info!:info jsonSchemaDialect:string servers:[]server paths:paths webhooks:{}pathItem components:components security:[]requirement tags:[]tag externalDocs:docs
 pathItem* summary:string description:string get:operation put:operation post:operation delete:operation options:operation head:operation patch:operation trace:operation query:operation additionalOperations:{}operation servers:[]server parameters:[]parameter

@@ -16,7 +16,7 @@ type jsonReader struct {
 	text    []byte
 	decoder *jsontext.Decoder
 	values  int
-	// This is the position of the last value that was read. The next position is counted from there.
+	// These fields have the position of the last value that was read. The next position is counted from this position.
 	line, start, seen int
 }
 

@@ -27,12 +27,12 @@ type load func(target *url.URL) (*source, error)
 type references struct {
 	root *source
 	load load
-	// sources are the other documents by address.
+	// sources has the other documents by address.
 	sources map[string]*source
 	// links are the new forms of the references.
 	links []link
-	// moved has the parts of other documents to which the specification refers. ordered has them in the order of their
-	// discovery.
+	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order of
+	// their discovery.
 	moved   map[movedKey]*moved
 	ordered []*moved
 	// leads has the targets of objects with a reference. starts has these objects in the order of their discovery.
@@ -47,8 +47,8 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // nil for a part of the specification itself
-	within string // pointer there
+	to     *moved // to is nil for a part of the specification itself.
+	within string // within is a JSON pointer inside the target.
 }
 
 type movedKey struct {
@@ -59,14 +59,14 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // the part's name in its document, if this name is free
+	name string // name is the part's name in its document, if this name is free.
 	// instead is an object of the specification that is only a reference to this part. at is the object's path.
 	instead *node
 	at      *path
 }
 
 // follow finds the target of a reference, and queues its check as an object of a kind. n is the object with the
-// reference, if it contains nothing else.
+// reference, or nil if the reference is a plain text.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)

@@ -63,7 +63,7 @@ func (n *node) set(name string, value *node) {
 	}
 }
 
-// text is the value of a string; ok is false for anything else.
+// text returns the value of a string; ok is false for other nodes.
 func (n *node) text() (text string, ok bool) {
 	if n == nil || n.kind != '"' {
 		return "", false
@@ -99,7 +99,7 @@ func (n *node) what() string {
 	}
 }
 
-// newText is a string that no text has.
+// newText returns a string that is not in the document's text.
 func newText(text string) (*node, error) {
 	raw, err := jsontext.AppendQuote(nil, text)
 	return &node{kind: '"', raw: raw}, err

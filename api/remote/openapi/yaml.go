@@ -23,8 +23,8 @@ type yamlReader struct {
 
 // readYAML reads the one document of a text.
 func readYAML(text []byte) (*node, error) {
-	// The parser has no limit on the number of values. Every value except one in a block has one of these characters
-	// before it. Texts have these characters as well.
+	// The parser has no limit on the number of values. Nearly every value follows one of these characters, so the
+	// number of these characters bounds the values. Texts have these characters as well.
 	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
 		return nil, errManyValues
 	}
@@ -52,7 +52,7 @@ var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
 func explainYAML(err error) error {
 	problem := &Problem{Text: "is no valid YAML", Code: schema.SpecParseError}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
-		problem.Line, _ = strconv.Atoi(found[1]) // "" stands for no line
+		problem.Line, _ = strconv.Atoi(found[1]) // The line is 0 if the message has no line.
 		problem.Text += ": " + found[2]
 	}
 	return problem
@@ -79,7 +79,7 @@ func (r *yamlReader) value(from *yaml.Node, depth int) (*node, error) {
 	if err := r.step(from, depth); err != nil {
 		return nil, err
 	}
-	n := &node{line: int32(from.Line), column: int32(from.Column)} // The numbers fit.
+	n := &node{line: int32(from.Line), column: int32(from.Column)} // The numbers fit into 32 bits.
 	switch from.Kind {
 	case yaml.AliasNode:
 		return r.value(from.Alias, depth+1)
@@ -150,7 +150,8 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 	return err
 }
 
-// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first one wins.
+// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first source is
+// used.
 func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, depth int) error {
 	// The depth limit also stops a source that merges itself.
 	if err := r.step(source, depth); err != nil {
@@ -186,7 +187,7 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 	}
 }
 
-// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. This includes
+// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. Text includes
 // dates, and YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
 func scalar(to *node, from *yaml.Node) error {
 	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0

@@ -13,9 +13,9 @@ import (
 
 // Limits bound one use of HTTP. All limits except Redirects are required.
 type Limits struct {
-	TLS     time.Duration // the TLS handshake
-	Headers time.Duration // the time from the end of the request to the headers of the answer
-	Whole   time.Duration // everything, redirects and reading the body included
+	TLS     time.Duration // TLS bounds the TLS handshake.
+	Headers time.Duration // Headers bounds the time from the end of the request to the headers of the answer.
+	Whole   time.Duration // Whole bounds everything, including redirects and reading the body.
 	// Redirects is the number of redirects that are followed; 0 means no redirect.
 	Redirects int
 	// WireBytes bounds the body as sent, and Bytes bounds the body after decompression.
@@ -33,11 +33,11 @@ const (
 // Answers are inflated if they are gzip. A redirect to another origin sends only the headers of safeHeaders.
 func (g *Guard) Client(l Limits) *http.Client {
 	base := &http.Transport{
-		Proxy:       nil, // ignores the environment, because a proxy would resolve names itself
+		Proxy:       nil, // The environment is ignored, because a proxy would resolve names itself.
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
-		DisableCompression: true, // transport inflates, to bound both sides
+		DisableCompression: true, // transport decompresses, to bound the bytes before and after.
 	}
 	return &http.Client{Transport: &transport{base, l}, CheckRedirect: checkRedirect(l.Redirects), Timeout: l.Whole}
 }
@@ -55,7 +55,7 @@ func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	fail := func(err error) (*http.Response, error) {
 		if req.Body != nil {
-			_ = req.Body.Close() // RoundTrip must close the body; the first error is more useful
+			_ = req.Body.Close() // RoundTrip must close the body; the first error is more useful.
 		}
 		return nil, firstHop(req, err)
 	}
@@ -80,7 +80,7 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	response.Body = watched.watch(response.Body, true)
 	if err := t.bound(req, response); err != nil {
-		_ = response.Body.Close() // the first error is more informative
+		_ = response.Body.Close() // The first error is more informative.
 		return nil, firstHop(req, err)
 	}
 	return response, nil
@@ -91,7 +91,7 @@ func (t *transport) bound(req *http.Request, response *http.Response) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return &Error{Reason: BadResponse}
 	}
-	response.Request = req // base was given a copy
+	response.Request = req // base got a copy of the request.
 	if req.Method == http.MethodHead {
 		return nil
 	}
@@ -123,7 +123,7 @@ func firstHop(req *http.Request, err error) *Error {
 		first = first.Response.Request
 	}
 	if first != req {
-		e.Redirected, e.Detail = true, "" // the detail is about text that the user did not type
+		e.Redirected, e.Detail = true, "" // The detail is about text that the user did not type.
 	}
 	if _, h, refused := parseURL(first.URL); refused == nil {
 		e.Host = h.String()
@@ -131,7 +131,7 @@ func firstHop(req *http.Request, err error) *Error {
 	return e
 }
 
-// safeHeaders may be sent to a redirect's other origin, so callers put no secrets into them.
+// safeHeaders may be sent to another origin after a redirect, so callers put no secrets into them.
 var safeHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
 
 // checkRedirect decides whether a redirect is followed. transport checks the URL itself.
@@ -148,7 +148,7 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 		if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || last.URL.Scheme == "https") {
 			return refuse(RefusedRedirect)
 		}
-		req.Header.Del("Referer") // its query may hold a secret
+		req.Header.Del("Referer") // The query of the referrer may have a secret.
 		// net/http gives every hop the headers of the first request. So a chain that has left its origin once must not
 		// get these headers back.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
@@ -185,8 +185,7 @@ func port(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// bounded reads up to `left` bytes. If there are more bytes, it returns an error, because a cut answer is not the
-// answer.
+// bounded reads up to `left` bytes. If there are more bytes, it returns an error, because a cut answer would be wrong.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -210,7 +209,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflated reads gzip. The reader of the headers is made at the first read: a response may have no body.
+// inflated reads gzip. The gzip header is read at the first Read, because a response may have no body.
 type inflated struct {
 	wire io.Reader
 	gzip *gzip.Reader
@@ -232,8 +231,8 @@ type closing struct {
 	io.Closer
 }
 
-// RetryAfter returns the pause that an answer requests, in seconds or until a date. It is at most longest, and 0
-// without a request.
+// RetryAfter returns the pause that an answer requests, in seconds or until a date. It is at most longest, and 0 if the
+// answer requests no pause.
 func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
 	value := header.Get("Retry-After")
 	var wait time.Duration

@@ -40,7 +40,8 @@ func newWeb(t *testing.T, limits Limits, handler http.HandlerFunc) *web {
 			"open.example": {"127.0.0.1"}, "other.example": {"127.0.0.1"}, "example.com": {"127.0.0.1"}, "inner.example": {"127.0.0.1"},
 		}},
 	}
-	w.secure.EnableHTTP2, w.secure.Config.ErrorLog = true, log.New(io.Discard, "", 0) // refused certificates are expected
+	// Refused certificates are expected, so their errors are not logged.
+	w.secure.EnableHTTP2, w.secure.Config.ErrorLog = true, log.New(io.Discard, "", 0)
 	w.secure.StartTLS()
 	t.Cleanup(w.plain.Close)
 	t.Cleanup(w.secure.Close)
@@ -126,7 +127,8 @@ func TestClientRefuses(t *testing.T) {
 		{"http://open.example:22", RefusedPort, "open.example is not reached on this port"},
 		{"http://open.example:6379", RefusedPort, "open.example is not reached on this port"},
 		{closed.at("http", "open.example", ""), ConnectFailed, "open.example accepted no connection"},
-		{w.at("https", "open.example", ""), TLSFailed, "open.example has no TLS certificate that can be trusted"}, // the certificate is for example.com
+		// The certificate is for example.com.
+		{w.at("https", "open.example", ""), TLSFailed, "open.example has no TLS certificate that can be trusted"},
 		{strings.Replace(w.at("http", "example.com", ""), "http:", "https:", 1), TLSFailed, "example.com has no TLS certificate that can be trusted"},
 	} {
 		_, err := w.do(t, "GET", test.url, "")
@@ -142,7 +144,7 @@ func TestRedirects(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		method, body     string
-		from, status, to string // "to" is where the first answer redirects
+		from, status, to string // The first answer redirects to "to".
 		reason           *Reason
 		last             seen
 	}{
@@ -250,11 +252,11 @@ func TestBodies(t *testing.T) {
 	zip := func(size int) []byte {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
-		_, _ = w.Write(make([]byte, size)) // a Buffer accepts everything
+		_, _ = w.Write(make([]byte, size)) // Writing to a Buffer never fails.
 		_ = w.Close()
 		return out.Bytes()
 	}
-	noise := func(size int) []byte { // does not become smaller
+	noise := func(size int) []byte { // Noise does not become smaller.
 		data := make([]byte, size)
 		for i := range data {
 			data[i] = byte(i * i >> 3 * 7)
@@ -266,7 +268,7 @@ func TestBodies(t *testing.T) {
 		name, encoding string
 		body           []byte
 		method         string
-		length         bool // with Content-Length
+		length         bool // length means that the answer has a Content-Length.
 		reason         *Reason
 		size           int
 	}{
@@ -299,7 +301,7 @@ func TestBodies(t *testing.T) {
 				} else {
 					w.(http.Flusher).Flush()
 				}
-				_, _ = w.Write(test.body) // the client may have disconnected
+				_, _ = w.Write(test.body) // The client may have disconnected.
 			})
 			text, err := w.do(t, test.method, w.at("http", "open.example", ""), "")
 			if test.reason == nil && err != nil || test.reason != nil && (err == nil || Explain(err).Reason != test.reason || Explain(err).Host != "open.example") {
@@ -323,7 +325,7 @@ func TestHostileServers(t *testing.T) {
 		name    string
 		limits  Limits
 		answer  string
-		hold    bool // keep the connection
+		hold    bool // hold keeps the connection open.
 		reasons []*Reason
 	}{
 		{"silence", quick, "", true, []*Reason{TimedOut}},
@@ -349,7 +351,7 @@ func TestHostileServers(t *testing.T) {
 					if err != nil {
 						return
 					}
-					defer func() { _ = conn.Close() }() // with the listener
+					defer func() { _ = conn.Close() }() // The connection is closed with the listener.
 					_, _ = conn.Read(make([]byte, 4096))
 					_, _ = io.WriteString(conn, test.answer)
 					if !test.hold {

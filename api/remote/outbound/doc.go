@@ -6,9 +6,9 @@
 // allow networks and hosts (OCTAVO_OUTBOUND_ALLOW). Some rows of the table can never be allowed, such as the metadata
 // services of clouds.
 //
-// HTTP uses the ports 80, 443 and those above 1023, except ports of protocols that could read a request's lines as
-// commands. DialContext allows every port, because its caller's protocol defines the port. If users choose the port,
-// the caller must restrict it.
+// HTTP uses the port 80, the port 443 and the ports above 1023, except ports of protocols that could read a request's
+// lines as commands. DialContext allows every port, because its caller's protocol defines the port. If users choose the
+// port, the caller must restrict it.
 //
 // An error has a reason from a closed set, and a message for users. The message names the host that the user typed. It
 // contains neither the host's addresses nor the targets of redirects. The cause names them, and is for logs.

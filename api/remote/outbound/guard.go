@@ -77,7 +77,7 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 		return nil, refused
 	}
 	conn, refused := g.connectAny(ctx, h, addrs, uint16(port))
-	if refused != nil { // a nil *Error in an error would not be nil
+	if refused != nil { // A nil *Error in an error would not be nil.
 		return nil, refused
 	}
 	return conn, nil

@@ -173,7 +173,7 @@ func TestSearchList(t *testing.T) {
 	}
 }
 
-// TestDialTime: a silent address leaves time for the next.
+// TestDialTime: a silent address leaves time for the next address.
 func TestDialTime(t *testing.T) {
 	t.Parallel()
 	g := New(Config{Resolver: &names{answers: map[string][]string{"a.example": {"1.1.1.1 93.184.216.34"}}}})

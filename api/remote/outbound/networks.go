@@ -15,13 +15,15 @@ const (
 	public access = iota
 	// private networks can be opened by the operator.
 	private
-	// never networks cannot be opened: they lead to credentials, nowhere, or to an IPv4 address that a check could misread.
+	// never networks cannot be opened: they lead to credentials, to no host, or to an IPv4 address that a check could
+	// misread.
 	never
 )
 
 // networks follows IANA's registries of special-purpose addresses,
-// https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry,
-// and lists the addresses at which clouds serve credentials. The longest prefix that holds an address decides.
+// https://www.iana.org/assignments/iana-ipv4-special-registry and
+// https://www.iana.org/assignments/iana-ipv6-special-registry, and lists the addresses at which clouds serve
+// credentials. The longest prefix that contains an address decides.
 var networks = []network{
 	row("0.0.0.0/0", "public", public),
 	row("0.0.0.0/8", "this host", never),
@@ -30,7 +32,7 @@ var networks = []network{
 	row("100.100.100.200/32", "metadata service", never), // Alibaba Cloud
 	row("127.0.0.0/8", "loopback", private),
 	row("168.63.129.16/32", "metadata service", never), // Azure
-	row("169.254.0.0/16", "link-local", never),         // among them the metadata services of most clouds
+	row("169.254.0.0/16", "link-local", never),         // The network has the metadata services of most clouds.
 	row("172.16.0.0/12", "private use", private),
 	row("192.0.0.0/24", "protocol assignments", private),
 	row("192.0.0.192/32", "metadata service", never), // Oracle Cloud
@@ -44,13 +46,13 @@ var networks = []network{
 	row("240.0.0.0/4", "reserved", private),
 	row("255.255.255.255/32", "broadcast", never),
 
-	row("::/0", "unassigned", private), // only 2000::/3 is assigned to the public network
+	row("::/0", "unassigned", private), // Only 2000::/3 is assigned to the public network.
 	row("2000::/3", "public", public),
 	row("::/96", "IPv4-compatible", never),
 	row("::/128", "unspecified", never),
 	row("::1/128", "loopback", private),
 	row("::ffff:0:0:0/96", "IPv4-translated", never),
-	row("64:ff9b::/96", "NAT64", private), // see Policy.check for the IPv4 address inside
+	row("64:ff9b::/96", "NAT64", private), // See Policy.check for the IPv4 address inside.
 	row("64:ff9b:1::/48", "local NAT64", never),
 	row("100::/64", "discard-only", never),
 	row("2001::/23", "protocol assignments", private),

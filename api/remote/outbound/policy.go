@@ -107,7 +107,7 @@ func (p Policy) PermitsURL(text string) bool {
 	if h.isAddress() {
 		return p.check(h.addr, false) == nil
 	}
-	if p.names(h) || len(p.networks) > 0 { // a private name may have an address in an opened network
+	if p.names(h) || len(p.networks) > 0 { // A private name may have an address in an opened network.
 		return true
 	}
 	return !slices.ContainsFunc(privateNames, func(private string) bool {

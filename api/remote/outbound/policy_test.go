@@ -23,7 +23,7 @@ func TestAddresses(t *testing.T) {
 	everything := policy(t, "0.0.0.0/0", "::/0")
 	for _, test := range []struct {
 		addr         string
-		public, open bool // allowed by the zero policy; allowed by the policy that opens the most
+		public, open bool // public: the zero policy allows it; open: the policy that opens the most allows it.
 	}{
 		{"8.8.8.8", true, true},
 		{"1.1.1.1", true, true},
@@ -170,7 +170,7 @@ func TestPermitsURL(t *testing.T) {
 		{"http://[fe80::1%25eth0]", "", false}, {"http://[fd00::1]", "", false}, {"http://[64:ff9b::7f00:1]", "", false}, {"http://[::127.0.0.1]", "", false},
 		{"http://me:pass@127.0.0.1", "", false}, {"http://8.8.8.8@127.0.0.1", "", false}, {"http://127.0.0.1%2f", "", false}, {"http://127.0.0.1\\@8.8.8.8", "", false},
 
-		// Spellings that some programs read as addresses.
+		// Some programs read these spellings as addresses.
 		{"http://127.1", "", false}, {"http://0x7f.1", "", false}, {"http://0177.0.0.1", "", false}, {"http://2130706433", "", false}, {"http://0x7f000001", "", false},
 		{"http://017700000001", "", false}, {"http://0", "", false}, {"http://0x.1", "", false}, {"http://a.0x", "", false}, {"http://192.168.1", "", false},
 		{"http://0xA9FEA9FE", "", false}, {"http://256.1.1.1", "", false}, {"http://1.2.3.4.5", "", false}, {"http://0x7f.0.0.0x1", "", false},

@@ -28,7 +28,7 @@ type pace struct {
 	found func()
 
 	mu    sync.Mutex
-	timer *time.Timer // nil once the request is over
+	timer *time.Timer // timer is nil once the request is over.
 }
 
 // startPace watches a request until end. It returns nil if the context has no watcher.

@@ -25,7 +25,7 @@ func parsePolicies(value, from string) []Policy {
 				continue
 			}
 			name := strings.ToLower(words[0])
-			if _, again := p.directives[name]; !again { // As in a browser, the first counts.
+			if _, again := p.directives[name]; !again { // As in a browser, the first directive of a name applies.
 				p.directives[name] = words[1:]
 			}
 		}
@@ -36,7 +36,8 @@ func parsePolicies(value, from string) []Policy {
 	return list
 }
 
-// sources returns the sources of the first directive that the policy has. found is false if nothing is restricted.
+// sources returns the sources of the first directive that the policy has. found is false if the policy has none of the
+// directives.
 func (p Policy) sources(names ...string) (name string, sources []string, found bool) {
 	for _, name := range names {
 		if sources, found := p.directives[name]; found {
@@ -66,7 +67,7 @@ const (
 	Image
 )
 
-// directives returns the directives of a kind. The first that a policy has counts.
+// directives returns the directives of a kind. The first directive that a policy has applies.
 func (k Kind) directives() []string {
 	switch k {
 	case Script:
@@ -89,7 +90,7 @@ func (p Policy) Refuses(page *url.URL, r Request) string {
 		if r.Nonce != "" && slices.Contains(sources, "'nonce-"+r.Nonce+"'") || trusts(sources, r.Integrity) {
 			return ""
 		}
-		if has(sources, "'strict-dynamic'") { // Sources by host do not count.
+		if has(sources, "'strict-dynamic'") { // Browsers then ignore sources by host.
 			if r.Added {
 				return ""
 			}

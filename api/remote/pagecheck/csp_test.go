@@ -111,7 +111,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestReadPage: elements and policies of a page, in their order.
+// TestReadPage reads the elements and the policies of a page, in their order.
 func TestReadPage(t *testing.T) {
 	t.Parallel()
 	p := readPage(address(t, "https://a.example/b/c"), `<!doctype html><html><head>

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// The bounds of a check. The caller waits for it.
+// These constants bound a check, because its caller waits for the result.
 const (
 	// whole is the time of a request. Total is the time of a check.
 	whole        = 5 * time.Second
@@ -25,7 +25,7 @@ const (
 	maxPage      = 2 << 20
 	maxScript    = 512 << 10
 	maxWire      = 16 << 20
-	// OwnScripts is the number of the page's own scripts that are read.
+	// OwnScripts is the largest number of the page's own scripts that are read.
 	OwnScripts = 8
 )
 

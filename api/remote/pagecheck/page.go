@@ -41,8 +41,8 @@ type Refused struct {
 	From string
 }
 
-// Refuses returns why the page's policies refuse a request. A meta element applies to the scripts after it. script is
-// the number of the page's script that makes the request, or that is requested itself.
+// Refuses returns the directive that refuses a request, if the page's policies refuse it. A meta element applies to the
+// scripts after it. script is the index of the page's script that makes the request or is requested.
 func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	for _, policy := range p.header {
 		if directive := policy.Refuses(p.URL, r); directive != "" {
@@ -105,7 +105,7 @@ func readTag(z *html.Tokenizer) (tag string, attributes map[string]string) {
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if _, again := attributes[string(key)]; !again { // As in a browser, the first counts.
+		if _, again := attributes[string(key)]; !again { // As in a browser, the first attribute of a name applies.
 			attributes[string(key)] = string(value)
 		}
 	}

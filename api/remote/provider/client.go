@@ -32,7 +32,7 @@ type Config struct {
 // DefaultTimeout bounds a call. Language models may think for minutes before the first byte.
 const DefaultTimeout = 5 * time.Minute
 
-// These bound an answer, and the part of an error's text that is logged.
+// These constants bound an answer, and the part of an error's text that is logged.
 const (
 	maxAnswer    = 8 << 20
 	maxErrorText = 500

@@ -18,7 +18,7 @@ type Reason struct {
 	Text string
 }
 
-// The reasons.
+// These are the reasons why a call has no usable answer.
 var (
 	Unreachable  = &Reason{"unreachable", false, "cannot be reached"}
 	Interrupted  = &Reason{"interrupted", true, "did not complete an answer"}
@@ -35,8 +35,8 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed, NoLanguage}
 )
 
-// Error is the reason why a call had no useful answer. Its text is for users. Its cause may repeat the provider's text,
-// and is for logs.
+// Error is the reason why a call had no useful answer. The text of an Error is for users. The cause may repeat the
+// provider's text, and is for logs.
 type Error struct {
 	Reason *Reason
 	// Provider is the provider's name for users, such as "the translator".

@@ -1,6 +1,6 @@
-// Package refining asks a language model for a title and a summary of a cluster of issues, in the language of most of
-// the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its results
-// are reproducible.
+// Package refining requests a title and a summary of a cluster of issues from a language model, in the language of most
+// of the issues. The model gets only the titles of a few issues. Package conversations makes the clusters, and its
+// results are reproducible.
 //
 // Of this module it imports packages chat and provider.
 package refining
@@ -19,12 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Model asks a language model.
+// Model sends requests to a language model.
 type Model struct {
 	Chat *chat.Client
 }
 
-// The documents of a prompt and its answer.
+// These types are the documents of a prompt and its answer.
 type (
 	request struct {
 		Language string   `json:"language,omitzero"`
@@ -36,7 +36,8 @@ type (
 	}
 )
 
-// Longer texts cause another request, and are not used. MaxTitle bounds the titles of the built-in method, too.
+// Texts longer than these bounds cause another request, and are not used. MaxTitle also bounds the titles of the
+// built-in method.
 const (
 	MaxTitle   = 80
 	MaxSummary = 400

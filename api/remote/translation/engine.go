@@ -15,10 +15,10 @@ import (
 type Provider interface {
 	// Translate returns a translation for each text of the batch, in order.
 	Translate(ctx context.Context, b Batch) ([]string, error)
-	// Check returns an error unless the provider has these languages.
+	// Check returns an error if the provider does not translate between these languages.
 	Check(ctx context.Context, from, to string) error
-	// Bounds returns the largest number of texts in a batch, and the largest number of their bytes. A text may be
-	// longer than all.
+	// Bounds returns the largest number of texts in a batch, and the largest number of their bytes. A single text may
+	// have more bytes than a batch.
 	Bounds() (texts, bytes int)
 	// KnowsTerms reports whether the provider accepts terms. If it does not, the engine inserts the terms.
 	KnowsTerms() bool
@@ -39,17 +39,17 @@ type Text struct {
 	Complaint string
 }
 
-// The problems of a translation.
+// These are the problems of a translation.
 const (
-	// TermMissing means that the translation lacks a term of the glossary. It is used nevertheless.
+	// TermMissing means that the translation lacks a term of the glossary. The translation is used nevertheless.
 	TermMissing = "term-missing"
 	// PlaceholderLost means that the translation lacked tags of its source, so it was translated in parts.
 	PlaceholderLost = "placeholder-lost"
-	// Refused means that the provider does not translate it. It stays in the language of the source.
+	// Refused means that the provider does not translate the segment. The segment stays in the language of the source.
 	Refused = "refused"
 )
 
-// Done is a segment that a provider was asked for. Target is "" if there is none.
+// Done is a segment with the answer of a provider. Target is "" if there is no translation.
 type Done struct {
 	Segment
 	Target  string
@@ -59,7 +59,7 @@ type Done struct {
 // Engine sends segments to a provider, and checks and repairs the translations.
 type Engine struct {
 	Provider Provider
-	// Pause waits; it ends early with the context.
+	// Pause waits for d, or until ctx ends.
 	Pause func(ctx context.Context, d time.Duration)
 }
 

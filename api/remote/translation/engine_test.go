@@ -230,7 +230,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// A run that stops has handed over every batch that is complete.
+// TestStopped: a run that stops has passed every complete batch to its caller.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -1,6 +1,6 @@
 package translation
 
-// languageNames are the languages of the contract, in the words of prompts.
+// languageNames are the names of the contract's languages in prompts.
 var languageNames = map[string]string{
 	"en": "English", "fr": "French", "de": "German", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "pt-br": "Brazilian Portuguese",
 	"ru": "Russian", "ja": "Japanese", "zh": "Simplified Chinese", "yue": "Cantonese", "ko": "Korean", "ar": "Arabic", "hi": "Hindi",

@@ -96,7 +96,7 @@ func (l *LibreTranslate) codes(ctx context.Context, from, to string) (source, ta
 			}
 		}
 	}
-	l.languages = nil // The operator may add it.
+	l.languages = nil // The operator may add the language, so the next call reads the list again.
 	return "", "", l.client.Fail(provider.NoLanguage, "from %q to %q", from, to)
 }
 

@@ -15,7 +15,7 @@ type Model struct {
 	Chat *chat.Client
 }
 
-// The documents of a prompt and its answer.
+// These types are the documents of a prompt and its answer.
 type (
 	modelRequest struct {
 		Texts []modelText `json:"texts"`
@@ -70,7 +70,7 @@ func (m *Model) Translate(ctx context.Context, b Batch) ([]string, error) {
 // Check implements Provider. A model has no list of languages.
 func (m *Model) Check(context.Context, string, string) error { return nil }
 
-// Bounds implements Provider. Long batches come back with texts left out.
+// Bounds implements Provider. In answers to longer batches, models leave out texts.
 func (m *Model) Bounds() (texts, bytes int) { return 40, 6 << 10 }
 
 // KnowsTerms implements Provider.

@@ -15,8 +15,8 @@ import (
 )
 
 // The notation of a segment is HTML with text and numbered tags. A pair of tags is around translated text, such as <a
-// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators keep
-// HTML. The alt shows them the replaced part, and is ignored in their answers.
+// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators do not
+// change HTML tags. The alt shows them the replaced part, and is ignored in their answers.
 
 // singleTag is the name of tags without text.
 const singleTag = "img"
@@ -98,7 +98,7 @@ func tokens(notation string) ([]token, error) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// written is the opposite of tokens, except for the alt of single tags.
+// written is the inverse of tokens, except for the alt of single tags.
 func written(all []token) string {
 	var b strings.Builder
 	for _, t := range all {
@@ -134,7 +134,7 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape returns the tags, the pair around each tag, and which pairs have text. It ignores their order.
+// shape returns the tags, the pair around each tag, and which pairs have text. It ignores the order of the tags.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}
@@ -183,13 +183,13 @@ func hasLetters(all []token) bool {
 // keptMarks are marks of text that stays as it is.
 var keptMarks = []string{"code", "keyboard"}
 
-// markTags has the tag names of marks. They tell a translator the kind of the mark.
+// markTags has the tag names of marks. The tags tell a translator the kind of the mark.
 var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s", "superscript": "sup", "subscript": "sub"}
 
 // inlineTags has the tag names of inlines with text. All other inlines are single tags.
 var inlineTags = map[string]string{"link": "a", "annotation": "span"}
 
-// notes tell a translator of inlines without a text, by the member of their data.
+// notes has, for each kind of inline without a text, the member of its data that describes the inline to a translator.
 var notes = map[string]string{"emoji": "code", "icon": "icon", "expression": "expression", "inline-math": "formula", "inline-image": "alt", "button": "label"}
 
 // encoder writes inlines in the notation.
@@ -301,7 +301,7 @@ func (d *decoder) number(nodes []schema.Node) {
 	}
 }
 
-// nodes reads up to the end of the enclosing pair.
+// nodes decodes the tokens up to the end of the enclosing pair.
 func (d *decoder) nodes() []schema.Node {
 	nodes := []schema.Node{}
 	leaf := func(leaf schema.Leaf) {

@@ -85,7 +85,7 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// The notation of any inlines leads back to them.
+// TestNotationRoundTrip decodes the notation of any inlines to the same inlines.
 func TestNotationRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Place is a segment of a document and where it is.
+// Place is a segment of a document with its position.
 type Place struct {
 	// ID names the place within the document: by the key of the block, and by the text within the block. A translated
 	// document has the same places under the same ids.
@@ -23,7 +23,7 @@ type Place struct {
 	Source string
 	// Text is the whole text that a reader sees.
 	Text string
-	// State is equal for equal contents, links and marks included.
+	// State is a hash of the content, including links and marks.
 	State string
 
 	inlines []schema.Node
@@ -31,7 +31,7 @@ type Place struct {
 	put     func(inlines []schema.Node, text string)
 }
 
-// Put writes a translation of the source. One that has not the tags of the source is refused.
+// Put writes a translation of the source. It refuses a translation without the tags of the source, and returns false.
 func (p *Place) Put(target string) bool {
 	target = p.around[0] + target + p.around[1]
 	if p.inlines == nil {
@@ -62,7 +62,8 @@ func PlainPlace(id, text string, put func(string)) Place {
 	return textPlace(id, text, put)
 }
 
-// Places clones a document and gives the clone and its places, in the order of the document. Code and formulas have none.
+// Places clones a document, and returns the clone and its places in the order of the document. Code and formulas have
+// no places.
 func Places(d schema.Document) (*schema.Document, []Place) {
 	w := &walk{}
 	d.Nodes = w.clone(d.Nodes)

@@ -16,7 +16,7 @@ func Refs(d *schema.Document, space, copied string, contents map[string]string) 
 	return slices.Sorted(maps.Keys(r.files))
 }
 
-// Ref does the same for one reference, for example a link to one of the pages.
+// Ref changes a single reference, for example a link to a page.
 func Ref(ref schema.Data, space, copied string) schema.Data {
 	r := refs{space: space, copied: copied, files: map[string]bool{}}
 	changed, _ := r.value(map[string]any(ref)).(map[string]any)
@@ -33,7 +33,7 @@ func (r *refs) nodes(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Type == "integration" {
-			continue // the meaning of its members is unknown
+			continue // The meaning of an integration's members is unknown.
 		}
 		for name, value := range n.Data {
 			n.Data[name] = r.value(value)

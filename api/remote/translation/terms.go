@@ -24,7 +24,8 @@ type folded struct {
 	runes []rune
 }
 
-// NewGlossary makes a glossary. If terms have the same source, the last term counts. Empty ones are left out.
+// NewGlossary makes a glossary. If terms have the same source, the last term is used. Terms with an empty source or
+// target are left out.
 func NewGlossary(terms []Term) *Glossary {
 	last := map[string]folded{}
 	for _, term := range terms {
@@ -68,8 +69,8 @@ type found struct {
 	from, to int
 }
 
-// find returns the places of terms in a text. If terms overlap, the first one counts. If several terms begin at the
-// same place, the longest one counts.
+// find returns the places of terms in a text. If terms overlap, the first term is used. If several terms begin at the
+// same place, the longest term is used.
 func (g *Glossary) find(text string) []found {
 	if g == nil || len(g.byStart) == 0 {
 		return nil
@@ -112,8 +113,8 @@ func (g *Glossary) In(text string) []Term {
 	return slices.Compact(terms)
 }
 
-// apart reports whether a word may end between two characters. Some scripts have no spaces between words, and Korean adds
-// endings to them.
+// apart reports whether a word may end between two characters. Some scripts have no spaces between words, and Korean
+// adds endings to words.
 func apart(a, b rune) bool {
 	return !inWord(a) || !inWord(b) || unicode.In(a, spaceless...) || unicode.In(b, spaceless...)
 }

@@ -27,7 +27,8 @@ var limits = outbound.Limits{
 // readAnswer bounds the bytes of an answer that are read. A fully read answer lets the connection be reused.
 const readAnswer = 64 << 10
 
-// path is the path for calls of the runtime's first version. If a tunnel's address has a path, this path is called.
+// path is the path for calls of the runtime's first version. If a tunnel's address has a path, the client calls that
+// path instead.
 const path = "/v1"
 
 // Client calls tunnels. It is safe for concurrent use.

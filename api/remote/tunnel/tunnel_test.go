@@ -27,7 +27,7 @@ func TestAnswers(t *testing.T) {
 				if test.announced != "" {
 					w.Header().Set("Content-Length", test.announced)
 				}
-				_, _ = w.Write([]byte(test.body)) // the client may read less
+				_, _ = w.Write([]byte(test.body)) // The client may read less.
 			}))
 			defer server.Close()
 			status, err := New(outboundtest.Guard(t, outboundtest.Loopback)).Send(t.Context(), server.URL, []byte(`{"a":1}`), []byte(`{"b":2}`))

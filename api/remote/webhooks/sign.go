@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The headers of a delivery.
+// These are the names of a delivery's headers.
 const (
 	headerID        = "Webhook-Id"
 	headerTimestamp = "Webhook-Timestamp"

@@ -109,7 +109,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	request.Header.Set(headerTimestamp, timestamp)
 	request.Header.Set(headerSignature, signature)
 	response, err := c.do(request)
-	if response != nil { // a redirect's error comes with a response, whose body is closed
+	if response != nil { // A redirect's error comes with a response, whose body is closed.
 		r.StatusCode = &response.StatusCode
 	}
 	if err != nil {
@@ -129,7 +129,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	return nil
 }
 
-// text is the start of a body as text that Postgres can hold.
+// text returns the start of a body, without bytes that Postgres cannot store.
 func text(body []byte) string {
 	body = body[:min(len(body), keptResponse)]
 	return strings.ReplaceAll(strings.ToValidUTF8(string(body), ""), "\x00", "")

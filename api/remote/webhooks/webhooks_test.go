@@ -70,7 +70,7 @@ func TestSend(t *testing.T) {
 		closed   bool
 		outside  bool
 		status   int
-		reason   string // "" is a success
+		reason   string // "" means a success.
 		response string
 		gone     bool
 		after    time.Duration
@@ -168,7 +168,7 @@ func hijack(t *testing.T, w http.ResponseWriter, answer string) {
 	_ = conn.Close()
 }
 
-// TestSendCanceled stops while the receiver thinks.
+// TestSendCanceled stops before the receiver answers.
 func TestSendCanceled(t *testing.T) {
 	t.Parallel()
 	r := webhookstest.New(t)

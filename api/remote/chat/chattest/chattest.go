@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// The key and the model that a Server knows.
+// Key and Model are the key and the model that a Server accepts.
 const (
 	Key   = "key-of-the-tests"
 	Model = "model-of-the-tests"
@@ -39,7 +39,7 @@ type Request struct {
 // Answer is the answer of a Server. The zero Answer is an empty text with status 200.
 type Answer struct {
 	Text string
-	// FinishReason is "stop" if it is empty.
+	// An empty FinishReason means "stop".
 	FinishReason string
 	// A Status other than 0 and 200 answers with an error document that has Text as its message.
 	Status int

@@ -139,7 +139,7 @@ func (f *Forge) Blob(repository, content string) string {
 	return f.Git(repository, content, "hash-object", "-w", "--stdin")
 }
 
-// Tree writes a tree as a loose object, because git refuses to make hostile ones.
+// Tree writes a tree as a loose object, because git refuses to make hostile trees.
 func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
 	f.t.Helper()
 	var raw bytes.Buffer

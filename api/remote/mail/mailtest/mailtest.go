@@ -28,7 +28,7 @@ type Options struct {
 	// TLS offers STARTTLS. Implicit requires TLS from the start.
 	TLS      *tls.Config
 	Implicit bool
-	// User must log in with Password, if it is not empty.
+	// If User is not empty, clients must log in with User and Password.
 	User, Password string
 	// Rcpt and Data refuse or delay a mail. Data is called after the server has stored the mail.
 	Rcpt func(to string) error
@@ -47,7 +47,7 @@ type Mail struct {
 	Encrypted bool
 }
 
-// Server keeps mails.
+// Server is an SMTP server that stores the received mails.
 type Server struct {
 	Addr    string
 	options Options
@@ -95,13 +95,13 @@ func (s *Server) Mails() []Mail {
 	return append([]Mail(nil), s.mails...)
 }
 
-// Sender sends through the server.
+// Sender returns a Sender that uses the server.
 func (s *Server) Sender(t testing.TB) *octavo.Sender {
 	t.Helper()
 	return SenderTo(t, "smtp://"+s.Addr, func(*octavo.Config) {})
 }
 
-// SenderTo sends through the server at an address on loopback.
+// SenderTo returns a Sender that uses the server at an address on loopback.
 func SenderTo(t testing.TB, url string, change func(*octavo.Config)) *octavo.Sender {
 	t.Helper()
 	server, err := octavo.ParseServer(url)

@@ -20,7 +20,7 @@ func Policy(t testing.TB, entries ...string) outbound.Policy {
 	return policy
 }
 
-// Guard reaches the public network, and what entries open.
+// Guard returns a Guard that reaches the public network and the hosts and networks of entries.
 func Guard(t testing.TB, entries ...string) *outbound.Guard {
 	t.Helper()
 	return outbound.New(outbound.Config{Policy: Policy(t, entries...)})

@@ -99,13 +99,13 @@ func LoudModel(t testing.TB, r chattest.Request) chattest.Answer {
 	return Said(translations...)
 }
 
-// Model is a provider that asks a server of package chattest.
+// Model returns a provider that uses a server of package chattest.
 func Model(t testing.TB, s *chattest.Server) *translation.Model {
 	t.Helper()
 	return &translation.Model{Chat: chat.New(s.Config(t))}
 }
 
-// LibreKey is the key that a Libre knows.
+// LibreKey is the key that a Libre accepts.
 const LibreKey = "key-of-the-tests"
 
 // LibreRequest is a request that a Libre received.

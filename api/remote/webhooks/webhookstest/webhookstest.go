@@ -28,13 +28,13 @@ type Received struct {
 	// Type and Data are the type and the data of the payload.
 	Type string
 	Data map[string]any
-	// Actor is the id of who did it.
+	// Actor is the id of the payload's actor.
 	Actor string
 	// Location is data.urls.location.
 	Location string
 }
 
-// Answer answers a message. n counts the messages before it. An Answer that writes nothing answers 200.
+// Answer answers a message. n is the number of earlier messages. An Answer that writes nothing answers 200.
 type Answer func(n int, m Received, w http.ResponseWriter, r *http.Request)
 
 // Status answers with a status.
@@ -52,7 +52,7 @@ type Receiver struct {
 	all    []Received
 }
 
-// New starts a receiver that answers 200. Until it knows a secret, it takes every signature.
+// New starts a receiver that answers 200. Until Knows sets a secret, the receiver accepts every signature.
 func New(t testing.TB) *Receiver {
 	r := &Receiver{t: t, answer: Status(http.StatusOK)}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
@@ -68,7 +68,7 @@ func (r *Receiver) Knows(secret string) {
 	r.secret = secret
 }
 
-// Answers changes how it answers.
+// Answers replaces the function that answers messages.
 func (r *Receiver) Answers(answer Answer) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
