@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -348,6 +350,33 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	err = topic.Scan(t.Context(), 1, 5, 8, func(Record) error { return errors.New("there is no record") })
 	if err == nil || !strings.Contains(err.Error(), "partition 1 ends at 8 but has no message from offset 5 on") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. An io.EOF is the error
+// of a connection that another server has cut, so it does not mean that the reading is complete.
+func TestAScanReturnsItsCallbacksError(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
+	for i := range 3 {
+		if err := l.Append(t.Context(), "site", 1, []byte{byte(i)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	topic, err := l.Topic()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cause := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.Canceled, kafka.UnknownTopicOrPartition, ErrNoEnd} {
+		read := 0
+		err := topic.Scan(t.Context(), 1, 0, 3, func(Record) error {
+			read++
+			return fmt.Errorf("cannot compare: %w", cause)
+		})
+		if !errors.Is(err, cause) || read != 1 {
+			t.Errorf("%v: got %v after %d records", cause, err, read)
+		}
 	}
 }
 

@@ -60,7 +60,7 @@ var ErrNoEnd = errors.New("its log is damaged")
 const maxEmpty = 40
 
 // Scan calls f with each record of a partition whose offset is in [from, to). f may retain the record's bytes. If f
-// returns io.EOF, Scan stops and returns nil. Scan skips offsets without records. It fails if the broker returns no
+// fails, Scan stops and returns f's error. Scan skips offsets without records. It fails if the broker returns no
 // further record of the range.
 func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
 	for empty := 0; from < to; {
@@ -102,9 +102,6 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 			}
 			from, empty = record.Offset+1, 0
 			if err := f(Record{record.Offset, key, value, records.Plain}); err != nil {
-				if errors.Is(err, io.EOF) {
-					return nil
-				}
 				return err
 			}
 		}
@@ -120,13 +117,17 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 // stopped. If ctx ended, another search can continue from next.
 func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
 	next = from
+	errFound := errors.New("found")
 	err = t.Scan(ctx, partition, from, to, func(r Record) error {
 		next = r.Offset + 1
 		if got, ok := insights.MessageIDOf(r.Value); ok && got == id {
 			found = true
-			return io.EOF
+			return errFound
 		}
 		return nil
 	})
+	if found {
+		err = nil
+	}
 	return found, next, err
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 
 	"github.com/cespare/xxhash/v2"
 	"github.com/segmentio/kafka-go"
@@ -193,9 +192,6 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 		}
 		return nil
 	})
-	if errors.Is(err, io.EOF) {
-		err = io.ErrUnexpectedEOF // an error of a comparison, which Scan does not return
-	}
 	if err == nil {
 		err = p.compare(ctx)
 	}
