@@ -34,7 +34,7 @@ type IntegrationContentInstallation struct {
 	URLs          ContentInstallationURLs `json:"urls"`
 }
 
-// Location is the address of a new installation in the answer to its creation.
+// Location returns the Location header of the response that creates the installation.
 func (i IntegrationContentInstallation) Location() string { return i.URLs.Location }
 
 // ContentInstallationURLs are the addresses of an installation on a space or a site.

@@ -173,7 +173,7 @@ type IntegrationTarget struct {
 	Organization string `json:"organization"`
 }
 
-// Location is the address of a new installation in the answer to its creation.
+// Location returns the Location header of the response that creates the installation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
 // IntegrationEnums returns the enumerations of integrations, by the names that rules use.

@@ -73,7 +73,7 @@ type OpenAPISpecPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address of a new specification in the answer to its creation.
+// Location returns the Location header of the response that creates the specification.
 func (s OpenAPISpec) Location() string { return s.URLs.Location }
 
 // OpenAPISpecVersion is one version of a specification. It never changes.

@@ -60,5 +60,5 @@ type OrganizationPermissions struct {
 	InstallIntegration  bool `json:"installIntegration"`
 }
 
-// Location is the address of a new organization in the answer to its creation.
+// Location returns the Location header of the response that creates the organization.
 func (o Organization) Location() string { return o.URLs.Location }

@@ -31,7 +31,7 @@ type PublishableKey struct {
 	URLs          LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new key in the answer to its creation.
+// Location returns the Location header of the response that creates the key.
 func (k PublishableKey) Location() string { return k.URLs.Location }
 
 // PublishableKeyPrefix starts the text of every publishable key. Scanners for leaked secrets may ignore such a text.

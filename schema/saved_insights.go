@@ -31,7 +31,7 @@ type SavedSegment struct {
 	URLs      LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new segment in the answer to its creation.
+// Location returns the Location header of the response that creates the segment.
 func (s SavedSegment) Location() string { return s.URLs.Location }
 
 // InsightsToken reads the insights of one site.
@@ -49,7 +49,7 @@ type InsightsToken struct {
 	URLs       LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new token in the answer to its creation.
+// Location returns the Location header of the response that creates the token.
 func (t InsightsToken) Location() string { return t.URLs.Location }
 
 // InsightsShareLink shows a part of a site's insights to everybody who has its secret, and also its password if it is
@@ -84,7 +84,7 @@ type InsightsPart struct {
 	Timezone string `json:"timezone"`
 }
 
-// Location is the address of a new link in the answer to its creation.
+// Location returns the Location header of the response that creates the link.
 func (l InsightsShareLink) Location() string { return l.URLs.Location }
 
 // InsightsSession is the answer to opening a share link. Its token reads the data that the link shows.

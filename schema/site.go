@@ -51,7 +51,7 @@ type SiteURLs struct {
 	Published string `json:"published,omitempty"`
 }
 
-// Location is the address of a new site in the answer to its creation.
+// Location returns the Location header of the response that creates the site.
 func (s Site) Location() string { return s.URLs.Location }
 
 // SiteTypes are the values of a site's `type`.

@@ -54,7 +54,7 @@ type SpacePermissions struct {
 	InstallIntegration bool `json:"installIntegration"`
 }
 
-// Location is the address of a new space in the answer to its creation.
+// Location returns the Location header of the response that creates the space.
 func (s Space) Location() string { return s.URLs.Location }
 
 // EditModeLocked is the mode of a space that changes by change requests only.

@@ -138,7 +138,7 @@ type TranslationPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address of a new translation in the answer to its creation.
+// Location returns the Location header of the response that creates the translation.
 func (t Translation) Location() string { return t.URLs.Location }
 
 // The operations on a glossary entry.

@@ -30,7 +30,7 @@ type Webhook struct {
 	URLs              LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new webhook in the answer to its creation.
+// Location returns the Location header of the response that creates the webhook.
 func (w Webhook) Location() string { return w.URLs.Location }
 
 // The states of a webhook.
@@ -65,7 +65,7 @@ type WebhookDelivery struct {
 	URLs   LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new delivery in the answer to its creation.
+// Location returns the Location header of the response that creates the delivery.
 func (d WebhookDelivery) Location() string { return d.URLs.Location }
 
 // WebhookAttempt is the outcome of an attempt to send an event.

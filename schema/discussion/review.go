@@ -42,5 +42,5 @@ type ReviewURLs struct {
 	Location string `json:"location"`
 }
 
-// Location is the address of a new review in the answer to its creation.
+// Location returns the Location header of the response that creates the review.
 func (r Review) Location() string { return r.URLs.Location }

@@ -66,7 +66,7 @@ func (i LinkInvite) At(location string) LinkInvite {
 	return i
 }
 
-// Location is the address of a new invite in the answer to its creation.
+// Location returns the Location header of the response that creates the invite.
 func (i LinkInvite) Location() string { return i.location }
 
 // EmailInvite is an e-mail invite that nobody has accepted yet. For an invite to the organization, its ID is the

@@ -52,7 +52,7 @@ type SAMLService struct {
 	EntityID string `json:"entityID"`
 }
 
-// Location is the address of a new provider in the answer to its creation.
+// Location returns the Location header of the response that creates the provider.
 func (p SAMLProvider) Location() string { return p.URLs.Location }
 
 // SSOLogin is a way to log in to an organization.

@@ -28,7 +28,7 @@ func (t Team) At(location string) Team {
 	return t
 }
 
-// Location is the address of a new team in the answer to its creation.
+// Location returns the Location header of the response that creates the team.
 func (t Team) Location() string { return t.location }
 
 // TeamMember is an organization's member who is in a team.
