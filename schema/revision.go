@@ -55,7 +55,7 @@ type RevisionPage struct {
 	NoIndex       bool              `json:"noIndex,omitzero"`
 	NoRobotsIndex bool              `json:"noRobotsIndex,omitzero"`
 	DocumentID    string            `json:"documentId,omitempty"`
-	// One of Markdown and Document has the text, if the client requested the text.
+	// Markdown or Document has the text, if the client requested the text.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
 	// Target is the target of a link. Href is set if the target is an address, and is this address.

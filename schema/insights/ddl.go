@@ -109,8 +109,8 @@ type tableSetting struct{ name, value string }
 // and their names are synced before the server answers. A merged part is synced too, because the replaced parts are
 // deleted soon afterwards. The embedded engine deletes them immediately.
 //
-// A past month gets no more rows, because rows are partitioned by arrival. One day after the end of a month, the engine
-// merges the month's parts into one part. Fewer parts make queries cheaper: a query reads at least a granule of each
+// A past month gets no more rows, because rows are partitioned by arrival. The engine merges a month's parts into one
+// part a day after the end of the month. Fewer parts make queries cheaper: a query reads at least a granule of each
 // part, and opens each part's visits.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
