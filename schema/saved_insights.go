@@ -87,7 +87,8 @@ type InsightsPart struct {
 // Location returns the Location header of the response that creates the link.
 func (l InsightsShareLink) Location() string { return l.URLs.Location }
 
-// InsightsSession is the response to a client that opens a share link. Its token reads the data that the link shows.
+// InsightsSession is the response to a client that opens a share link. With the token, the client can read the data
+// that the link shows.
 type InsightsSession struct {
 	Object string `json:"object"`
 	Token  string `json:"token"`

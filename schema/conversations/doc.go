@@ -1,7 +1,7 @@
 // Package conversations finds users' problems in their conversations with support staff and assistants:
 //
 //	Extract:          one conversation → its issues, each with its words, its language and an impact
-//	Method.Assign:    issues and the clusters that there are → groups: new clusters, joined issues, merged clusters
+//	Method.Assign:    issues and the existing clusters → groups: new clusters, joined issues, merged clusters
 //	Method.Describe:  some issues of a cluster → its label, icon, subject and typical titles
 //
 // All functions are pure. They do no I/O, read no clock and use no randomness. The order of the issues does not matter.

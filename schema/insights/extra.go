@@ -104,7 +104,7 @@ var (
 	Extras = []*Extra{extraInterval, extraPrecision, extraClaim}
 )
 
-// Interval is the size of a time bucket: one row of intervals.
+// Interval is a size of time buckets. The list intervals has them all.
 type Interval struct {
 	Word string // name in requests
 	// local is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets

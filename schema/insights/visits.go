@@ -13,7 +13,8 @@ import (
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
 // visit, quarter of an hour, and combination of the values that the events of a visit share. A row has the numbers of
 // its events of each kind. The projection has a fifth as many rows as the table. Queries that need only columns with
-// Visit read it. Bounce rates and pages per session, grouped by these columns, are read from it too.
+// Visit read the projection. Queries for bounce rates and pages per session read it too, if they group only by these
+// columns.
 //
 // The engine writes the projection of a data part together with the part, and rebuilds it when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall

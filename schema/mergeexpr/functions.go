@@ -23,8 +23,8 @@ const (
 	// maxText bounds the results of replace and join, in bytes. A result can be as long as the product of the lengths
 	// of the arguments.
 	maxText = 10 * memoryLimit
-	// maxPattern bounds the instructions of a compiled regular expression. maxMatched bounds the bytes of the text that
-	// it reads.
+	// maxPattern bounds the instructions of a compiled regular expression. maxMatched bounds the bytes of the text in
+	// which an expression searches.
 	maxPattern = 1000
 	maxMatched = 64 << 10
 )

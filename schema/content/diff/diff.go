@@ -3,8 +3,10 @@ package diff
 
 import "slices"
 
-// The bounds keep the time of Match almost linear in the size of any input. A gap between unique common elements that
-// is larger than maxCells, or nested deeper than maxRounds, counts as replaced.
+// The bounds keep the time of Match almost linear in the size of any input. maxRounds bounds the nesting of the ranges
+// in which Match looks for unique common elements. If a pair of ranges has no such elements, Match compares every
+// element of one range with every element of the other range. If this would need more than maxCells comparisons, the
+// elements stay without partners.
 const (
 	maxCells  = 1 << 16
 	maxRounds = 16

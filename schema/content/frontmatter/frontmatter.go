@@ -25,7 +25,7 @@ type Fields struct {
 	emptied bool
 }
 
-// lineSpan are the lines of a field in the source.
+// lineSpan is the range of a field's lines in the source.
 type lineSpan struct{ from, to int }
 
 // maxBytes bounds the size of front matter. Longer text is a part of the page.

@@ -43,7 +43,7 @@ func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-// OnMatch is required by goldmark, which never calls it with our delimiters.
+// OnMatch completes the interface of goldmark, which never calls it with our delimiters.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
 
 func (l *delimiters) push(d *parser.Delimiter) {

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// restoreColumns handles each column that one side deleted although the result still has cells in it. Such cells belong
-// to records that the other side added, or to records that stay. The decision of the conflict either deletes these
+// restoreColumns handles each column that one side deleted although the result still has cells in it. These cells are
+// in records that the other side added, or in records that stay. The decision of the conflict either deletes these
 // cells or restores the column.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)

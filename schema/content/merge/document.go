@@ -211,7 +211,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		// The deleter moved the child. This counts as an edit if the other side added the child or moved it here.
+		// The deleter moved the child. The block is edited if the other side added the child or moved it here.
 		default:
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place

@@ -14,7 +14,7 @@ const (
 	maxKnown = 32
 )
 
-// Spelled reports whether the spelling of a word is checked. Such words are in the vocabulary of a space.
+// Spelled reports whether the spelling of a word is checked. The vocabulary of a space has only such words.
 func Spelled(folded string) bool {
 	n := utf8.RuneCountInString(folded)
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })

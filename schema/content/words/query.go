@@ -47,7 +47,7 @@ func ParseQuery(text string) Query {
 		}
 		t.begins = text == "" && !t.phrase && !t.without
 		if t.tokens = Tokens(part, maxQueryTokens); len(t.tokens) > 0 {
-			// A word in camel case counts once.
+			// Count a word in camel case once.
 			t.tokens = slices.DeleteFunc(t.tokens, func(token Token) bool { return token.Position > left })
 			left -= t.tokens[len(t.tokens)-1].Position
 			q.terms = append(q.terms, t)
