@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// The usual similarity of a node is its mean similarity to its nearest neighbors. The fraction nearShare of all issues
-// counts as neighbors, but at least nearLeast issues. If there are few issues, they have few problems, and most
-// neighbors have the same problem. So the fraction someShare counts as neighbors then, up to nearSome issues.
-// assumedNear neighbors with an assumed similarity are added to the mean, so that the first issues get plausible
-// values.
+// The usual similarity of a node is its mean similarity to its nearest neighbors. The nearest neighbors are the
+// fraction nearShare of all issues, and at least nearLeast issues. Few issues have few problems, so most neighbors have
+// the same problem. Issues with meanings therefore have more neighbors if there are few issues: the fraction someShare
+// of the issues, up to nearSome issues. assumedNear neighbors with an assumed similarity are added to the mean, so that
+// the first issues get plausible values.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10

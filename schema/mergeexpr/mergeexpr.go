@@ -54,8 +54,8 @@ const MaxLength = 1024
 const (
 	// costLimit bounds the cost that the library counts. It corresponds to a few milliseconds.
 	costLimit = 100_000
-	// memoryLimit bounds each value of an evaluation. Each element of a list counts as 1, and ten bytes of text count
-	// as 1. So a text may have 320 KB.
+	// memoryLimit bounds each value of an evaluation. The size of a value is the number of its list elements, plus a
+	// tenth of the bytes of its texts. So a text may have 320 KB.
 	memoryLimit = 32 << 10
 	maxDepth    = 32
 	// interruptEvery is the number of loop steps between two checks of the context.

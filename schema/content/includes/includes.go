@@ -91,7 +91,7 @@ func Edit(file []byte, d schema.Document) []byte {
 }
 
 // split separates the front matter of a file from its text, including the blank lines after it. Front matter that
-// cannot be read counts as text.
+// cannot be read belongs to the text.
 func split(file string) (front, body string) {
 	_, body, err := frontmatter.Split(file)
 	if err != nil {

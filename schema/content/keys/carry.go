@@ -17,8 +17,8 @@ const (
 	maxWords = 128
 )
 
-// These are the least similarities of two blocks that count as one edited block. If a gap has only one old block and
-// one new block of a family of types, the two blocks always count as one edited block.
+// These are the least similarities with which a new block is treated as an edited old block. If a gap has only one old
+// block and one new block of a family of types, the new block is always treated as the edited old block.
 const (
 	similarType   = 0.3
 	similarFamily = 0.5
@@ -60,7 +60,7 @@ func carry(a *assignment, before, after []schema.Node) {
 	c.moved(before, after)
 }
 
-// list pairs the children of two nodes that count as the same node.
+// list pairs the children of an old node and a new node that have been paired.
 func (c *carrier) list(before, after []schema.Node) {
 	a, b := c.free(before, c.taken), c.free(after, c.done)
 	pairs := diff.Match(c.hashList(a), c.hashList(b))

@@ -95,7 +95,7 @@ func wordsOf(text string, most int) (words []string, read string) {
 	return words, read
 }
 
-// short reports whether a text is too short to count as the same text at different places.
+// short reports whether a text is so short that equal texts at different places may have nothing in common.
 func (t saying) short() bool { return len(t.words) < fewestWords }
 
 func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }

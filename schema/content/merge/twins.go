@@ -14,10 +14,10 @@ import (
 const fewestWords = 4
 
 // unite makes twins of the equal blocks that both sides added to a list in the same order. Twins have one key, the key
-// of the block of ours. A block that a side edited counts as added if its text equals a block of the other side. A
-// block of base also counts as added if it is before twins on one side and after them on the other side, for example a
-// rule of dashes in a code block. An edit may replace all words of a block of base. If the result is near-equal to an
-// added block of the other side, it becomes a separate block.
+// of the block of ours. A block that a side edited is treated as added if its text equals a block of the other side. A
+// block of base is also treated as added if it is before twins on one side and after them on the other side, for
+// example a rule of dashes in a code block. An edit may replace all words of a block of base. If the result is
+// near-equal to an added block of the other side, it becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false

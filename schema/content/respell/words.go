@@ -167,8 +167,8 @@ const (
 	wordNumber
 )
 
-// name returns a text that is equal for words that count as equal. White space is equal with or without a line break.
-// If ones is true, all numbers of list items are equal, because the lists repeat their numbers.
+// name returns a text by which words are compared. White space is equal with or without a line break. If ones is true,
+// all numbers of list items are equal, because the lists repeat their numbers.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:
