@@ -14,7 +14,7 @@ type Annotation struct {
 	// Date is the day as YYYY-MM-DD. It is absent if the annotation is about a time.
 	Date string `json:"date,omitempty"`
 	Text string `json:"text"`
-	// Page is the page that the annotation is about. Pages are several.
+	// Page is the page that the annotation is about. Pages lists the pages if the annotation is about several pages.
 	Page  string   `json:"page,omitempty"`
 	Pages []string `json:"pages,omitempty"`
 	Space string   `json:"space,omitempty"`
@@ -28,10 +28,11 @@ type Annotation struct {
 	URLs      LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new annotation in the answer to its creation.
+// Location returns the Location header of the response that creates the annotation.
 func (a Annotation) Location() string { return a.URLs.Location }
 
-// The kinds of annotations. Octavo makes all except AnnotationManual.
+// The kinds of annotations. Users make annotations of the kind AnnotationManual. Octavo makes the annotations of all
+// other kinds.
 const (
 	AnnotationManual      = "manual"
 	AnnotationMerge       = "merge"
@@ -47,7 +48,7 @@ func AnnotationKinds() []string {
 
 // Bounds of an annotation.
 const (
-	// MaxAnnotationText limits the characters of its text.
+	// MaxAnnotationText limits the characters of an annotation's text.
 	MaxAnnotationText = 500
 	// MaxAnnotationPages limits the pages that an annotation lists. An annotation of a larger change lists no pages.
 	MaxAnnotationPages = 200

@@ -9,7 +9,8 @@ import (
 // AuditActorType is the kind of an actor, such as a user or a job.
 type AuditActorType string
 
-// These are the types of actors, except tokens that act for themselves, such as site keys.
+// These are the types of actors. A token without a user, such as a site's key, is also an actor: its type is the kind
+// of the token.
 const (
 	ActorUser AuditActorType = "user"
 	// ActorOperator is somebody who runs a command on the server.
@@ -47,7 +48,7 @@ type AuditEntry struct {
 	After  jsontext.Value `json:"after,omitzero"`
 }
 
-// AuditActor is the actor of a change, with its name at that time.
+// AuditActor is the actor of a change, with the actor's name at the time of the change.
 type AuditActor struct {
 	Type        string `json:"type"`
 	ID          string `json:"id,omitempty"`

@@ -44,7 +44,7 @@ type ExportURL struct {
 	URL string `json:"url"`
 }
 
-// Location is the address of a new change request in the answer to its creation.
+// Location returns the Location header of the response that creates the change request.
 func (c ChangeRequest) Location() string { return c.URLs.Location }
 
 // The statuses of a change request.
@@ -75,7 +75,7 @@ const (
 // MergeResults are the values of `result`.
 func MergeResults() []string { return []string{ResultMerge, ResultUpdate, ResultConflicts} }
 
-// ChangeRequestTemplate is the initial content of a space's change request.
+// ChangeRequestTemplate is the initial content of new change requests in a space.
 type ChangeRequestTemplate struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
@@ -87,8 +87,8 @@ type ChangeRequestTemplate struct {
 	URLs        LocationURLs   `json:"urls"`
 }
 
-// TemplatePage is a page that the template adds to a change request. Ref names it for later pages, and Into is the ref
-// of its parent page.
+// TemplatePage is a page that the template adds to a change request. Ref is the name by which later pages of the
+// template refer to this page. Into is the Ref of the parent page.
 type TemplatePage struct {
 	Ref         string    `json:"ref,omitempty"`
 	Into        string    `json:"into,omitempty"`
@@ -100,5 +100,5 @@ type TemplatePage struct {
 	Document    *Document `json:"document,omitzero"`
 }
 
-// Location is the address of a new template in the answer to its creation.
+// Location returns the Location header of the response that creates the template.
 func (t ChangeRequestTemplate) Location() string { return t.URLs.Location }

@@ -17,14 +17,15 @@ type ChangeRequestConflict struct {
 	// Page is the page in conflict. Pages has all pages of a conflict about places or a deletion.
 	Page  *ConflictPage  `json:"page,omitzero"`
 	Pages []ConflictPage `json:"pages,omitzero"`
-	// Field is the member of the page. In a document, Block is the key of the block. Part is the part of the block:
-	// `text`, or a path in its data. It is absent for a whole block.
+	// Field is the member of the page that is in conflict. If the member is the document, Block is the key of the block
+	// in conflict. Part is the part of the block: `text`, or a path in the block's data. Part is absent if the whole
+	// block is in conflict.
 	Field string `json:"field,omitempty"`
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`
-	// Base, Ours and Theirs are the versions. If a version is absent, the part is deleted on that side, or does not
-	// exist yet. If both sides put different blocks at one place, each version is a block, or a document of several
-	// blocks.
+	// Base is the version before both changes, Ours is the change request's version, and Theirs is the main content's
+	// version. If a version is absent, the part is deleted on that side, or does not exist yet. If both sides put
+	// different blocks at one place, each version is a block, or a document of several blocks.
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`
 	Theirs any `json:"theirs,omitzero"`
@@ -33,8 +34,8 @@ type ChangeRequestConflict struct {
 	Resolution *ConflictResolution `json:"resolution,omitzero"`
 }
 
-// ConflictPage is a page of the change request. If the request does not have the page, it is the main content's page.
-// Links have no path.
+// ConflictPage is a page of the change request. If the change request does not have the page, ConflictPage is the page
+// of the main content. Path is empty if the page is a link.
 type ConflictPage struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`

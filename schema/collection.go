@@ -27,5 +27,5 @@ type CollectionPermissions struct {
 	Create          bool `json:"create"`
 }
 
-// Location is the address of a new collection in the answer to its creation.
+// Location returns the Location header of the response that creates the collection.
 func (c Collection) Location() string { return c.URLs.Location }

@@ -9,7 +9,7 @@ import (
 )
 
 // ContentRef is the target of a link: `kind`, and the members that this kind has. The kinds are rows of the document
-// grammar, because links in documents and links of sites are the same thing.
+// grammar, because links in documents and links of sites have the same kinds of targets.
 type ContentRef Data
 
 // UnmarshalJSONFrom reads an object and drops members that are null, which means absent.
@@ -26,7 +26,7 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // MarshalJSONTo writes the members in a fixed order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema returns an alternative for each kind. Null members of a request mean absence.
+// OpenAPISchema returns an alternative for each kind. In a request, a null member means an absent member.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {
@@ -47,8 +47,8 @@ func (ContentRef) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": kinds}
 }
 
-// Problems lists the reference's problems. It does not look up the target, because a link may outlive its target. Login
-// data is refused, because settings are shown to everybody.
+// Problems lists the reference's problems. It does not check whether the target exists, because a link may outlive its
+// target. It refuses a URL with login data, because everybody can read the settings that contain it.
 func (r ContentRef) Problems(field string) []Detail {
 	details := ContentRefProblems(field, Data(r))
 	if address, _ := r["url"].(string); len(details) == 0 && LinkHasLogin(address) {

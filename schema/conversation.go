@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Impact is the severity of an issue. Low means little friction, medium blocks in part or has a workaround, and high
-// blocks without a workaround.
+// Impact is the severity of an issue. An issue of low impact causes little friction. An issue of medium impact blocks
+// the user in part, or has a workaround. An issue of high impact blocks the user and has no workaround.
 type Impact string
 
 // The impacts, from the lowest.
@@ -19,13 +19,14 @@ const (
 // Impacts lists the impacts from the lowest to the highest.
 func Impacts() []Impact { return []Impact{ImpactLow, ImpactMedium, ImpactHigh} }
 
-// Rank orders the impacts. The lowest has rank 0, an unknown impact -1.
+// Rank returns the rank of an impact in the order of severity. The lowest impact has the rank 0, and an unknown impact
+// has the rank -1.
 func (i Impact) Rank() int { return slices.Index(Impacts(), i) }
 
-// SourceEmail is the source of conversations that a user ingests.
+// SourceEmail is the source of conversations that a user sends to the API.
 const SourceEmail = "email"
 
-// SourceOfInstallation is the source of conversations that an installation of an integration ingests.
+// SourceOfInstallation is the source of conversations that an installation of an integration sends to the API.
 func SourceOfInstallation(integration, installation string) string {
 	return "integration:" + integration + ":" + installation
 }
@@ -43,8 +44,8 @@ func PartRoles() []string { return []string{RolePartUser, RolePartAssistant, Rol
 // PartTypes are the values of a part's `type`.
 func PartTypes() []string { return []string{"message"} }
 
-// Conversation is an exchange between a user and support staff or an assistant. Impact and ProcessedAt are absent until its
-// issues are found and clustered. Impact is the highest impact of its issues.
+// Conversation is an exchange between a user and support staff or an assistant. Impact is the highest impact of the
+// conversation's issues. Impact and ProcessedAt are absent until the issues are found and clustered.
 type Conversation struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
@@ -58,13 +59,14 @@ type Conversation struct {
 	URLs        ConversationURLs `json:"urls"`
 }
 
-// ConversationURLs are the addresses of a conversation. Source is the address of its origin.
+// ConversationURLs are the addresses of a conversation. Source is the address of the conversation in the system from
+// which it comes.
 type ConversationURLs struct {
 	Location string `json:"location"`
 	Source   string `json:"source,omitempty"`
 }
 
-// ConversationPart is one message of a conversation; Body is Markdown or HTML.
+// ConversationPart is one message of a conversation. Body is Markdown or HTML.
 type ConversationPart struct {
 	Type string `json:"type" rules:"enum=partType"`
 	Role string `json:"role" rules:"enum=partRole"`
@@ -85,8 +87,8 @@ type FullConversation struct {
 	Metadata     ConversationMetadata `json:"metadata"`
 }
 
-// ConversationIssue is one problem that a user had in a conversation. Summary joins the texts of Details, for clients
-// of the published schema, which has no details. Cluster is absent until the issue is clustered.
+// ConversationIssue is one problem that a user had in a conversation. Summary has the text of Details, for clients of
+// the published schema, which has no member for details. Cluster is absent until the issue has a cluster.
 type ConversationIssue struct {
 	Object       string       `json:"object"`
 	ID           string       `json:"id"`
@@ -101,7 +103,7 @@ type ConversationIssue struct {
 	URLs         LocationURLs `json:"urls"`
 }
 
-// LocationURLs are the addresses of a resource that only the API shows.
+// LocationURLs are the addresses of a resource that has only an address in the API.
 type LocationURLs struct {
 	Location string `json:"location"`
 }
@@ -115,8 +117,8 @@ type IssueInConversation struct {
 // PulseWeeks is the number of weeks in a cluster's pulse: three months.
 const PulseWeeks = 13
 
-// IssuesCluster groups issues of many conversations about the same thing. WeeklyPulse counts the issues of each of the last
-// PulseWeeks weeks, oldest first. Sources counts the conversations by source.
+// IssuesCluster groups issues about the same problem in different conversations. WeeklyPulse counts the issues of each
+// of the last PulseWeeks weeks, oldest first. Sources counts the conversations by source.
 type IssuesCluster struct {
 	Object      string           `json:"object"`
 	ID          string           `json:"id"`
@@ -195,7 +197,7 @@ type ClusterTheme struct {
 	Title string `json:"title"`
 }
 
-// ClusterRequest is a change request that is for a cluster.
+// ClusterRequest is a change request that was made for a cluster.
 type ClusterRequest struct {
 	ID     string `json:"id"`
 	Space  string `json:"space"`
@@ -203,5 +205,5 @@ type ClusterRequest struct {
 	Status string `json:"status" rules:"enum=clusterRequestStatus"`
 }
 
-// ClusterRequests bounds the change requests that a cluster shows, the newest first.
+// ClusterRequests is the largest number of change requests that a cluster lists. It lists the newest change requests.
 const ClusterRequests = 20

@@ -11,7 +11,7 @@ const (
 	StorePostgres = "postgres"
 )
 
-// Damage is the cause of an Error about stored data that cannot be read back as it was written.
+// Damage is the cause of an Error about stored data that has changed since it was written, or cannot be read.
 type Damage struct {
 	Store string // StoreEvents or StorePostgres
 	Err   error
@@ -30,8 +30,8 @@ var remedies = map[string]string{
 		"(pg_amcheck names the damaged tables)",
 }
 
-// Damaged answers a request that needs damaged data of a store. A retry does not help, so the answer has no
-// Retry-After.
+// Damaged returns the error for a request that needs damaged data of a store. A retry does not help, so the response
+// has no Retry-After.
 func Damaged(store string, cause error) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "stored data is damaged: " + remedies[store],
@@ -39,7 +39,7 @@ func Damaged(store string, cause error) *Error {
 	}
 }
 
-// DamageOf returns the damage that an error is about, or nil.
+// DamageOf returns the Damage that caused an error, or nil.
 func DamageOf(err error) *Damage {
 	d, _ := errors.AsType[*Damage](err)
 	return d
@@ -48,9 +48,9 @@ func DamageOf(err error) *Damage {
 // Verification is the result of verifying one kind of data.
 type Verification struct {
 	Kind    string `json:"kind"`
-	Read    int64  `json:"read"`    // parts, messages, contents or files
-	Bytes   int64  `json:"bytes"`   // that were read
-	Damaged int64  `json:"damaged"` // damaged pieces of the data that was read
+	Read    int64  `json:"read"`    // number of parts, messages, contents or files that were read
+	Bytes   int64  `json:"bytes"`   // number of bytes that were read
+	Damaged int64  `json:"damaged"` // number of damaged pieces among the data that was read
 	// Hint is a text for the operator: what to do, or why the data could not be read.
 	Hint       string    `json:"hint,omitzero"`
 	VerifiedAt time.Time `json:"verifiedAt,omitzero"`

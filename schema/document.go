@@ -7,9 +7,9 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Document is a rich document: a tree of blocks, inlines and text. The nodes allowed in each place are the table in
-// document_grammar.go. Input is read leniently: decode it, call Normalize, then Problems. A document without problems
-// satisfies the strict grammar of answers.
+// Document is a rich document: a tree of blocks, inlines and text. The table in document_grammar.go says which nodes
+// are allowed in each place. For the document of a request, decode it, call Normalize, and then call Problems. A
+// document without problems satisfies the grammar that responses must have.
 type Document struct {
 	Object string `json:"object"`
 	Data   Data   `json:"data"`
@@ -17,9 +17,9 @@ type Document struct {
 	Meta   Data   `json:"meta,omitzero"`
 }
 
-// Node is any part of a document: a block, an inline, a text or a fragment. Object and Type distinguish them. All kinds
-// share one Go type, because a table defines the kinds. The row of a kind has the members of the kind. Nil slices and
-// maps are absent members, and empty ones are written as empty.
+// Node is any part of a document: a block, an inline, a text or a fragment. Object and Type determine its kind. All
+// kinds share one Go type, because a table defines the kinds and their members. A nil slice or map is an absent member,
+// and an empty slice or map is an empty member.
 type Node struct {
 	Object    string `json:"object"`
 	Type      string `json:"type,omitempty"`
@@ -47,9 +47,9 @@ type Mark struct {
 	Data   Data   `json:"data,omitzero"`
 }
 
-// Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in the editors that
-// write documents. Its members are written in a fixed order, so that equal documents have equal bytes.
-// Content-addressed storage relies on this.
+// Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in JavaScript. Its
+// members are written in a fixed order, so that equal documents have equal bytes. Content-addressed storage relies on
+// this.
 type Data map[string]any
 
 // MarshalJSONTo writes the members in order and leaves out links that are not allowed.
@@ -89,10 +89,10 @@ func Text(text string, marks ...string) Node {
 	return Node{Object: ObjectText, Leaves: []Leaf{leaf}}
 }
 
-// Normalize sets the members that the grammar fixes, so that senders may omit them: `object`, `isVoid`, empty `nodes`,
-// `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would refuse. They
-// are nulls of optional members, unknown members of closed objects, and empty lists in kinds without such lists. It is
-// idempotent.
+// Normalize sets the members that the grammar fixes, so that clients may omit them: `object`, `isVoid`, empty `nodes`,
+// `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would refuse. Such
+// parts are null in optional members, unknown members of objects whose members the grammar lists completely, and empty
+// lists in kinds of nodes that have no such list. A second call changes nothing.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument
@@ -146,7 +146,7 @@ func (n *Node) normalize() {
 	}
 }
 
-// fill normalizes a node of a kind that is named by its type.
+// fill normalizes a node whose type is its kind.
 func (n *Node) fill(rule *nodeRule) {
 	if n.Object == "" {
 		n.Object = rule.object

@@ -14,7 +14,7 @@ const MaxMarkdown = 100_000
 // MaxPage bounds the text of a page, in bytes of UTF-8.
 const MaxPage = 1 << 20
 
-// PageProblems are the problems of a body that is the text of a page.
+// PageProblems lists the problems of a body that is the text of a page.
 func (b Body) PageProblems(field string) []Detail {
 	if b.Markdown == nil || b.Document != nil {
 		return b.Problems(field)
@@ -31,7 +31,8 @@ type Body struct {
 // plainBody is Body without its methods.
 type plainBody Body
 
-// MarshalJSON writes at most one form, because the contract has no alternative with both forms.
+// MarshalJSON writes the document if there is one, and otherwise the Markdown. It never writes both, because the
+// contract does not allow that.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.Document != nil {
 		b.Markdown = nil
@@ -55,8 +56,8 @@ func (b *Body) Normalize() {
 	}
 }
 
-// Problems lists the body's problems. An empty body has no problem here, because operations that require text check
-// this.
+// Problems lists the body's problems. An empty body has no problems: an operation that requires text checks that
+// itself.
 func (b Body) Problems(field string) []Detail {
 	if b.Markdown != nil && b.Document != nil {
 		return []Detail{{Field: field, Problem: "must have markdown or document, not both"}}
@@ -86,7 +87,7 @@ func markdownProblems(field, text string, size, most int, unit string) []Detail 
 	return nil
 }
 
-// OpenAPISchema describes the three forms.
+// OpenAPISchema describes the three forms of a body: Markdown, a document, or empty.
 func (Body) OpenAPISchema() map[string]any {
 	one := func(name string, of map[string]any) map[string]any {
 		return map[string]any{"type": "object", "required": []any{name}, "properties": map[string]any{name: of}}

@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// The bounds of a document. Code that walks a checked document may recurse without counting.
+// The bounds of a document. Because of maxDocumentDepth, code can visit a checked document recursively without a limit
+// of its own.
 const (
 	maxDocumentDepth = 32
 	MaxDocumentNodes = 100_000
@@ -23,8 +24,8 @@ var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
 
 const problemNUL = "must not hold the character U+0000"
 
-// Problems lists the places where the document breaks the grammar, up to the first 20 problems. Field is the path of
-// the document in the request. Call Normalize first.
+// Problems lists the places where the document breaks the grammar, up to the first 20. field is the path of the
+// document in the request. Call Normalize before Problems.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
 	if d.TooLarge() {
@@ -50,11 +51,12 @@ func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.ty
 // TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 
-// Size returns the number of nodes of the document, plus each text's leaves after its first. For a document that is too
-// large it returns some number above the limit.
+// Size returns the number of nodes of the document, plus the leaves of each text except the first leaf. For a document
+// that is too large, it returns any number above the limit.
 func (d Document) Size() int { return count(d.Nodes, 0) }
 
-// count stops soon after the bound. It does not visit nodes that are deeper than documents may be.
+// count stops soon after it has counted more than MaxDocumentNodes nodes. It does not visit nodes that are deeper than
+// documents may be.
 func count(nodes []Node, depth int) int {
 	total := len(nodes)
 	if depth > maxDocumentDepth {
@@ -84,7 +86,7 @@ func textBytes(nodes []Node, depth int) int {
 	return total
 }
 
-// problems collects problems up to the bound.
+// problems collects problems, up to maxProblems.
 type problems struct {
 	details []Detail
 }
@@ -118,7 +120,7 @@ func (p *problems) children(field string, nodes []Node, rule *childRule, depth i
 	}
 }
 
-// node checks that the node is allowed here and valid for its kind.
+// node checks that a node is allowed at its place and is valid for its kind.
 func (p *problems) node(field string, n *Node, allowed *childRule, depth int) {
 	rule := &textNode
 	switch {
@@ -215,8 +217,8 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 	}
 }
 
-// object checks the members for which the rule has a row. Other members belong to the sender, and stay if the database
-// can store them.
+// object checks the members for which the rule has a row. Clients may use other members for their own data. Such
+// members stay if the database can store them.
 func (p *problems) object(field string, data Data, rule *objectRule) {
 	if rule != nil {
 		for _, m := range rule.members {
@@ -232,7 +234,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 	p.clean(field, map[string]any(data), 0)
 }
 
-// clean searches for content that no value may have: the character U+0000, and nesting that is too deep.
+// clean reports content that no value may have: the character U+0000, and nesting that is too deep.
 func (p *problems) clean(field string, value any, depth int) {
 	if depth > maxDocumentDepth {
 		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
@@ -266,8 +268,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is join for a name that the sender has chosen. It shows a name only if the name is an id. Other names could
-// have any text.
+// joinKey is like join, for a name that the client has chosen. It shows the name only if the name has the form of an
+// id, because any other name could be any text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"
@@ -285,7 +287,7 @@ func ContentRefProblems(field string, ref Data) []Detail {
 	return p.details
 }
 
-// NormalizeBlock normalizes a block outside a document, like Normalize.
+// NormalizeBlock normalizes a block outside of a document, as Normalize does for a document.
 func NormalizeBlock(n *Node) { n.normalize() }
 
 // BlockProblems lists the problems of a block outside a document.

@@ -12,18 +12,18 @@ type nodeRule struct {
 	dataRequired bool
 	data         *objectRule
 	meta         *objectRule
-	nodes        *childRule     // nil: the kind has no children
-	fragments    []fragmentRule // nil: the kind has no fragments
+	nodes        *childRule     // nil if the kind has no children
+	fragments    []fragmentRule // nil if the kind has no fragments
 }
 
-// childRule defines which nodes a list may have, and how many. If most is 0, any number is allowed.
+// childRule defines which nodes a list may have, and how many. If most is 0, the list may have any number of nodes.
 type childRule struct {
 	types       []string
 	text        bool
 	least, most int
 }
 
-// fragmentRule defines the content of a fragment, and its name if names are fixed.
+// fragmentRule defines the content of a fragment, and its name if the grammar fixes the name.
 type fragmentRule struct {
 	fragment, kind string
 	nodes          childRule
@@ -47,7 +47,7 @@ func (r *nodeRule) fragmentNames() []string {
 	return names
 }
 
-// These are the sets of kinds that have names in the grammar.
+// These are the sets of kinds that several rules share.
 var (
 	essentials = []string{
 		"paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-tasks", "divider",
@@ -202,7 +202,7 @@ var nodeRules = map[string]*nodeRule{
 		)},
 }
 
-// buttonActions has a row for each thing that a button can do on a site.
+// buttonActions has a row for each action that a button can start on a site.
 var buttonActions = map[string]*objectRule{
 	"search": open(opt("query", str)),
 	"ask":    open(opt("query", str)),
@@ -214,7 +214,7 @@ var heading = nodeRule{
 	data: open(opt("id", pattern(`^[-a-z0-9.+_]+$`, "must have only the characters a-z, 0-9 and .+_-")), opt("align", alignment)),
 }
 
-// markRules has a row for each mark: the rule of its data, nil for marks without data.
+// markRules has a row for each type of mark: the rule of its data, or nil if the mark has no data.
 var markRules = map[string]*objectRule{
 	"bold": nil, "italic": nil, "code": nil, "keyboard": nil, "strikethrough": nil, "superscript": nil, "subscript": nil,
 	"color": open(req("text", colors), req("background", colors)),
@@ -260,8 +260,9 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes lists the kinds of marks in order.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may hold a node of kind child. The parent "" is the document itself. The
-// type of a fragment means the fragment. A fragment without a type is a cell of a table, and holds any block.
+// Allows reports whether a node of kind parent may contain a node of kind child. If parent is "", it is the document
+// itself. If parent is the type of a fragment, it is the fragment. Fragments without a type are the cells of a table:
+// for these, parent is FragmentCell, and all blocks are allowed.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {
@@ -278,7 +279,7 @@ func Anchored(kind string) bool {
 	return known && rule.meta == requiredID
 }
 
-// FragmentCell is the parent that Allows takes for the fragments of a table.
+// FragmentCell is the parent to pass to Allows for the fragments of a table.
 const FragmentCell = "table-cell"
 
 func holder(parent string) *childRule {
@@ -304,13 +305,14 @@ var typedFragments = func() map[string]*childRule {
 	return rules
 }()
 
-// HoldsBlocks reports whether nodes of the kind have children, and whether those are blocks.
+// HoldsBlocks reports whether nodes of the kind have children that are blocks.
 func HoldsBlocks(kind string) bool {
 	rule := holder(kind)
 	return rule != nil && !rule.text
 }
 
-// ValidData reports whether the grammar allows the data for nodes of the kind. Kinds outside the grammar have no rule.
+// ValidData reports whether the grammar allows the data for nodes of the kind. For a kind that is not in the grammar,
+// all data is allowed.
 func ValidData(kind string, data Data) bool {
 	row, known := nodeRules[kind]
 	if !known {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// everyKind returns the shared document as text and decoded.
+// everyKind returns the shared document with every kind of node, as text and decoded.
 func everyKind(tb testing.TB) ([]byte, Document) {
 	tb.Helper()
 	var d Document
@@ -63,7 +63,7 @@ func TestDocumentOfEveryKind(t *testing.T) {
 	}
 }
 
-// strict asserts that the nodes have the members that the grammar requires of their classes and that Normalize fills in.
+// strict asserts that the nodes have the members that the grammar requires and that Normalize fills in.
 func strict(t *testing.T, nodes []Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -212,7 +212,7 @@ func TestBody(t *testing.T) {
 			t.Errorf("%d characters: %+v", len(c.text)/2, got)
 		}
 	}
-	// A page is counted in bytes.
+	// The limit of a page is a number of bytes, not of characters.
 	for _, c := range []struct {
 		body Body
 		want string
@@ -233,11 +233,12 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// FuzzDocument reads anything as a document. A document without problems is written and read back unchanged.
+// FuzzDocument reads anything as a document. If the document has no problems, writing and reading it gives the same
+// document.
 func FuzzDocument(f *testing.F) {
 	_, every := everyKind(f)
 	for _, n := range every.Nodes {
-		// One node at a time, because the fuzzer takes minutes to minimize a long input.
+		// Each seed has only one node, because the fuzzer takes minutes to minimize a long input.
 		text, err := json.Marshal(Document{Nodes: []Node{n}})
 		if err != nil {
 			f.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// check checks one value that was decoded from JSON. The tables of document_grammar.go use the constructors below to say
-// which values are allowed.
+// check checks one value that was decoded from JSON. The tables of document_grammar.go define the allowed values with
+// the constructors below.
 type check func(p *problems, field string, value any)
 
 // member is one named member of an object.
@@ -18,7 +18,7 @@ type member struct {
 	name     string
 	required bool
 	check    check
-	unless   string // a member whose presence makes this member optional
+	unless   string // another member; if it is present, this member is optional
 }
 
 func req(name string, c check) member { return member{name: name, required: true, check: c} }
@@ -37,7 +37,8 @@ type objectRule struct {
 func open(members ...member) *objectRule   { return &objectRule{members: members} }
 func closed(members ...member) *objectRule { return &objectRule{members: members, closed: true} }
 
-// normalize removes nulls, which mean absence. It also removes members that a closed object may not have.
+// normalize removes known members that are null, because null means absent. From a closed object, it also removes
+// unknown members.
 func (r *objectRule) normalize(data Data) {
 	if r == nil {
 		return
@@ -170,7 +171,7 @@ func object(rule *objectRule) check {
 	}
 }
 
-// tagged accepts one of several kinds of objects. One member names the kind.
+// tagged accepts objects of several kinds. The member `tag` has the name of the object's kind.
 func tagged(tag string, rules map[string]*objectRule) check {
 	allowed := slices.Sorted(maps.Keys(rules))
 	return func(p *problems, field string, value any) {
@@ -212,7 +213,8 @@ func nullable(c check) check {
 	}
 }
 
-// plainObject accepts an object whose members are texts, booleans, numbers, lists of these, or such objects.
+// plainObject accepts an object whose members are texts, booleans, numbers, lists of such values, or objects of the
+// same form.
 func plainObject(p *problems, field string, value any) {
 	members, ok := value.(map[string]any)
 	if !ok {

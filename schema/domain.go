@@ -2,23 +2,24 @@ package schema
 
 import "time"
 
-// EmailDomain is a domain whose users may join an organization, once the organization has proved its ownership.
+// EmailDomain is an email domain. Users with an address of this domain may join the organization after it has proved
+// that it owns the domain.
 type EmailDomain struct {
 	Object string `json:"object"`
 	Domain string `json:"domain"`
 	Proved bool   `json:"proved"`
-	// ProvedBy is the method of the proof, and ProvedAt its time.
+	// ProvedBy is the method of the proof, and ProvedAt is the time of the proof.
 	ProvedBy string       `json:"provedBy,omitempty"`
 	ProvedAt *time.Time   `json:"provedAt,omitempty"`
 	Record   DomainRecord `json:"record"`
 }
 
-// SiteHostname is a host name that a site claims. It leads to the site once the claim is proved.
+// SiteHostname is a host name that a site claims. The host name leads to the site after the claim is proved.
 type SiteHostname struct {
 	Object   string `json:"object"`
 	Hostname string `json:"hostname"`
 	Proved   bool   `json:"proved"`
-	// ProvedBy is the method of the proof, and ProvedAt its time.
+	// ProvedBy is the method of the proof, and ProvedAt is the time of the proof.
 	ProvedBy string       `json:"provedBy,omitempty"`
 	ProvedAt *time.Time   `json:"provedAt,omitempty"`
 	Record   DomainRecord `json:"record"`
@@ -31,7 +32,7 @@ type DomainRecord struct {
 	Value string `json:"value"`
 }
 
-// Subdomain is a name below the installation's domain and its target.
+// Subdomain is a name below the installation's domain, with the target to which it leads.
 type Subdomain struct {
 	Object    string          `json:"object"`
 	Subdomain string          `json:"subdomain"`
@@ -39,7 +40,7 @@ type Subdomain struct {
 	IsActive  bool            `json:"isActive"`
 }
 
-// SubdomainTarget is an organization, the only possible target.
+// SubdomainTarget is the target of a subdomain. It is always an organization.
 type SubdomainTarget struct {
 	Type         string `json:"type"`
 	Organization string `json:"organization"`

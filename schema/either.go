@@ -8,8 +8,8 @@ import (
 // Some members are a text or an object. Such a member is a struct with a pointer for the text and a pointer for the
 // object. The pointers have no JSON names, so their problems are reported under the name of the member.
 
-// ReadEither reads the next value as an object, or as text if it is not an object. If this fails, the error names the
-// type.
+// ReadEither reads the next value as an object, or as text if it is not an object. If this fails, the decoder's error
+// names the expected type.
 func ReadEither[T any](d *jsontext.Decoder, text **string, object *T) error {
 	if d.PeekKind() == jsontext.KindBeginObject {
 		return json.UnmarshalDecode(d, object)

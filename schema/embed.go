@@ -1,10 +1,11 @@
 package schema
 
-// EmbedLink is the type of an embed that is shown as a link with a title. The contract has further types, with HTML of
-// the embedded page or by integrations. Octavo does not pass on HTML of other sites.
+// EmbedLink is the type of an embed that is shown as a link with a title. The contract also has types of embeds with
+// HTML of the embedded page, and of embeds by integrations. Octavo does not make these, because it does not pass on
+// HTML of other sites.
 const EmbedLink = "link"
 
-// Embed is the preview of an address in a page.
+// Embed is the preview of an address that a page embeds.
 type Embed struct {
 	Type  string `json:"type" rules:"enum=embedType"`
 	Title string `json:"title"`

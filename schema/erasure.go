@@ -2,7 +2,8 @@ package schema
 
 import "time"
 
-// VisitorErasure is the progress of a visitor's erasure. It does not depend on whether the visitor has any events.
+// VisitorErasure is the progress of a visitor's erasure. It is the same whether or not the visitor has events, so it
+// does not reveal that.
 type VisitorErasure struct {
 	Object  string `json:"object"`
 	Site    string `json:"site"`
@@ -10,13 +11,13 @@ type VisitorErasure struct {
 	// State is ErasurePending or ErasureDone.
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
-	// ErasedUntil is the end of the last full second before the latest request. Events that were received earlier are
-	// erased and never stored again. Later events are kept.
+	// ErasedUntil is the end of the last full second before the latest request. Events that were received before this
+	// time are erased and never stored again. Later events stay.
 	ErasedUntil time.Time `json:"erasedUntil"`
-	// DoneAt is the time when the events table no longer had any byte of the events.
+	// DoneAt is the time at which the last bytes of the erased events were removed from the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
-	// LogUntil is the time by which the retention has removed these events from the event log and the dead letters. It
-	// is absent if the retention has no end.
+	// LogUntil is the time by which the retention has removed the erased events from the event log and the dead
+	// letters. It is absent if the retention has no end.
 	LogUntil *time.Time `json:"logUntil,omitzero"`
 }
 
@@ -26,8 +27,8 @@ const (
 	ErasureDone    = "done"
 )
 
-// EventKeyErasure is the progress of erasing all events of a publishable key's generation. It does not depend on
-// whether such events exist.
+// EventKeyErasure is the progress of erasing all events of a publishable key's generation. It is the same whether or
+// not such events exist.
 type EventKeyErasure struct {
 	Object string `json:"object"`
 	Site   string `json:"site"`
@@ -40,21 +41,22 @@ type EventKeyErasure struct {
 	LogUntil    *time.Time `json:"logUntil,omitzero"`
 }
 
-// Tombstone keeps events out of the events table. They are the events of a visitor, or of a publishable key's
-// generation, that were received before a time.
+// Tombstone prevents events from being stored in the events table again. It concerns the events of a visitor, or of a
+// publishable key's generation, that were received before a time.
 type Tombstone struct {
 	// Version grows with each batch of tombstones.
 	Version int64
 	SiteID  string
-	Visitor uint64 // keyed hash
-	// EventKey is the key and the generation; "" is a visitor's tombstone. Visitor is then no visitor.
+	Visitor uint64 // keyed hash of the visitor's id
+	// EventKey is the key and the generation. It is "" in the tombstone of a visitor. If EventKey is set, Visitor has
+	// no meaning.
 	EventKey string
 	Before   time.Time
 }
 
 // ErasureBatch has the visitors and keys that are erased together.
 type ErasureBatch struct {
-	Version  int64 // of their tombstones
+	Version  int64 // version of the tombstones
 	Visitors []Tombstone
 }
 
@@ -62,23 +64,24 @@ type ErasureBatch struct {
 type PendingErasures struct {
 	Count  int64
 	Oldest time.Duration // time since the first request
-	// Mutated is the number of erasures that are only waiting for the removal of replaced parts. FirstMutated is the
-	// time at which the first of them began to wait.
+	// Mutated is the number of erasures that wait only for the removal of old data parts, which ClickHouse has already
+	// replaced. FirstMutated is the time at which the first of these erasures began to wait.
 	Mutated      int64
 	FirstMutated time.Time
 }
 
-// Expiry defines the events of a site that are deleted because of their age. A site has several Expiries after its
-// retention was extended. Events that arrive later then stay longer, and deleted events stay deleted.
+// Expiry defines the events of a site that are deleted because of their age. If a site's retention was extended, the
+// site has several Expiries. Events that arrive after the extension then stay longer, and events that were deleted
+// before it stay deleted.
 type Expiry struct {
 	SiteID string
-	// Before is the start of the site's events: earlier events are deleted.
+	// Events before the time Before are deleted.
 	Before time.Time
 	Days   int32 // number of days that the site keeps events
-	// CarriedOut is the time of the last deletion. Events received after it are not deleted yet.
+	// CarriedOut is the time of the last deletion. Events that were received after this time are not yet deleted.
 	CarriedOut time.Time
 }
 
-// ForgottenErasures are a site's erasures whose tombstones are forgotten. A copy of the events table from before Done
-// may have erased events, among the events that were received before ErasedUntil.
+// ForgottenErasures describes a site's erasures whose tombstones no longer exist. A copy of the events table that was
+// made before Done may have erased events. These are events that were received before ErasedUntil.
 type ForgottenErasures struct{ ErasedUntil, Done time.Time }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Code is the status of a refusal. It is both the HTTP status and `error.code` in the body. The set is closed: clients
-// may switch over it, so a new value changes the contract.
+// Code is the status of a refused request. It is both the HTTP status and `error.code` in the body. Clients may rely on
+// the list of codes, so a new code changes the contract.
 type Code int
 
 // The statuses of refused requests.
@@ -31,17 +31,17 @@ const (
 	CodeUnavailable        Code = http.StatusServiceUnavailable
 )
 
-// Detail is one problem of one member of a request. Field is a path from the body's root, with array indexes
-// (`events[3].location.url`). Otherwise it is the name of a query or path parameter.
+// Detail is one problem of one member of a request. Field is the name of a query or path parameter, or the path of a
+// member in the body, with array indexes (`events[3].location.url`).
 type Detail struct {
 	Field   string   `json:"field"`
 	Problem string   `json:"problem"`
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error that clients see. Message and Details are public. They must not contain data that strangers
-// may not read. Cause is private. It is logged and never part of a response, so that clients do not see the database's
-// messages.
+// Error is the only error that clients see. Message and Details are public, so they must not contain data that the
+// client may not read. Cause is private: it is logged, and is never part of a response. So clients do not see the
+// messages of databases.
 type Error struct {
 	Code       Code
 	Message    string
@@ -50,7 +50,7 @@ type Error struct {
 	Cause      error
 }
 
-// Error is the text for logs. Unlike the response, it includes the private cause.
+// Error returns the text for logs. Unlike the response, it includes the private cause.
 func (e *Error) Error() string {
 	text := strconv.Itoa(int(e.Code)) + ": " + e.Message
 	if e.Cause != nil {
@@ -62,8 +62,8 @@ func (e *Error) Error() string {
 // Unwrap lets errors.Is see the private cause.
 func (e *Error) Unwrap() error { return e.Cause }
 
-// RetryAfterSeconds returns the value of the Retry-After header. It is rounded up, so that clients do not retry too
-// early. 0 means no header.
+// RetryAfterSeconds returns the value of the Retry-After header. The value is rounded up, so that clients do not retry
+// too early. 0 means that the response has no such header.
 func (e *Error) RetryAfterSeconds() int {
 	if e.RetryAfter <= 0 {
 		return 0
@@ -71,12 +71,12 @@ func (e *Error) RetryAfterSeconds() int {
 	return int((e.RetryAfter + time.Second - 1) / time.Second)
 }
 
-// ErrorBody is the contract's shape of every refused request.
+// ErrorBody is the body of the response to every refused request.
 type ErrorBody struct {
 	Error ErrorObject `json:"error"`
 }
 
-// ErrorObject is the inner object of ErrorBody.
+// ErrorObject is the member `error` of ErrorBody.
 type ErrorObject struct {
 	Code    int      `json:"code"`
 	Message string   `json:"message"`
@@ -88,19 +88,19 @@ func (e *Error) Body() ErrorBody {
 	return ErrorBody{Error: ErrorObject{Code: int(e.Code), Message: e.Message, Details: e.Details}}
 }
 
-// BadRequest refuses a request if no single member is at fault.
+// BadRequest returns the error for a request with a problem that does not concern a single member.
 func BadRequest(message string) *Error {
 	return &Error{Code: CodeBadRequest, Message: message}
 }
 
-// Invalid refuses a request because of one member. Field names it, problem completes the sentence "<field> ...", and allowed
-// lists the accepted values if they are few.
+// Invalid returns the error for a request with a problem in one member. field is the name of the member. problem
+// completes a sentence that begins with this name. allowed lists the accepted values if there are only a few.
 func Invalid(field, problem string, allowed ...string) *Error {
 	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
 }
 
-// InvalidAll refuses a request because of several members. The message repeats the first detail because most people read
-// only the message.
+// InvalidAll returns the error for a request with problems in several members. The message repeats the first problem,
+// because most people read only the message.
 func InvalidAll(details []Detail) *Error {
 	if len(details) == 0 {
 		return BadRequest("the request is invalid")
@@ -119,65 +119,70 @@ func InvalidAll(details []Detail) *Error {
 	return &Error{Code: CodeBadRequest, Message: message, Details: details}
 }
 
-// Unauthorized answers a request without acceptable credentials.
+// Unauthorized returns the error for a request without valid credentials.
 func Unauthorized(message string) *Error {
 	return &Error{Code: CodeUnauthorized, Message: message}
 }
 
-// Forbidden answers a caller who may know that the object exists, but has no right for the request.
+// Forbidden returns the error for a caller who may know that the object exists, but who lacks the right that the
+// request needs.
 func Forbidden(message string) *Error {
 	return &Error{Code: CodeForbidden, Message: message}
 }
 
-// NotFound answers for an object that does not exist and, in the same words, for an object of another tenant.
+// NotFound returns the error for an object that does not exist. For an object of another tenant, callers return the
+// same error, so that nobody learns that it exists.
 func NotFound(what string) *Error {
 	return &Error{Code: CodeNotFound, Message: what + " not found"}
 }
 
-// MethodNotAllowed answers a request with an unknown method for a known path. The frame adds the Allow header.
+// MethodNotAllowed returns the error for a request with a method that its path does not have. Package frame adds the
+// Allow header.
 func MethodNotAllowed(method string) *Error {
 	return &Error{Code: CodeMethodNotAllowed, Message: "method " + method + " is not allowed here"}
 }
 
-// Conflict answers a request that contradicts the stored data.
+// Conflict returns the error for a request that contradicts the stored data.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
 }
 
-// PreconditionFailed answers a request whose object is not in a state that allows it.
+// PreconditionFailed returns the error for a request that the present state of its object does not allow.
 func PreconditionFailed(message string) *Error {
 	return &Error{Code: CodePreconditionFailed, Message: message}
 }
 
-// TooLarge answers a request that is larger than the operation accepts.
+// TooLarge returns the error for a request that is larger than the operation accepts.
 func TooLarge(message string) *Error {
 	return &Error{Code: CodeTooLarge, Message: message}
 }
 
-// UnsupportedMedia answers a body with an unsupported type or encoding.
+// UnsupportedMedia returns the error for a body with an unsupported type or encoding.
 func UnsupportedMedia(message string) *Error {
 	return &Error{Code: CodeUnsupportedMedia, Message: message}
 }
 
-// TooManyRequests asks the client to slow down.
+// TooManyRequests returns the error that asks a client to send fewer requests.
 func TooManyRequests(message string, retryAfter time.Duration) *Error {
 	return &Error{Code: CodeTooManyRequests, Message: message, RetryAfter: retryAfter}
 }
 
-// Internal hides an internal error behind a fixed message.
+// Internal returns an error with a fixed public message. cause is only logged.
 func Internal(cause error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
 }
 
-// Unavailable answers while a required service does not respond. The request was not carried out and may be sent again.
+// Unavailable returns the error for a request that needs a service which does not respond. The request was not carried
+// out, so the client may send it again.
 func Unavailable(cause error, retryAfter time.Duration) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "the service is temporarily unavailable, try again", RetryAfter: retryAfter, Cause: cause,
 	}
 }
 
-// AsError turns any error into an Error. An Error anywhere in the chain is returned unchanged. A deadline or a cancellation
-// becomes a 503, because the work may be tried again. Anything else is an internal error.
+// AsError turns any error into an Error. If the chain of err contains an Error, AsError returns it unchanged. For a
+// deadline or a cancellation it returns a 503, because the client may try again. Any other error becomes an internal
+// error.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// EventMonth is a month of arrival of events, such as 202611. The events table has one partition for each month.
+// EventMonth is a month in which events arrived, such as 202611. The events table has one partition for each month.
 type EventMonth int32
 
 // EventMonthOf returns the month of a time in UTC.
@@ -26,10 +26,11 @@ func (m EventMonth) End() time.Time {
 	return time.Date(int(m/100), time.Month(m%100)+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// MonthRows are rows of the events table that arrived in one month.
+// MonthRows describes the rows of the events table that arrived in one month.
 type MonthRows struct {
 	Rows int64
-	// First is the earliest time of their events, in milliseconds since 1970, or NoEventTime.
+	// First is the earliest time of the rows' events, in milliseconds since 1970. It is NoEventTime if there are no
+	// rows.
 	First int64
 }
 
@@ -50,7 +51,7 @@ func (r RowsByMonth) Add(month EventMonth, rows MonthRows) {
 	r[month] = rows
 }
 
-// Total is the sum of all months.
+// Total returns the number of rows of all months.
 func (r RowsByMonth) Total() (rows int64) {
 	for _, of := range r {
 		rows += of.Rows
@@ -58,14 +59,14 @@ func (r RowsByMonth) Total() (rows int64) {
 	return rows
 }
 
-// RowsEnd is the offset up to which the rows of a log partition are counted.
+// RowsEnd says up to which message of a log partition the rows are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
 	// Tail is the checksum of the message before Next. It distinguishes the log from the log of a recreated topic.
-	// HasTail is false if the sum is unknown.
+	// HasTail is false if the checksum is unknown.
 	Tail    uint64
 	HasTail bool
-	// Mixed means that the table also has rows of an earlier log with offsets of Next or more.
+	// Mixed is true if the table also has rows of an earlier log whose offsets are Next or larger.
 	Mixed bool
 }
 
@@ -75,12 +76,12 @@ type MissingRows struct {
 	// Site is the site of the rows, or "" if they may be of any site.
 	Site string
 	Rows int64
-	// Lost counts the rows that a repair did not find in the log. Accepted counts the rows whose loss an operator has
-	// accepted.
+	// Lost is the number of missing rows that a repair did not find in the log. Accepted is the number of missing rows
+	// whose loss an operator has accepted.
 	Lost, Accepted int64
-	// Doubled counts the additional copies of rows. They do not count in Rows.
+	// Doubled is the number of additional copies of rows. Rows does not include these copies.
 	Doubled int64
-	// First and Last limit the times of their events.
+	// The events of the rows have times from First to Last.
 	First, Last time.Time
 }
 
@@ -88,10 +89,10 @@ type MissingRows struct {
 type MissingDay struct {
 	Month EventMonth
 	Site  string
-	Day   time.Time // its beginning in UTC
+	Day   time.Time // the beginning of the day in UTC
 }
 
-// MissingTotal is the sum of a list.
+// MissingTotal returns the number of missing rows in a list.
 func MissingTotal(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += m.Rows
@@ -99,7 +100,7 @@ func MissingTotal(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// MissingOpen is the number of missing rows whose loss nobody has accepted.
+// MissingOpen returns the number of missing rows whose loss nobody has accepted.
 func MissingOpen(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += max(0, m.Rows-m.Accepted)
@@ -107,7 +108,7 @@ func MissingOpen(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// MissingLost is the number of missing rows that are not in the log.
+// MissingLost returns the number of missing rows that are not in the log.
 func MissingLost(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += min(m.Rows, m.Lost)
@@ -115,7 +116,7 @@ func MissingLost(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// DoubledTotal is the number of additional copies of rows.
+// DoubledTotal returns the number of additional copies of rows.
 func DoubledTotal(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += m.Doubled
@@ -123,8 +124,8 @@ func DoubledTotal(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// SplitMissing splits the missing rows of months by the sites and days that are known. The rest of a month may be of
-// any site.
+// SplitMissing splits the missing rows of each month by site and day, as far as these are known. The other missing rows
+// of a month may be of any site.
 func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []MissingRows) {
 	for _, m := range months {
 		first := len(list)
@@ -144,7 +145,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 			rest.Lost, rest.Accepted = 0, 0
 			list = append(list, rest)
 		}
-		// The lost and accepted rows go to the first entries.
+		// Assign the lost and the accepted rows to the first entries of the month.
 		for i := range list[first:] {
 			e := &list[first+i]
 			e.Lost, e.Accepted = min(e.Rows, m.Lost), min(e.Rows, m.Accepted)

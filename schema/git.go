@@ -16,7 +16,7 @@ type GitSyncState struct {
 	UpdatedAt            *time.Time `json:"updatedAt,omitempty"`
 }
 
-// GitOperation is an import or an export of a space, from the time of its request.
+// GitOperation is an import or an export of a space. It exists from the time at which a client or a change requests it.
 type GitOperation struct {
 	Object    string    `json:"object"`
 	ID        string    `json:"id"`
@@ -27,23 +27,24 @@ type GitOperation struct {
 	Ref       string    `json:"ref"`
 	Timestamp time.Time `json:"timestamp"`
 	CreatedAt time.Time `json:"createdAt"`
-	// Commit is the imported or pushed commit. Revision is the import's new revision or the export's source.
+	// Commit is the imported or pushed commit. Revision is the revision that the import made, or the revision that was
+	// exported.
 	Commit     string     `json:"commit,omitempty"`
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
-	// NextAttemptAt is the earliest time of the next attempt of a retrying operation.
+	// NextAttemptAt is the earliest time of the next attempt, if the operation is in the state retrying.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
-	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the request for which
-	// the export waits. WaitsFor is the operation that a queued operation waits for. Reason describes both waits in
-	// words.
+	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the change request
+	// that must be closed first. WaitsFor is the operation that must end before a queued operation starts. In both
+	// cases, Reason explains to users what the operation waits for.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy is the reason why an import changed the space although the space has merge rules.
 	AllowedBy string `json:"allowedBy,omitempty" rules:"enum=gitAllowedBy"`
-	// Notes name the files that were left out or changed.
+	// Notes lists the files that were left out or changed.
 	Notes []GitNote `json:"notes,omitempty"`
 }
 
@@ -54,7 +55,8 @@ type GitProgress struct {
 	Total int    `json:"total"`
 }
 
-// GitBranch is a branch of a repository, and a folder there. Without a folder, it is the branch with all its folders.
+// GitBranch is a branch of a repository, and a folder in the branch. If the folder is absent, it is the branch with all
+// of its folders.
 type GitBranch struct {
 	URL                  string  `json:"url"`
 	Ref                  string  `json:"ref"`
@@ -67,24 +69,24 @@ func (b GitBranch) Covers(address, ref string, folder *string) bool {
 		(b.RepoProjectDirectory == nil || GitFolder(b.RepoProjectDirectory) == GitFolder(folder))
 }
 
-// SameRepository reports whether two addresses are of one repository.
+// SameRepository reports whether two addresses lead to the same repository.
 func SameRepository(a, b string) bool { return a != "" && plainRepository(a) == plainRepository(b) }
 
 func plainRepository(address string) string {
 	return strings.TrimSuffix(strings.TrimRight(address, "/"), ".git")
 }
 
-// GitFolder returns the canonical form of a repository's folder; the root is "".
+// GitFolder returns the canonical form of a repository's folder. For the root it returns "".
 func GitFolder(folder *string) string { return strings.Trim(path.Clean("/"+Or(folder, "")), "/") }
 
-// GitNote is about a file of a repository. Both members are for users.
+// GitNote is a note for users about a file of a repository.
 type GitNote struct {
 	Path string `json:"path"`
 	Text string `json:"text"`
 }
 
 // GitParameters are the options of an import or an export other than the repository and the branch. They are stored for
-// the engine and appear in no answer.
+// the job that carries out the operation, and no response contains them.
 type GitParameters struct {
 	CommitMessage        *string `json:"commitMessage,omitempty"`
 	RepoCacheID          *string `json:"repoCacheID,omitempty"`
@@ -102,19 +104,20 @@ const (
 
 	GitQueued  = "queued"
 	GitRunning = "running"
-	// GitWaiting is an export's state while a change request with an import of its branch is open.
+	// GitWaiting is the state of an export that waits until a change request with an import of the same branch is
+	// closed.
 	GitWaiting = "waiting"
 	GitDone    = "done"
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
-	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its last state if a
+	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its final state if a
 	// later operation is completed first.
 	GitRetrying   = "retrying"
 	GitSuperseded = "superseded"
 	GitCancelled  = "cancelled"
 
-	// GitFetching, GitPages, GitFiles and GitPushing are the steps of an operation. It fetches the repository, reads or
-	// writes pages, stores files, and pushes the commit.
+	// GitFetching, GitPages, GitFiles and GitPushing are the steps of an operation. The operation fetches the
+	// repository, reads or writes pages, stores files, and pushes the commit.
 	GitFetching = "fetch"
 	GitPages    = "pages"
 	GitFiles    = "files"
@@ -137,7 +140,7 @@ func GitEnums() map[string][]string {
 	}
 }
 
-// GitOver reports whether an operation in a state has ended.
+// GitOver reports whether a state is a final state of an operation.
 func GitOver(state string) bool {
 	switch state {
 	case GitDone, GitFailed, GitSkipped, GitSuperseded, GitCancelled:
@@ -159,7 +162,7 @@ func WithoutCredentials(address string) string {
 	return u.String()
 }
 
-// RepoName returns the owner and the repository in an address.
+// RepoName returns the owner and the name of the repository in an address, such as owner/name.
 func RepoName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

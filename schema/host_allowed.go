@@ -6,15 +6,16 @@ import (
 )
 
 // HostAllowed reports whether a list contains a host. An entry is a name, or *.example.com for every host below
-// example.com. The list has names in the form of [CanonicalHost]. In the host, upper case, a port and a trailing dot do
-// not matter.
+// example.com. The entries must have the form that [CanonicalHost] returns. HostAllowed ignores the case, the port and
+// a trailing dot of the host.
 func HostAllowed(hosts []string, host string) bool {
 	host = bareHost(host)
 	if host == "" {
 		return false
 	}
 	for _, allowed := range hosts {
-		if domain, below := strings.CutPrefix(allowed, "*"); below { // The domain keeps its leading dot.
+		// The domain has a leading dot.
+		if domain, below := strings.CutPrefix(allowed, "*"); below {
 			if len(host) > len(domain) && sameHost(host[len(host)-len(domain):], domain) {
 				return true
 			}
@@ -26,7 +27,7 @@ func HostAllowed(hosts []string, host string) bool {
 }
 
 // HostOf returns the host of an absolute URL or of an origin, including the port. For other texts it returns "". It
-// allocates no memory. It reads the text like browsers do: a backslash ends the host, like a slash.
+// allocates no memory. It reads the text as browsers do: a backslash ends the host, as a slash does.
 func HostOf(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -67,12 +68,13 @@ func sameHost(host, name string) bool {
 // maxHostLength bounds the name of a host (RFC 1035, 2.3.4).
 const maxHostLength = 253
 
-// CanonicalHost returns a host in lower case, the form in lists of hosts. The text must be the name of a host, an IPv4
-// address, or *. and a name of at least two parts. For any other text it returns "". Names in other scripts must have
-// the form that browsers send: xn--bcher-kva.example.
+// CanonicalHost returns a host in lower case, which is the form in lists of hosts. It accepts the name of a host, an
+// IPv4 address, and a name of at least two parts after "*.". For any other text it returns "". Names in other scripts
+// must have the form that browsers send: xn--bcher-kva.example.
 func CanonicalHost(text string) string {
 	if len(text) > maxHostLength || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
-		return "" // the lower case of some non-ASCII letters is an ASCII letter
+		// The lower case of some non-ASCII letters is an ASCII letter, so such a text could become another host.
+		return ""
 	}
 	host := strings.ToLower(text)
 	name, below := strings.CutPrefix(host, "*.")
@@ -87,7 +89,8 @@ func CanonicalHost(text string) string {
 	return host
 }
 
-// validLabel reports whether a text is a part of a host's name. Names in use have underscores.
+// validLabel reports whether a text is a part of a host's name. Underscores are allowed, because hosts in use have
+// names with underscores.
 func validLabel(label string) bool {
 	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 		return false

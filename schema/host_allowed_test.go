@@ -24,9 +24,9 @@ func TestHostAllowed(t *testing.T) {
 		{"docs.example.com", "docs.example.com.evil.example", false},
 		{"docs.example.com", "evildocs.example.com", false},
 		{"docs.example.com", "docs-example.com", false},
-		{"docs.example.com", "docs\u2024example.com", false}, // One dot leader.
-		{"docs.example.com", "doc\u017f.example.com", false}, // The long s folds to an s in Unicode.
-		{"book.example.com", "boo\u212a.example.com", false}, // The Kelvin sign folds to a k.
+		{"docs.example.com", "docs\u2024example.com", false}, // U+2024 looks like a dot
+		{"docs.example.com", "doc\u017f.example.com", false}, // Unicode folds the long s to s
+		{"book.example.com", "boo\u212a.example.com", false}, // Unicode folds the Kelvin sign to k
 		{"docs.example.com", "", false},
 		{"docs.example.com", ".", false},
 		{"docs.example.com", ":443", false},
@@ -43,7 +43,7 @@ func TestHostAllowed(t *testing.T) {
 		{"a.example b.example *.c.example", "c.example", false},
 		{"xn--bcher-kva.example", "xn--bcher-kva.example", true},
 		{"xn--bcher-kva.example", "XN--BCHER-KVA.example", true},
-		{"xn--bcher-kva.example", "b\u00fccher.example", false}, // Browsers never send this form.
+		{"xn--bcher-kva.example", "b\u00fccher.example", false}, // browsers never send this form
 		{"localhost", "localhost:3000", true},
 		{"127.0.0.1", "127.0.0.1:3000", true},
 		{"127.0.0.1", "[::1]:3000", false},
@@ -124,7 +124,8 @@ func TestHostsOfURLs(t *testing.T) {
 	})
 }
 
-func TestHostsTakeNoMemory(t *testing.T) { // It is not parallel, because it counts allocations.
+// This test is not parallel, because it counts allocations.
+func TestHostsTakeNoMemory(t *testing.T) {
 	hosts := []string{"a.example", "*.docs.example.com"}
 	if n := testing.AllocsPerRun(100, func() {
 		if !HostAllowed(hosts, HostOf("https://API.Docs.example.com:443/a")) {

@@ -7,16 +7,15 @@ import (
 	"github.com/google/uuid"
 )
 
-// idEncoding is base32 with the extended hex alphabet in lower case. Its digits sort like the encoded bytes. So the
-// text of ids sorts by creation time in Go, in Postgres (collation "C") and in ClickHouse.
+// idEncoding is base32 with the extended hex alphabet in lower case. Encoded texts have the same order as the encoded
+// bytes. So a sort of ids is a sort by creation time in Go, in Postgres (collation "C") and in ClickHouse.
 var idEncoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // MaxIDLength bounds the ids that clients may send. Our ids have 26 characters.
 const MaxIDLength = 64
 
 // NewID makes an opaque id of 26 characters from a version 7 UUID. The ids of one process increase strictly. Ids of
-// several processes are ordered by the processes' clocks. No code may parse an id: only equality and order have a
-// meaning.
+// several processes are ordered by the processes' clocks. No code may parse an id: code may only compare and sort ids.
 func NewID() string {
 	id := uuid.Must(uuid.NewV7())
 	return idEncoding.EncodeToString(id[:])
@@ -28,7 +27,8 @@ func DerivedID(content []byte) string {
 	return idEncoding.EncodeToString(sum[:16])
 }
 
-// ValidID reports whether s has the form of an id. An id of another form cannot exist, so it counts as unknown.
+// ValidID reports whether s has the form of an id. No object has an id of another form, so such an id is treated as an
+// unknown id.
 func ValidID(s string) bool {
 	if s == "" || len(s) > MaxIDLength {
 		return false

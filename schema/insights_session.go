@@ -10,7 +10,7 @@ import (
 )
 
 // InsightsSessionPrefix is the prefix of the tokens of share links' sessions. No other token has this prefix, because
-// other tokens' digits contain no underscore.
+// the digits of other tokens contain no underscore.
 const InsightsSessionPrefix = TokenPrefix + "isl_"
 
 // InsightsSessionToken is the content of a session's token. The session belongs to a share link.
@@ -22,15 +22,15 @@ type InsightsSessionToken struct {
 	ExpiresAt  time.Time
 }
 
-// These are the parts of a session's token in bytes: the link's id, the generation, the end in seconds, and a MAC over
-// them.
+// These are the sizes of the parts of a session's token, in bytes: the link's id, the generation, the expiry in
+// seconds, and a MAC over these parts.
 const (
 	sessionIDBytes = 16
 	sessionSigned  = sessionIDBytes + 4 + 8
 	sessionBytes   = sessionSigned + sha256.Size
 )
 
-// Sign returns the token's text. The key belongs to the installation.
+// Sign returns the token as text, signed with the installation's key.
 func (t InsightsSessionToken) Sign(key []byte) string {
 	var text [sessionBytes]byte
 	// An id from NewID is the base32 text of 16 bytes. Its 26 digits can represent 130 bits.
@@ -68,6 +68,6 @@ func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool
 
 func sessionMAC(key, signed []byte) []byte {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write(signed) // A hash never returns an error.
+	_, _ = mac.Write(signed) // Write of a hash never returns an error
 	return mac.Sum(nil)
 }

@@ -21,7 +21,8 @@ func TestInsightsSessionTokens(t *testing.T) {
 	if _, ok := ReadInsightsSession([]byte(strings.Repeat("l", 32)), []byte(text)); ok {
 		t.Error("another key's signature is accepted")
 	}
-	for i := range len(text) { // try every change of a single digit
+	// Try every change of a single digit.
+	for i := range len(text) {
 		other := []byte(text)
 		if other[i] = '0'; text[i] == '0' {
 			other[i] = '1'

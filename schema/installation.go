@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// The selections of the spaces or sites that an installation is for.
+// These values say whether an installation is for all spaces or sites, or for selected ones.
 const (
 	SelectionAll      = "all"
 	SelectionSelected = "selected"
@@ -34,7 +34,7 @@ type IntegrationContentInstallation struct {
 	URLs          ContentInstallationURLs `json:"urls"`
 }
 
-// Location is the address of a new installation in the answer to its creation.
+// Location returns the Location header of the response that creates the installation.
 func (i IntegrationContentInstallation) Location() string { return i.URLs.Location }
 
 // ContentInstallationURLs are the addresses of an installation on a space or a site.
@@ -78,7 +78,8 @@ type IntegrationScriptVersion struct {
 	Script string `json:"script,omitempty"`
 }
 
-// IntegrationPublicEndpoint is the answer of an integration's public endpoint: whether it has a script.
+// IntegrationPublicEndpoint is the response of an integration's public endpoint. It says whether Octavo runs a script
+// of the integration.
 type IntegrationPublicEndpoint struct {
 	Runs    bool   `json:"runs"`
 	Message string `json:"message"`
@@ -96,7 +97,7 @@ type IntegrationAsset struct {
 	URL         string `json:"url"`
 }
 
-// These are the types of integrations' events. The published client knows more types.
+// These are the types of integrations' events. The published client also knows other types, which Octavo does not send.
 const (
 	EventInstallationSetup        = "installation_setup"
 	EventInstallationDeleted      = "installation_deleted"
@@ -123,7 +124,8 @@ type InstallationState struct {
 	Configuration map[string]any `json:"configuration,omitzero"`
 }
 
-// The states of events. An event whose integration is not in development mode is a success once it is recorded.
+// The states of events. If an integration is not in development mode, its events have the state success as soon as they
+// are recorded.
 const (
 	EventSuccess = "success"
 	EventFailed  = "failed"
@@ -175,9 +177,8 @@ type IntegrationEnvironment struct {
 // MaxConfigurationBytes bounds the configuration of an installation as JSON.
 const MaxConfigurationBytes = 64 << 10
 
-// Check lists the problems of a user's configuration. It checks only the integration's properties. The configuration of
-// a component is checked by the integration itself. Required properties may be missing here, because Complete checks
-// them.
+// Check lists the problems of a user's configuration. It checks only the integration's properties. An integration
+// checks the configuration of a component itself. Required properties may be missing, because Complete checks them.
 func (c *IntegrationConfiguration) Check(field string, values map[string]any) []Detail {
 	p := &problems{}
 	if encoded, err := EncodeJSON(values); err != nil || len(encoded) > MaxConfigurationBytes {
@@ -209,13 +210,13 @@ func (c *IntegrationConfiguration) Check(field string, values map[string]any) []
 
 func (i IntegrationProperty) kind() string { return Or(i.Type, "") }
 
-// Complete reports whether a configuration has all required values. A default counts as a value.
+// Complete reports whether a configuration has all required values. A property with a default also has a value.
 func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	if c == nil {
 		return true
 	}
 	for _, name := range c.Required {
-		// A button is pressed, not filled in.
+		// A button never has a value, because users press it.
 		if property := c.Properties[name]; values[name] == nil && property.Default == nil && property.kind() != "button" {
 			return false
 		}
@@ -223,8 +224,8 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of returns the configuration of a level: account, space or site. It is nil if the integration has no configuration
-// for the level.
+// Of returns the configuration for a level, which is account, space or site. It is nil if the integration has no
+// configuration for the level.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

@@ -1,10 +1,11 @@
 package schema
 
-// InstallationCheck reports whether a page of a site loads the tracker, and whether the page's events would arrive.
+// InstallationCheck is the result of a check: whether a page of a site loads the tracker, and whether the page's events
+// would arrive.
 type InstallationCheck struct {
 	Object  string `json:"object"`
 	Verdict string `json:"verdict" rules:"enum=installationVerdict"`
-	// Message is a sentence about the result, and about what to do.
+	// Message explains the result to users, and says what they can do.
 	Message string `json:"message"`
 	// URL is the address of the page, after redirects.
 	URL string `json:"url"`

@@ -9,7 +9,8 @@ import (
 type EventSite struct {
 	OrganizationID string
 	SiteID         string
-	// StoreClearIDs means that the site stores visitor and session ids in clear, in addition to their keyed hashes.
+	// StoreClearIDs is true if the site stores visitor and session ids in plain text, in addition to their keyed
+	// hashes.
 	StoreClearIDs bool
 }
 
@@ -21,15 +22,16 @@ type ClientInfo struct {
 	Place Place
 	// Now is the time when the request arrived.
 	Now time.Time
-	// IdempotencyKey prevents a retry of the request from storing events twice. It is empty if the request has no key.
+	// IdempotencyKey is the key by which a retry of the request is recognized, so that its events are not stored twice.
+	// It is empty if the request has no key.
 	IdempotencyKey string
-	// AnyPast means that the caller may import events of any time in the past. Other callers may post only recent
-	// events.
+	// AnyPast is true if the caller may post events of any time in the past. Other callers may post only recent events.
 	AnyPast bool
-	// MaxEvents bounds the events of the request, if that is less than the intake's own bound. 0 means no bound.
+	// MaxEvents is a bound on the request's events that is lower than the intake's own bound. 0 means that there is no
+	// lower bound of this kind.
 	MaxEvents int
-	// KnownTypes means that the client may know newer types of events. Events of unknown types are then refused
-	// individually.
+	// KnownTypes is true if the client may send newer types of events. The intake then refuses only the events of
+	// unknown types, and not the whole request.
 	KnownTypes bool
 }
 
@@ -43,26 +45,26 @@ type DoorInfo struct {
 	Place Place
 	// Now is the time when the request arrived.
 	Now time.Time
-	// Late is the time between the first attempt to send the batch and this attempt. Each event's age counts from the
-	// first attempt.
+	// Late is the time between the first attempt to send the batch and this attempt. The age that the browser sends for
+	// an event is its age at the first attempt.
 	Late time.Duration
-	// Key is the id of the publishable key, and Generation counts its rotations from 1. The events' column eventKey has
-	// both.
+	// Key is the id of the publishable key. Generation is the number of the key's generation, counted from 1. Each
+	// rotation of the key begins a new generation. The events' column eventKey has both.
 	Key        string
 	Generation int
-	// Pixel means that the request loads an image, so the batch has one page view.
+	// Pixel is true if the request loads an image. The batch then has one page view.
 	Pixel bool
-	// Hosts are the hosts of the key. A host is an exact name, or *.example.com for all hosts below a domain. An event
-	// of another host is refused.
+	// Hosts has the hosts from which the key may post. A host is an exact name, or *.example.com for all hosts below a
+	// domain. The intake refuses an event of any other host.
 	Hosts []string
 }
 
 // DoorSalt is the salt from which the ids of browsers' visitors are made on one day.
 type DoorSalt struct {
-	// Day counts the days since 1970 in UTC.
+	// Day is the day, as the number of days since 1970 in UTC.
 	Day  int32
 	Salt [32]byte
-	// MadeAt is the time when the salt was made. It is zero if the salt is not stored yet.
+	// MadeAt is the time when the salt was made. It is zero if the salt is not yet stored.
 	MadeAt time.Time
 }
 
@@ -74,17 +76,18 @@ type Place struct {
 	HasPoint            bool
 }
 
-// InsightsView limits the events that a caller's queries of a site read. Its members have the form of requests.
+// InsightsView limits the events that a caller's queries about a site read. Its members have the form that they have in
+// requests.
 type InsightsView struct {
-	// Where has conditions that every event must meet, as JSON like a request's member where. If it is empty, there are
-	// no conditions.
+	// Where has conditions that every event must meet, as JSON in the form of a request's member where. If it is empty,
+	// there are no conditions.
 	Where []byte
-	// Segments are the ids of the site's saved segments. Every event must be in all of them.
+	// Segments are the ids of the site's saved segments. Every event must be in all of these segments.
 	Segments []string
-	// Ranges are the ranges that queries are cut to: JSON, a list of values of a request's member range. If it is
-	// empty, queries are not cut.
+	// Ranges has the ranges to which queries are limited, as a JSON list of values that a request's member range can
+	// have. If it is empty, the range of a query is not limited.
 	Ranges []byte
-	// Timezone is the zone of the ranges' days; "" is UTC.
+	// Timezone is the time zone of the days in Ranges. "" means UTC.
 	Timezone string
 }
 
@@ -92,15 +95,16 @@ type InsightsView struct {
 type QueryOrigin struct {
 	OrganizationID string
 	SiteID         string
-	// TokenID is the id of the token. The queries of one token have a common limit.
+	// TokenID is the id of the token. All queries of a token share one limit.
 	TokenID string
-	// RequestID names the query in the logs.
+	// RequestID identifies the query in the logs.
 	RequestID string
-	// Fresh requests an answer that reuses no part of an earlier answer.
+	// Fresh is true if the result must not use cached parts of an earlier result.
 	Fresh bool
-	// UserID is the user who sees personal segments. It is empty for callers who are not users.
+	// UserID is the id of the user, whose personal segments the query may use. It is empty for callers who are not
+	// users.
 	UserID string
-	// View narrows the events that the query reads; nil means no narrowing.
+	// View limits the events that the query reads. If it is nil, there is no limit.
 	View *InsightsView
 }
 
@@ -112,7 +116,7 @@ type KeyClaim struct {
 	MessageID [16]byte
 	Partition int
 	Offset    int64
-	// Attempt identifies the attempt that holds the key now.
+	// Attempt identifies the attempt that has claimed the key now.
 	Attempt int32
 	State   KeyState
 	// Left is the time after which the key of a done request can be used again. It is zero in other states.
@@ -124,64 +128,67 @@ type KeyState int
 
 // The states of a key.
 const (
-	// KeyNew: the caller has claimed the key with the caller's values.
+	// KeyNew means that the caller has claimed a new key, with the caller's values.
 	KeyNew KeyState = iota
-	// KeyOpen: the caller has claimed the key. An earlier attempt did not finish, so the caller must look for its
-	// message in the log.
+	// KeyOpen means that the caller has claimed the key of an earlier attempt. The earlier attempt did not finish, so
+	// the caller must search the log for its message.
 	KeyOpen
-	// KeyBusy: another attempt is in progress.
+	// KeyBusy means that another attempt is in progress.
 	KeyBusy
-	// KeyDone: the request is stored.
+	// KeyDone means that the events of the request are already stored.
 	KeyDone
-	// KeyReused: the key was used with another body.
+	// KeyReused means that the key was used with another body.
 	KeyReused
 )
 
-// RefusedDay counts the refusals of a day (UTC): events, and requests that were refused unread.
+// RefusedDay has the refusals of a day in UTC: the number of refused events, and of requests that were refused without
+// reading them.
 type RefusedDay struct {
 	Date     string `json:"date"`
 	Events   uint64 `json:"events"`
 	Requests uint64 `json:"requests"`
 }
 
-// EventBalance has the outcomes of a site's events in one process since the process started. Summed over all processes,
-// received + earlier = repeated + refused + stored + deadLettered + erased + inFlight.
+// EventBalance counts what has happened to a site's events in one process since the process started. In the sums over
+// all processes, received + earlier = repeated + refused + stored + deadLettered + erased + inFlight.
 type EventBalance struct {
 	Object string    `json:"object"`
 	Site   string    `json:"site"`
 	Since  time.Time `json:"since"`
-	// Received counts the events of all requests that could be read. Accepted counts events that are durable in the
-	// log. Repeated counts events that an Idempotency-Key recognized. Refused counts the other events, by reason.
+	// Received is the number of events in all requests that could be read. Accepted is the number of events that are
+	// durable in the log. Repeated is the number of events that were recognized as repeats by their Idempotency-Key.
+	// Refused has the number of all other events, by reason.
 	Received uint64            `json:"received"`
 	Accepted uint64            `json:"accepted"`
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
-	// UnreadRequests counts requests that were refused without reading them, by reason. Either no room was free, or a
-	// publishable key's rules refused them. Received does not include their events.
+	// UnreadRequests has the number of requests that were refused without reading them, by reason. Either there was no
+	// free memory for them, or the rules of a publishable key refused them. Received does not include their events.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
-	// RefusedByDay has both kinds of refusals of the last 30 days, the oldest day first. Days without refusals are left
-	// out.
+	// RefusedByDay has refused events and unread requests of the last 30 days. The oldest day comes first. Days without
+	// refusals are left out.
 	RefusedByDay []RefusedDay `json:"refusedByDay"`
-	// Stored and DeadLettered count the outcomes of the log's events in the sink of the process.
+	// Stored and DeadLettered are the numbers of events from the log that the sink of the process has stored, or has
+	// put into the dead letters.
 	Stored       uint64 `json:"stored"`
 	DeadLettered uint64 `json:"deadLettered"`
-	// Erased counts events that were not stored because their visitor was erased after they were received.
+	// Erased is the number of events that were not stored, because their visitor was erased after they were received.
 	Erased uint64 `json:"erased,omitzero"`
-	// Earlier is the number of events that the process stored but did not receive. Other processes accepted them, or
-	// this process before a restart.
+	// Earlier is the number of events that the process stored but did not receive. Another process accepted these
+	// events, or this process accepted them before a restart.
 	Earlier uint64 `json:"earlier,omitzero"`
-	// InFlight counts the remaining events. They have no answer yet or are not stored yet.
+	// InFlight is the number of the remaining events. They are not yet stored, or their request has no response yet.
 	InFlight int64 `json:"inFlight"`
-	// Scope is "node": the counts above belong to the answering process, and Roles are its roles. A process that does
-	// not have the role sink stores no events. Its accepted events stay in flight here, and count as stored in another
-	// process's balance.
+	// Scope is always "node": the numbers above are about the process that sends the response. Roles has the roles of
+	// this process. A process without the role sink stores no events. The events that it accepts stay in flight in its
+	// balance, and are stored in the balance of another process.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`
 	// LostMessages is the number of messages that expired from the log, or were damaged in the log, before they were
-	// stored. It counts the whole log, so the messages may have events of any site. It is absent while the log does not
-	// answer.
+	// stored. It counts the whole log, so the messages may have events of any site. It is absent if the log does not
+	// respond.
 	LostMessages *int64 `json:"lostMessages,omitzero"`
-	// MissingRows is the known number of stored events that the insights store has lost since. It counts the events of
-	// all sites.
+	// MissingRows is the number of events, of all sites, that were stored and that the events table has lost since
+	// then, as far as this is known.
 	MissingRows int64 `json:"missingRows"`
 }

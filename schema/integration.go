@@ -23,8 +23,8 @@ type Integration struct {
 	IntegrationManifest
 }
 
-// IntegrationManifest is the publisher's description of an integration. The manifest of a request is stored and
-// answered unchanged, so that every absent member stays absent.
+// IntegrationManifest is the publisher's description of an integration. Octavo stores the manifest of a request
+// unchanged, and responses have the same members. So an absent member stays absent.
 type IntegrationManifest struct {
 	Title                 *string                    `json:"title" rules:"required,len=2..30"`
 	Description           *string                    `json:"description" rules:"required,len=..100"`
@@ -71,7 +71,7 @@ type IntegrationBlockMarkdown struct {
 	Body      *string `json:"body" rules:"required"`
 }
 
-// IntegrationContentSource is a source of content that an integration adds.
+// IntegrationContentSource is a source from which an integration adds content.
 type IntegrationContentSource struct {
 	ID            *string               `json:"id" rules:"required,len=1..100"`
 	Title         *string               `json:"title" rules:"required,len=2..40"`
@@ -85,13 +85,13 @@ type IntegrationComponent struct {
 	ComponentID *string `json:"componentId" rules:"required"`
 }
 
-// IntegrationLink is a link that an integration shows about itself.
+// IntegrationLink is a link that the description of an integration shows.
 type IntegrationLink struct {
 	URL   *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Label *string `json:"label" rules:"required"`
 }
 
-// IntegrationConfigurations describe the configuration that an integration needs when it is installed.
+// IntegrationConfigurations describes which configuration an integration needs for an account, a space and a site.
 type IntegrationConfigurations struct {
 	Account *IntegrationConfiguration `json:"account,omitempty"`
 	Space   *IntegrationConfiguration `json:"space,omitempty"`
@@ -105,7 +105,7 @@ type IntegrationConfiguration struct {
 	Required    []string                       `json:"required,omitempty" rules:"len=..100"`
 }
 
-// IntegrationProperty is one property. Its type determines which members it has.
+// IntegrationProperty is a property of a configuration. Its type determines which members it has.
 type IntegrationProperty struct {
 	Type          *string  `json:"type" rules:"required,enum=integrationProperty"`
 	Title         *string  `json:"title,omitempty" rules:"len=..30"`
@@ -117,9 +117,9 @@ type IntegrationProperty struct {
 	ButtonText    *string  `json:"button_text,omitempty"`
 }
 
-// ContentSecurityPolicy is a policy as the text of its header, or as a text for each directive. Manifests write the
-// texts over several lines, and answers have them as they were sent. Octavo itself does not send an integration's
-// policy as a header. Code that sends the policy must replace the line breaks by spaces.
+// ContentSecurityPolicy is a policy: the text of its header, or a text for each directive. Manifests have texts of
+// several lines, and responses have the same texts. Octavo itself does not send an integration's policy as a header.
+// Code that sends the policy must replace the line breaks by spaces.
 type ContentSecurityPolicy struct {
 	Header     *string           `rules:"len=..10000,pattern=cspText"`
 	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=cspText"`
@@ -143,8 +143,8 @@ const (
 	InstallationPaused  = "paused"
 )
 
-// IntegrationInstallation is an integration that an organization has installed. Scopes are the requested scopes that
-// the organization allows.
+// IntegrationInstallation is an integration that an organization has installed. Scopes has the scopes that the
+// integration requests and the organization allows.
 type IntegrationInstallation struct {
 	ID             string                      `json:"id"`
 	Integration    string                      `json:"integration"`
@@ -173,7 +173,7 @@ type IntegrationTarget struct {
 	Organization string `json:"organization"`
 }
 
-// Location is the address of a new installation in the answer to its creation.
+// Location returns the Location header of the response that creates the installation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
 // IntegrationEnums returns the enumerations of integrations, by the names that rules use.
@@ -190,7 +190,7 @@ func IntegrationEnums() map[string][]string {
 	}
 }
 
-// Normalize fills in members that publishers may leave out and answers must have.
+// Normalize fills in the members that a publisher may omit and a response must have.
 func (m *IntegrationManifest) Normalize() {
 	runtime, private, all := "v1", "private", "all"
 	if m.Runtime == nil {
@@ -212,7 +212,7 @@ func (m *IntegrationManifest) Normalize() {
 	}
 }
 
-// Contradictions lists conflicts between members that are valid individually.
+// Contradictions lists contradictions between members that are individually valid.
 func (m *IntegrationManifest) Contradictions() []Detail {
 	p := &problems{}
 	if m.Configurations != nil {
@@ -266,10 +266,12 @@ func (i *IntegrationProperty) contradictions(p *problems, field string) {
 	}
 }
 
-// unfurled finds the host of an address with wildcards, such as https://*.example.com/**.
+// unfurled matches the beginning of an address with wildcards, up to the end of its host, such as
+// https://*.example.com/**.
 var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
 
-// BlockDomains lists, in order, the domains whose addresses the integration's blocks show. A leading *. matches subdomains.
+// BlockDomains lists, in order, the domains of the addresses that the integration's blocks show. "*." at the beginning
+// of a domain matches subdomains.
 func (m *IntegrationManifest) BlockDomains() []string {
 	domains := map[string]bool{}
 	for _, block := range m.Blocks {

@@ -1,15 +1,16 @@
 package schema
 
-// IntegrationScope is a row of the table of scopes. An integration requests scopes, and an organization allows them
-// when it installs the integration.
+// IntegrationScope is a scope, and a row of the table IntegrationScopes. An integration requests scopes, and an
+// organization allows them when it installs the integration.
 type IntegrationScope struct {
 	Name string
 	Doc  string
-	// OpensNothing marks scopes that clients know but that no operation requires. Such a scope gives a token no rights.
+	// OpensNothing is true for a scope that clients know but that no operation requires. Such a scope gives a token no
+	// rights.
 	OpensNothing bool
 }
 
-// These scopes appear in the rows of operations.
+// These are the scopes that operations require.
 const (
 	ScopeSpaceContentRead    = "space:content:read"
 	ScopeSpaceContentWrite   = "space:content:write"
@@ -23,11 +24,11 @@ const (
 	ScopeConversationsIngest = "conversations:ingest"
 )
 
-// ScopeInstallation is the scope for a token's own installation. Every token of an installation has it, and
-// integrations do not request it.
+// ScopeInstallation allows a token to use the installation to which it belongs. Every token of an installation has this
+// scope, so integrations do not request it.
 const ScopeInstallation = "installation"
 
-// IntegrationScopes is the table of the scopes that integrations may ask for.
+// IntegrationScopes is the table of the scopes that integrations may request.
 func IntegrationScopes() []IntegrationScope {
 	return []IntegrationScope{
 		{Name: ScopeSpaceContentRead, Doc: "Read the content, the change requests and the revisions of the installation's spaces."},

@@ -2,8 +2,8 @@ package schema
 
 import "time"
 
-// These variables are the kinds of jobs. Package store enqueues jobs in its own transactions. Package api/jobs has the
-// workers.
+// These variables are the kinds of jobs. They are in this package because package store enqueues jobs in its
+// transactions, and package api/jobs has the workers.
 var (
 	indexSpace = JobKind{
 		Name: "index_space", Doc: "Updates the search index of a space.",
@@ -20,14 +20,15 @@ var (
 		Order: NewestJob, Workers: 2, Slow: time.Minute,
 		Attempts: 6, Timeout: 30 * time.Minute,
 	}
-	// Imports and exports are one kind, so that a space's operations run in order. An operation that is retried does
-	// not block the next one. A slow transfer makes the job count as slow before the time Slow has passed.
+	// Imports and exports are one kind, so that a space's operations run in order. An operation that waits for a retry
+	// does not block the next operation. If the transfer is slow, the job is reported as slow before the time Slow has
+	// passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Yields: true, Workers: 2, Slow: 5 * time.Minute,
 		Attempts: 6, Timeout: 30 * time.Minute, Final: true,
 	}
-	// The renderer may use a gigabyte of memory, so a node runs two jobs at a time at most.
+	// The renderer may use a gigabyte of memory, so a node runs at most two of these jobs at the same time.
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
@@ -44,8 +45,8 @@ var (
 		Order: JobsInOrder, Workers: 2, Slow: 2 * time.Minute,
 		Attempts: 12, Timeout: time.Hour,
 	}
-	// If a tunnel has had no connection for minutes, it has ended. Each integration has its own sequence of jobs. So a
-	// slow tunnel delays only its own integration.
+	// There are only a few attempts, because a tunnel that was not connected for minutes has ended. Each integration
+	// has its own sequence of jobs, so a slow tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
@@ -57,14 +58,14 @@ var (
 		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 12, Timeout: 10 * time.Minute,
 	}
-	// A job ends early, and another job continues its work, so that receivers take turns. Workers mostly wait for
-	// receivers.
+	// If there is much to send, a job ends early and another job continues, so that receivers take turns. There are
+	// more workers than for other kinds, because they mostly wait for receivers.
 	deliverWebhooks = JobKind{
 		Name: "deliver_webhooks", Doc: "Delivers events to a webhook.",
 		Order: NewestJob, Workers: 8, Slow: 15 * time.Second,
 		Attempts: 12, Timeout: 2 * time.Minute,
 	}
-	// A mail fails permanently before its job does: see store.InviteMailNotSent.
+	// A mail fails permanently before the last attempt of its job: see store.InviteMailNotSent.
 	sendInvites = JobKind{
 		Name: "send_invites", Doc: "Sends the mails of an organization's invites.",
 		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
@@ -89,8 +90,8 @@ type (
 		Space        string `json:"space"`
 		Operation    string `json:"operation"`
 	}
-	// Key identifies the PDF within the space. User has the right to see all objects of other spaces that the PDF
-	// names.
+	// Key identifies the PDF within the space. User is a user who may see all objects of other spaces whose names the
+	// PDF contains.
 	RenderPDF struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
@@ -100,14 +101,14 @@ type (
 	RevalidateFrontEnds struct {
 		Organization string `json:"organization"`
 	}
-	// Space is the source.
+	// Space is the space that is translated.
 	TranslateSpace struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
 		Translation  string `json:"translation"`
 		Run          string `json:"run"`
 	}
-	// Organization is the publisher.
+	// Organization is the publisher of the integration.
 	SendIntegrationEvent struct {
 		Organization string `json:"organization"`
 		Integration  string `json:"integration"`
@@ -125,7 +126,7 @@ type (
 	}
 )
 
-// Kind returns the name of an argument type's kind.
+// Kind returns the name of the kind of job to which the arguments belong.
 
 func (IndexSpace) Kind() string           { return indexSpace.Name }
 func (ClusterConversations) Kind() string { return clusterConversations.Name }
@@ -139,7 +140,7 @@ func (FetchOpenAPI) Kind() string         { return fetchOpenAPI.Name }
 func (DeliverWebhooks) Kind() string      { return deliverWebhooks.Name }
 func (SendInvites) Kind() string          { return sendInvites.Name }
 
-// JobKind returns the kind of an argument type.
+// JobKind returns the kind of job to which the arguments belong.
 
 func (IndexSpace) JobKind() JobKind           { return indexSpace }
 func (ClusterConversations) JobKind() JobKind { return clusterConversations }
@@ -153,7 +154,7 @@ func (FetchOpenAPI) JobKind() JobKind         { return fetchOpenAPI }
 func (DeliverWebhooks) JobKind() JobKind      { return deliverWebhooks }
 func (SendInvites) JobKind() JobKind          { return sendInvites }
 
-// Subject returns the object of a job.
+// Subject returns the organization, space or part that a job is about.
 
 func (j IndexSpace) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}

@@ -10,16 +10,17 @@ import (
 	"strings"
 )
 
-// linkSchemes are the schemes that links may have in requests and answers. A link without a scheme is relative, and
+// linkSchemes has the schemes that links may have in requests and responses. A relative link, which has no scheme, is
 // also allowed. A browser could execute a link with another scheme as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
-// maxReferencesDecoded bounds how many times LinkAllowed decodes a link's character references. The decoded text may
-// contain further references. A link with more levels of references is refused.
+// maxReferencesDecoded is the largest number of times that LinkAllowed decodes a link's character references. The
+// decoded text may contain references again. LinkAllowed returns false for a link with more levels of references.
 const maxReferencesDecoded = 4
 
-// LinkAllowed reports whether a link is relative or its scheme is on the list. A relative link contains no host, but
-// "//host" does. Character references are decoded, because some clients decode them once more.
+// LinkAllowed reports whether a link is relative, or has a scheme in linkSchemes. "//host" is not a relative link,
+// because it contains a host. LinkAllowed also checks the link with decoded character references, because some clients
+// decode them once more.
 func LinkAllowed(link string) bool {
 	for range maxReferencesDecoded {
 		scheme := LinkScheme(link)
@@ -41,8 +42,8 @@ func LinkAllowed(link string) bool {
 // hidden has at least the characters that browsers drop from the beginning of a link or between its characters.
 const hidden = `[\x00-\x20\x7f]*`
 
-// LinkPattern and LinkNot express LinkAllowed as regular expressions. An allowed link matches the first but not the
-// second. They do not decode character references.
+// LinkPattern and LinkNot express LinkAllowed as regular expressions. An allowed link matches LinkPattern and does not
+// match LinkNot. These expressions do not decode character references.
 var (
 	LinkPattern = func() string {
 		schemes := []string{""}
@@ -66,12 +67,12 @@ func spelled(scheme string) string {
 // hostWithoutScheme matches links that browsers read as "//host", because they read a backslash as a slash.
 var hostWithoutScheme = regexp.MustCompile(LinkNot)
 
-// LinkLoginNot is LinkHasLogin as a regular expression.
+// LinkLoginNot expresses LinkHasLogin as a regular expression.
 var LinkLoginNot = `^` + hidden + spelled("http") + `(?:[sS]` + hidden + `)?:[\x00-\x20\x7f/\\]*[^/\\?#]*@`
 
 var loginInLink = regexp.MustCompile(LinkLoginNot)
 
-// LinkHasLogin reports whether an http or https link names a user or a password.
+// LinkHasLogin reports whether an http or https link contains a user or a password.
 func LinkHasLogin(link string) bool { return loginInLink.MatchString(link) }
 
 // The problems of links that are not allowed.
@@ -80,8 +81,8 @@ const (
 	ProblemLogin = "must not hold a user or a password"
 )
 
-// ShownLink returns a link in the form of documents and answers. "//host" becomes "https://host". Any other link that
-// is not allowed becomes empty, because old links were stored without a check.
+// ShownLink returns a link in the form that documents and responses have. "//host" becomes "https://host". Any other
+// link that is not allowed becomes "". Such links are stored, because links were once stored without a check.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link
@@ -92,7 +93,8 @@ func ShownLink(link string) string {
 	return ""
 }
 
-// LinkScheme returns the scheme that a browser would read. It drops control characters and spaces that hide a scheme.
+// LinkScheme returns the scheme that a browser would read. It ignores control characters and spaces, because browsers
+// ignore them too.
 func LinkScheme(link string) string {
 	link = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -107,8 +109,8 @@ func LinkScheme(link string) string {
 	return strings.ToLower(link[:end])
 }
 
-// shownLinks removes disallowed links from data in answers. It removes them from references, and from the address of a
-// block that embeds an address. If data has no such links, it returns data unchanged.
+// shownLinks removes links that are not allowed from data in responses. It removes them from references, and from the
+// address of a block that embeds an address. If data has no such links, it returns data unchanged.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)
@@ -119,7 +121,7 @@ func shownLinks(data map[string]any) map[string]any {
 	return shown
 }
 
-// withShownLinks copies only the parts that change.
+// withShownLinks returns a value without links that are not allowed. It copies only the parts that change.
 func withShownLinks(value any) any {
 	switch value := value.(type) {
 	case map[string]any:

@@ -31,7 +31,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShownLink: a host without a scheme gets a scheme. Other disallowed links lose their target.
+// TestShownLink: an address with a host and no scheme gets a scheme. Any other link that is not allowed loses its
+// target.
 func TestShownLink(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
@@ -64,8 +65,8 @@ func TestLinkHasLogin(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocuments covers each place of a document that holds a link. A disallowed link is refused in a request. If
-// it is stored, it is hidden in answers.
+// TestLinksOfDocuments covers each place of a document that can have a link. Requests with a link that is not allowed
+// are refused. If such a link is already stored, responses do not show it.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
@@ -123,7 +124,7 @@ func linksOfDocuments(t *testing.T, bad string) {
 	}
 }
 
-// TestLinkPattern compares the regular expression with the check.
+// TestLinkPattern compares LinkPattern and LinkNot with LinkAllowed.
 func TestLinkPattern(t *testing.T) {
 	t.Parallel()
 	pattern, not := regexp.MustCompile(LinkPattern), regexp.MustCompile(LinkNot)

@@ -8,49 +8,50 @@ import (
 	"github.com/octavo-docs/octavo/schema/mergeexpr"
 )
 
-// MergeRules are the conditions that a change request must satisfy before its merge. The type is `none`, `rules` with a
-// list, or, on a space, `inherit`.
+// MergeRules are the conditions that a change request must meet before it can be merged. The type is `none`, or `rules`
+// with a list of rules. On a space, it may also be `inherit`.
 type MergeRules struct {
 	Type  string      `json:"type"`
 	Rules []MergeRule `json:"rules,omitzero"`
 }
 
-// MergeRule is one rule. Users and Expression are only set for rules that use them.
+// MergeRule is one rule. Users and Expression are set only for rules that need them.
 type MergeRule struct {
 	Rule       string   `json:"rule"`
 	Users      []string `json:"users,omitzero"`
 	Expression string   `json:"expression,omitempty"`
 }
 
-// MergeFacts are the facts that merge rules are evaluated on.
+// MergeFacts has the facts about a merge that merge rules check.
 type MergeFacts struct {
-	// Actor is the user who merges, and Author the user who created the change request.
+	// Actor is the user who merges. Author is the user who created the change request.
 	Actor, Author string
 	Number        int32
 	Status        string
 	Subject       string
 	// Description is the description as plain text.
 	Description string
-	// Outdated means that the main content has changes that the change request does not have.
+	// Outdated is true if the main content has changes that the change request does not have.
 	Outdated bool
 	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
 	Reviews []ReviewState
-	// Gone has users in rules who may no longer review. They have left the organization, or have a lower role now.
+	// Gone has the users in rules who may no longer review, because they have left the organization or now have a lower
+	// role.
 	Gone map[string]bool
-	// Names are the names of the users whom rules name.
+	// Names has the names of the users in rules, by id.
 	Names map[string]string
 }
 
 // ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty
-// if there is no such verdict, for example after a change of the content, or after another request for a review.
+// if the reviewer has not reviewed the current content, or was asked for another review since then.
 type ReviewState struct {
 	User      string
 	Requested bool
 	Status    string
-	// Contributor means that the reviewer created the change request or changed its content. Nobody reviews their own
-	// work.
+	// Contributor is true if the reviewer created the change request or changed its content. Verdicts of contributors
+	// are ignored, because nobody may review their own work.
 	Contributor bool
-	// Admin means that the reviewer administrates the space.
+	// Admin is true if the reviewer is an admin of the space.
 	Admin bool
 }
 
@@ -68,10 +69,10 @@ func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass lists the users who are exempt from the other rules. It adds no requirement itself.
+// mergeRuleBypass is the rule that exempts its users from all other rules. It is not a condition itself.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRuleTakes is the parameter of a rule: users, an expression, or no parameter.
+// mergeRuleTakes is the kind of parameter that a rule has: users, an expression, or no parameter.
 type mergeRuleTakes int
 
 const (
@@ -80,7 +81,7 @@ const (
 	takesExpression
 )
 
-// mergeRules has a row for each rule that can be evaluated here. The function of a row returns the problem, or "".
+// mergeRules has a row for each rule that this package can evaluate. The function of a row returns the problem, or "".
 // Rules with users come first.
 var mergeRules = []struct {
 	name    string
@@ -176,7 +177,7 @@ func (f MergeFacts) facts() mergeexpr.Facts {
 // MergeRuleKinds returns the parameters of each rule by its name.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// A stored rule of this kind refuses every merge (Problems).
+		// If such a rule is stored, Problems refuses every merge.
 		"require_agent_review": {Unknowable: true},
 	}
 	for _, row := range mergeRules {
@@ -189,7 +190,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
-	// Unknowable means that the rule cannot be evaluated here, so every merge is refused.
+	// Unknowable is true if this package cannot evaluate the rule. Every merge is then refused.
 	Unknowable bool
 }
 
@@ -197,7 +198,7 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
-// left returns the users who may still review, in a new slice. It is nil if no user may review.
+// left returns the users who may still review, in a new slice. It returns nil if no user may review.
 func (f MergeFacts) left(users []string) []string {
 	var left []string
 	for _, user := range users {
@@ -208,8 +209,8 @@ func (f MergeFacts) left(users []string) []string {
 	return left
 }
 
-// replaced returns the problem of a rule if none of its users may review any more. Then an admin of the space must
-// approve.
+// replaced returns the problem of a rule whose users may no longer review. An admin of the space must then approve
+// instead.
 func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""
@@ -221,7 +222,7 @@ func (f MergeFacts) replaced(users []string) string {
 		"whoever wrote part of it cannot"
 }
 
-// named lists users by name and id for an error message.
+// named returns a list of users, with names and ids, for an error message.
 func (f MergeFacts) named(users []string, last string) string {
 	texts := make([]string, len(users))
 	for i, user := range users {
@@ -254,11 +255,11 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 }
 
 // Problems lists the rules that prevent the merge of a change request. The field of each detail is the name of a rule.
-// All rules must be met, except by users who may bypass the rules. If a rule cannot be evaluated, such as the review of
-// an agent, it is not met.
+// All rules must be met, unless the user may bypass the rules. A rule that cannot be evaluated, such as the review of
+// an agent, is not met.
 //
-// The expressions of custom rules share a limit on their cost, and end with ctx. If an expression exceeds the limit or
-// outlives ctx, its rule is not met.
+// The expressions of custom rules share a limit on their cost, and their evaluation stops if ctx ends. The rule of an
+// expression that is stopped is not met.
 func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	if !m.Bind(f.Actor) {
 		return nil
@@ -293,17 +294,17 @@ func (m MergeRules) Custom() bool {
 	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }
 
-// Bind reports whether there are rules that a user must follow.
+// Bind reports whether there are rules, and the user may not bypass them.
 func (m MergeRules) Bind(actor string) bool { return m.Type == "rules" && !m.Bypass(actor) }
 
-// Bypass reports whether a user is exempt from any rules.
+// Bypass reports whether a rule exempts a user from all other rules.
 func (m MergeRules) Bypass(actor string) bool {
 	return m.Type == "rules" && slices.ContainsFunc(m.Rules, func(r MergeRule) bool {
 		return r.Rule == mergeRuleBypass && slices.Contains(r.Users, actor)
 	})
 }
 
-// NotMergeable refuses a merge and names every rule that is not met.
+// NotMergeable returns the error for a merge that is refused. The error lists every rule that is not met.
 func NotMergeable(problems []Detail) *Error {
 	texts := make([]string, len(problems))
 	for i, p := range problems {

@@ -8,17 +8,17 @@ import (
 )
 
 // momentForm is the form of every time that leaves the service: UTC with three fraction digits, as in GitBook's
-// answers. All times have the same length, so that texts sort like the times. Parsers that require 0, 3 or 6 digits can
-// read them too.
+// responses. All times have the same length, so that texts sort like the times. Parsers that require 0, 3 or 6 digits
+// can read them too.
 const momentForm = "2006-01-02T15:04:05.000Z"
 
-// FormatMoment writes a time in the form of answers. It truncates to a millisecond, so that the text is never after the
-// time. So a list of changes since that text includes the object.
+// FormatMoment writes a time in the form that responses have. It truncates the time to milliseconds, so the text is
+// never later than the time. So if a client lists the changes since the time in this text, the list includes the object
+// that has this time.
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
-// MomentOf reads a time that the rules of a request have checked; nil stays nil. It rounds up to a millisecond, because
-// answers cut times to milliseconds. So a range from a shown time includes the object with that time, and a range until
-// that time excludes the object.
+// MomentOf reads a time that the rules of a request have checked. For nil it returns nil. It rounds up to a
+// millisecond, because responses truncate times to milliseconds.
 func MomentOf(text *string) *time.Time {
 	if text == nil {
 		return nil
@@ -33,8 +33,8 @@ func MomentOf(text *string) *time.Time {
 
 var outgoing = json.JoinOptions(json.Deterministic(true), json.WithMarshalers(json.MarshalToFunc(writeMoment)))
 
-// Outgoing returns the options for all JSON that leaves the service: answers, webhooks, events for tunnels, and output
-// of commands. Times have the form of FormatMoment, and equal values have equal bytes.
+// Outgoing returns the options for all JSON that leaves the service: responses, webhooks, events for tunnels, and
+// output of commands. Times have the form of FormatMoment, and equal values have equal bytes.
 func Outgoing() json.Options { return outgoing }
 
 func writeMoment(e *jsontext.Encoder, at time.Time) error {
@@ -45,7 +45,7 @@ func writeMoment(e *jsontext.Encoder, at time.Time) error {
 // origin is earlier than every time that a test uses.
 var origin = time.Now().Add(-100 * 365 * 24 * time.Hour)
 
-// Elapsed returns the nanoseconds from a fixed origin of this process to a time. A step of the machine's clock changes
-// nothing if at has a monotonic reading. Times of time.Now have one, and so do their sums with durations. Limits,
-// caches and deadlines count in these nanoseconds.
+// Elapsed returns the nanoseconds from a fixed origin of this process to a time. If `at` has a monotonic clock reading,
+// a change of the machine's clock does not change the result. Times from time.Now have such a reading, also after a
+// duration is added. Limits, caches and deadlines use these nanoseconds.
 func Elapsed(at time.Time) int64 { return int64(at.Sub(origin)) }

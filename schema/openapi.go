@@ -21,7 +21,7 @@ const (
 	SpecPublic  = "public"
 )
 
-// OpenAPISpec is an OpenAPI specification of an organization. Its versions have the content.
+// OpenAPISpec is an OpenAPI specification of an organization. The content is in its versions.
 type OpenAPISpec struct {
 	Object          string                 `json:"object"`
 	ID              string                 `json:"id"`
@@ -39,20 +39,21 @@ type OpenAPISpec struct {
 	Permissions     OpenAPISpecPermissions `json:"permissions"`
 }
 
-// The codes of a source's errors. Facts §6.2.
+// These are the codes of a source's errors (facts §6.2).
 const (
 	SpecFetchTimeout = "FETCH_TIMEOUT"
 	SpecFetchError   = "FETCH_ERROR"
 	SpecParseError   = "PARSE_ERROR"
 )
 
-// OpenAPISpecError is the problem of the source when it was last processed. The last valid version stays.
+// OpenAPISpecError is the problem that the source had when it was last processed. The last valid version stays in use.
 type OpenAPISpecError struct {
 	Message string `json:"message"`
 	Code    string `json:"code,omitempty"`
 }
 
-// OpenAPISourceState has the validators of a document as it was last read from its URL.
+// OpenAPISourceState has the HTTP validators that a document had when it was last read from its URL. With them, the
+// next fetch can ask whether the document has changed.
 type OpenAPISourceState struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
@@ -73,7 +74,7 @@ type OpenAPISpecPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address of a new specification in the answer to its creation.
+// Location returns the Location header of the response that creates the specification.
 func (s OpenAPISpec) Location() string { return s.URLs.Location }
 
 // OpenAPISpecVersion is one version of a specification. It never changes.
@@ -98,14 +99,15 @@ type OpenAPISpecContent struct {
 	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
 
-// OpenAPISpecContentURLs are the addresses of a document. Source is the address that it came from, or its address here.
-// Public is the address for everybody; null if the document is private.
+// OpenAPISpecContentURLs are the addresses of a document. Source is the address from which the document was read, or
+// its address in Octavo if it was uploaded. Public is the address at which everybody can read it. Public is null if the
+// document is private.
 type OpenAPISpecContentURLs struct {
 	Source string      `json:"source"`
 	Public Opt[string] `json:"public"`
 }
 
-// OpenAPISpecFiles are files by their names. Renderers get a list instead, because their parser reads one.
+// OpenAPISpecFiles has the files by name. For renderers it has a list instead, because their parser reads a list.
 type OpenAPISpecFiles struct {
 	ByName map[string]OpenAPISpecFile
 	Listed []OpenAPISpecFile

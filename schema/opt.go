@@ -7,10 +7,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Opt is a member of a request that distinguishes absent, null and a value. A PATCH leaves an absent member unchanged,
-// and removes a null member.
+// Opt is a member of a request that distinguishes absent, null and a value. A PATCH request does not change an absent
+// member, and removes a member that is null.
 type Opt[T any] struct {
-	// Set means that the member was present, with a value or with null.
+	// Set is true if the member was present, with a value or null.
 	Set bool
 	// Value is nil when the member was absent or null.
 	Value *T
@@ -22,7 +22,7 @@ func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 // Null reports whether the member was present and null.
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
-// Or returns the member's value, nil for null, or the given value if the member is absent.
+// Or returns the member's value. It returns nil if the member is null, and the given value if the member is absent.
 func (o Opt[T]) Or(absent *T) *T {
 	if o.Set {
 		return o.Value
@@ -30,7 +30,7 @@ func (o Opt[T]) Or(absent *T) *T {
 	return absent
 }
 
-// MarshalJSONTo writes the value or null. Use omitzero to leave an absent member out.
+// MarshalJSONTo writes the value or null. A field of this type needs omitzero, so that an absent member is left out.
 func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Value == nil {
 		return e.WriteToken(jsontext.Null)
@@ -48,7 +48,7 @@ func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, o.Value)
 }
 
-// Or returns the value of an optional member, or absent if there is none.
+// Or returns the value of an optional member. If there is no value, it returns absent.
 func Or[T any](value *T, absent T) T {
 	if value == nil {
 		return absent
@@ -56,7 +56,7 @@ func Or[T any](value *T, absent T) T {
 	return *value
 }
 
-// UTC returns an optional stored time in the form that answers use.
+// UTC returns an optional stored time in UTC, which responses use.
 func UTC(at *time.Time) *time.Time {
 	if at == nil {
 		return nil

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Organization is a tenant. Everything belongs to exactly one organization.
+// Organization is a tenant. All content, sites and settings belong to exactly one organization.
 type Organization struct {
 	Object       string     `json:"object"`
 	ID           string     `json:"id"`
@@ -24,7 +24,7 @@ type Organization struct {
 	Permissions    OrganizationPermissions `json:"permissions"`
 }
 
-// DefaultContent is a site, the only possible kind of content.
+// DefaultContent is the content that an organization's address shows. It is always a site.
 type DefaultContent struct {
 	Type string `json:"type"`
 	Site string `json:"site"`
@@ -60,5 +60,5 @@ type OrganizationPermissions struct {
 	InstallIntegration  bool `json:"installIntegration"`
 }
 
-// Location is the address of a new organization in the answer to its creation.
+// Location returns the Location header of the response that creates the organization.
 func (o Organization) Location() string { return o.URLs.Location }

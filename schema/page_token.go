@@ -6,7 +6,8 @@ import (
 	"hash/fnv"
 )
 
-// These bound the `limit` parameter of lists. The published contract allows zero, which requests only the count.
+// These are the default and the largest value of the parameter `limit` of lists. The published contract allows zero,
+// which requests only the count.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 1000
@@ -15,7 +16,8 @@ const (
 // pageVersion is the first byte of a token, so that a token of another version is refused and not misread.
 const pageVersion = 1
 
-// List is the envelope of every list. Next is absent on the last page; Count is the total number of objects in the list.
+// List is the envelope of every list. Next is absent on the last page. Count is the number of objects in the whole
+// list.
 type List[T any] struct {
 	Items []T   `json:"items"`
 	Count int64 `json:"count"`
@@ -27,8 +29,8 @@ type Next struct {
 	Page string `json:"page"`
 }
 
-// PageRequest has the common query parameters of lists. Requests of list operations embed PageRequest, or are a
-// PageRequest.
+// PageRequest has the common query parameters of lists. The requests of list operations embed PageRequest, or have this
+// type.
 type PageRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
@@ -42,9 +44,9 @@ func (p PageRequest) Size() int {
 	return *p.Limit
 }
 
-// PageToken identifies a position in a list: the sort keys of the last object in the answer. The argument list
-// identifies the list and its filters. So a token is refused by other lists, whose keys have other meanings. Tokens
-// contain no secret and grant no access. The keys only become parameters of the list's query, which is authorized
+// PageToken identifies a position in a list: the sort keys of the last object in the response. The argument list
+// identifies the list and its filters. Any other list refuses the token, because its keys have other meanings. Tokens
+// contain no secret and grant no access. The keys become only parameters of the list's query, which is authorized
 // separately.
 func PageToken(list string, keys ...string) string {
 	raw := append([]byte{pageVersion}, listMark(list)...)
@@ -55,8 +57,8 @@ func PageToken(list string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// PageKeys reads a token of the list. The list has n sort keys, or any number if n is 0. An empty token means the first
-// page and returns nil.
+// PageKeys reads a token of the list. The list has n sort keys. If n is 0, the token may have any number of keys. For
+// an empty token, which means the first page, PageKeys returns nil.
 func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil
@@ -83,11 +85,11 @@ func PageKeys(list, token string, n int) ([]string, error) {
 	return keys, nil
 }
 
-// BadPage refuses a page token.
+// BadPage returns the error for an invalid page token.
 func BadPage() *Error { return Invalid("page", "is not a page of this list") }
 
 func listMark(list string) []byte {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(list)) // A hash never fails to write.
+	_, _ = h.Write([]byte(list)) // Write of a hash never fails
 	return h.Sum(nil)
 }

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPublishableKeyTexts draws random keys. The text of a key identifies the key, and no other text of the same length
-// does.
+// TestPublishableKeyTexts draws random keys. Reading the text of a key gives the key's id and generation. Any other
+// text of the same length is refused.
 func TestPublishableKeyTexts(t *testing.T) {
 	t.Parallel()
 	secret, other := []byte(strings.Repeat("s", 32)), []byte(strings.Repeat("o", 32))

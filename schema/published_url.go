@@ -1,8 +1,9 @@
 package schema
 
-// PublishedURL is the target of a published address. It is content, or another address if Redirect is set.
+// PublishedURL is the target of a published address: content, or another address if Redirect is set.
 type PublishedURL struct {
-	// Target and Redirect are the destination: content of this installation, or an external address.
+	// Redirect is the address to which the published address redirects. Target says whether that address is content of
+	// this installation, or external.
 	Target   string `json:"target,omitempty"`
 	Redirect string `json:"redirect,omitempty"`
 
@@ -14,16 +15,17 @@ type PublishedURL struct {
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	Revision      string `json:"revision,omitempty"`
 	ShareKey      string `json:"shareKey,omitempty"`
-	// Pathname is the part of the address's path after BasePath, which is the site space's path. SiteBasePath is the
-	// site's path. Both begin and end with a slash.
+	// BasePath is the path of the site space, and Pathname is the part of the address's path after it. SiteBasePath is
+	// the site's path. BasePath and SiteBasePath begin and end with a slash.
 	Pathname     string `json:"pathname,omitempty"`
 	BasePath     string `json:"basePath,omitempty"`
 	SiteBasePath string `json:"siteBasePath,omitempty"`
-	// Complete means that no path of a section or a site space can follow.
+	// Complete is true if the paths of sections and site spaces are completely resolved, so that only the path of a
+	// page can follow.
 	Complete *bool `json:"complete,omitempty"`
 	// APIToken is a site token.
 	APIToken string `json:"apiToken,omitempty"`
-	// ContextID changes with the visitor's claims. It is absent without claims.
+	// ContextID changes with the visitor's claims. It is absent if the visitor has no claims.
 	ContextID    string `json:"contextId,omitempty"`
 	CanonicalURL string `json:"canonicalUrl,omitempty"`
 }

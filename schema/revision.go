@@ -19,7 +19,7 @@ type Revision struct {
 	MergedFrom *ChangeRequest `json:"mergedFrom,omitzero"`
 }
 
-// RevisionURLs are the addresses of a revision. Published and public are absent while no outsider may read the space.
+// RevisionURLs are the addresses of a revision. Published and Public are absent if only members may read the space.
 type RevisionURLs struct {
 	App       string `json:"app"`
 	Published string `json:"published,omitempty"`
@@ -55,15 +55,15 @@ type RevisionPage struct {
 	NoIndex       bool              `json:"noIndex,omitzero"`
 	NoRobotsIndex bool              `json:"noRobotsIndex,omitzero"`
 	DocumentID    string            `json:"documentId,omitempty"`
-	// Markdown or Document has the text, if the request asked for it.
+	// Markdown or Document has the text, if the client requested the text.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
-	// Target is the target of a link. Href is the link's address if the link leads to an address.
+	// Target is the target of a link. Href is set if the target is an address, and is this address.
 	Target Data   `json:"target,omitzero"`
 	Href   string `json:"href,omitempty"`
 }
 
-// PageMetaLinks are a page's canonical address and the addresses of its translations, for search engines.
+// PageMetaLinks has, for search engines, a page's canonical address and the addresses of its translations.
 type PageMetaLinks struct {
 	Canonical  ContentRef   `json:"canonical,omitzero"`
 	Alternates []ContentRef `json:"alternates,omitzero"`
@@ -74,7 +74,7 @@ type RevisionPageURL struct {
 	App string `json:"app"`
 }
 
-// PageLayout has the parts of a page that are shown.
+// PageLayout says which parts of a page are shown.
 type PageLayout struct {
 	Width           string `json:"width"`
 	Cover           bool   `json:"cover"`
@@ -88,7 +88,7 @@ type PageLayout struct {
 	Tags            bool   `json:"tags"`
 }
 
-// DefaultPageLayout shows everything.
+// DefaultPageLayout returns a layout that shows all parts.
 func DefaultPageLayout() *PageLayout {
 	return &PageLayout{
 		Width: "default", Cover: true, CoverSize: "hero", Title: true, Description: true, TableOfContents: true, Outline: true,
@@ -113,7 +113,7 @@ type Dimensions struct {
 	Height int `json:"height"`
 }
 
-// ReusableContent is a text that several pages show. Octavo never returns any in these lists.
+// ReusableContent is a text that several pages show. Octavo has no such objects, so lists of them are always empty.
 type ReusableContent struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -128,18 +128,18 @@ type RevisionTag struct {
 	Emoji string `json:"emoji,omitempty"`
 }
 
-// RevisionPageTag is a tag of a page. Lists of pages show the primary one.
+// RevisionPageTag is a tag of a page. Lists of pages show a page's primary tag.
 type RevisionPageTag struct {
 	Tag     Data `json:"tag"`
 	Primary bool `json:"primary,omitzero"`
 }
 
-// RevisionPages is the answer that lists pages as a tree.
+// RevisionPages is the response that lists pages as a tree.
 type RevisionPages struct {
 	Pages []RevisionPage `json:"pages"`
 }
 
-// SearchPageResult is a page found by a search.
+// SearchPageResult is a page that a search has found.
 type SearchPageResult struct {
 	ID          string `json:"id"`
 	Title       string `json:"title"`
@@ -147,16 +147,16 @@ type SearchPageResult struct {
 	Path        string `json:"path"`
 	// Score is higher for better matches.
 	Score float64 `json:"score"`
-	// Rank is the position of the page among all results, from 1.
+	// Rank is the position of the page among all results, counted from 1.
 	Rank int64 `json:"rank"`
-	// Sections are the sections that have the words. Only the best pages have sections.
+	// Sections has the sections of the page that contain the words of the query. It is set only for the best pages.
 	Sections []SearchSectionResult `json:"sections,omitzero"`
-	// Ancestors are the pages above it, from the top.
+	// Ancestors has the page's ancestors, from the top of the tree to the parent.
 	Ancestors []SearchAncestor `json:"ancestors"`
 	URLs      RevisionPageURL  `json:"urls"`
 }
 
-// SearchSectionResult is a section of a page found by a search. Body is an excerpt.
+// SearchSectionResult is a section of a page that a search has found. Body is an excerpt of the section.
 type SearchSectionResult struct {
 	ID    string          `json:"id"`
 	Title string          `json:"title"`
@@ -166,7 +166,7 @@ type SearchSectionResult struct {
 	URLs  RevisionPageURL `json:"urls"`
 }
 
-// SearchAncestor is an ancestor of a page that was found.
+// SearchAncestor is an ancestor of a page that a search has found.
 type SearchAncestor struct {
 	Title string `json:"title"`
 }

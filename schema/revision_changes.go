@@ -15,7 +15,8 @@ func RevisionChangeTypes() []string {
 	return []string{PageCreated, PageEdited, PageDeleted, PageMoved, FileCreated, FileDeleted}
 }
 
-// RevisionChanges has the changes of a revision or of a change request. More counts the changes that exceed the limit.
+// RevisionChanges has the changes of a revision or of a change request. More is the number of changes that are left out
+// because of the limit.
 type RevisionChanges struct {
 	MergedFrom *ChangeRequest   `json:"mergedFrom,omitzero"`
 	Changes    []RevisionChange `json:"changes"`
@@ -32,8 +33,8 @@ type RevisionChange struct {
 	File       *ChangedFile       `json:"file,omitzero"`
 }
 
-// WithoutFormer returns a change without the previous state, for readers of a site. It has the changed object and its
-// current state.
+// WithoutFormer returns a change without the previous state of its object, for readers of a site. They may see only the
+// changed object and its current state.
 func (c RevisionChange) WithoutFormer() RevisionChange {
 	if c.Attributes != nil {
 		now := *c.Attributes
@@ -61,8 +62,8 @@ type ChangedPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ChangedAttributes are the changed attributes of an edited page. They are empty if all changed properties are outside
-// of the contract, for example the property that hides the page.
+// ChangedAttributes are the changed attributes of an edited page. They are empty if the contract has no members for the
+// changed properties, for example for the property that hides the page.
 type ChangedAttributes struct {
 	Title       *ChangedText   `json:"title,omitzero"`
 	Description *ChangedText   `json:"description,omitzero"`
@@ -72,7 +73,7 @@ type ChangedAttributes struct {
 	Target      *ChangedTarget `json:"target,omitzero"`
 }
 
-// ChangedText has the previous and the current version of a text. Empty versions are absent.
+// ChangedText has the previous and the current version of a text. A version is absent if it is empty.
 type ChangedText struct {
 	Before string `json:"before,omitempty"`
 	After  string `json:"after,omitempty"`
@@ -84,8 +85,8 @@ type ChangedTarget struct {
 	After  Data `json:"after,omitzero"`
 }
 
-// ChangedParent has the previous and current parent of a moved page; an absent parent is the root. They are equal if
-// only the order of the pages below the parent has changed.
+// ChangedParent has the previous and current parent of a moved page. If a parent is absent, it is the root. The parents
+// are equal if only the order of the pages below the parent has changed.
 type ChangedParent struct {
 	Before *ChangedPage `json:"before,omitzero"`
 	After  *ChangedPage `json:"after,omitzero"`

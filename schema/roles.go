@@ -6,8 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, null in JSON.
-// A guest is a member whose only rights are individual grants.
+// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, which is null
+// in JSON. A guest is a member who has only individually granted rights.
 type Role string
 
 // The roles, from the highest to the lowest.
@@ -21,10 +21,10 @@ const (
 	RoleGuest   Role = ""
 )
 
-// roles is in ascending rank.
+// roles has all roles, in the order of their ranks.
 var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleCreate, RoleAdmin}
 
-// Roles lists the roles that a client may name, from the lowest to the highest.
+// Roles lists the roles that requests may have, from the lowest to the highest.
 func Roles() []Role { return slices.Clone(roles[1:]) }
 
 // RoleNames are the names of Roles in requests.
@@ -39,10 +39,11 @@ func RoleNames() []string {
 // LevelNames are the names of default levels in requests.
 func LevelNames() []string { return append(RoleNames(), string(LevelInherit)) }
 
-// Rank orders the roles. A role may do everything that a lower role may. The guest has rank 0, an unknown role -1.
+// Rank returns the rank of a role. A role has all rights of the roles with lower ranks. The guest has the rank 0, and
+// an unknown role has the rank -1.
 func (r Role) Rank() int { return slices.Index(roles, r) }
 
-// RoleOfRank returns the role of a rank. Rank 0 is the guest.
+// RoleOfRank returns the role with a rank. Rank 0 is the rank of the guest.
 func RoleOfRank(rank int) Role { return roles[rank] }
 
 // AtLeast reports whether r includes all rights of minimum.
@@ -59,7 +60,7 @@ func (r Role) MarshalJSON() ([]byte, error) {
 	return jsontext.AppendQuote(nil, string(r))
 }
 
-// RoleFromNullable reads the nullable column form of a role.
+// RoleFromNullable returns a role from its form in a nullable database column.
 func RoleFromNullable(r *string) Role {
 	if r == nil {
 		return RoleGuest
@@ -67,7 +68,7 @@ func RoleFromNullable(r *string) Role {
 	return Role(*r)
 }
 
-// Nullable returns the nullable column form of a role.
+// Nullable returns the form of a role in a nullable database column.
 func (r Role) Nullable() *string {
 	if r == RoleGuest {
 		return nil

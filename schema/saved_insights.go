@@ -6,23 +6,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Scopes of saved segments.
+// These are the scopes of saved segments.
 const (
 	SegmentOfSite      = "site"
 	SegmentOfOnePerson = "personal"
 )
 
-// SegmentScopes are the scopes of saved segments, the default first.
+// SegmentScopes are the scopes of saved segments. The first scope is the default.
 func SegmentScopes() []string { return []string{SegmentOfSite, SegmentOfOnePerson} }
 
-// SavedSegment has filters for insights. Queries refer to it by its id.
+// SavedSegment is a named set of filters for insights. Queries refer to it by its id.
 type SavedSegment struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	// Scope is site, or personal for a segment that only its creator sees.
 	Scope string `json:"scope" rules:"enum=segmentScope"`
-	// Where has the conditions in the form of a query.
+	// Where has the conditions, in the form that they have in a query.
 	Where jsontext.Value `json:"where"`
 	// CreatedBy is the id of the user who made the segment. It is absent if the user was deleted.
 	CreatedBy string       `json:"createdBy,omitempty"`
@@ -31,34 +31,34 @@ type SavedSegment struct {
 	URLs      LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new segment in the answer to its creation.
+// Location returns the Location header of the response that creates the segment.
 func (s SavedSegment) Location() string { return s.URLs.Location }
 
-// InsightsToken reads the insights of one site.
+// InsightsToken is a token that can read the insights of one site.
 type InsightsToken struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Token is the token itself. Only the answer to the token's creation has it.
+	// Token is the token itself. It is set only in the response that creates the token.
 	Token     string    `json:"token,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	// ExpiresAt is absent for a token that works until it is revoked.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
-	// LastUsedAt is exact to a minute. It is absent for a token that was never used.
+	// LastUsedAt has a precision of one minute. It is absent for a token that was never used.
 	LastUsedAt *time.Time   `json:"lastUsedAt,omitzero"`
 	URLs       LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new token in the answer to its creation.
+// Location returns the Location header of the response that creates the token.
 func (t InsightsToken) Location() string { return t.URLs.Location }
 
-// InsightsShareLink shows a part of a site's insights to everybody who has its secret, and also its password if it is
-// set.
+// InsightsShareLink shows a part of a site's insights to everybody who has its secret. If the link has a password, the
+// password is also needed.
 type InsightsShareLink struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Secret opens the link. Only the answer to the link's creation has it.
+	// Secret opens the link. It is set only in the response that creates the link.
 	Secret string `json:"secret,omitempty"`
 	// Password reports whether the link needs a password.
 	Password bool `json:"password"`
@@ -73,41 +73,44 @@ type InsightsShareLink struct {
 
 // InsightsPart is the part of a site's insights that a share link shows.
 type InsightsPart struct {
-	// Where has the conditions that every query must meet, in the form of a query.
+	// Where has conditions that every event must meet, in the form that they have in a query.
 	Where jsontext.Value `json:"where"`
-	// Segments are saved segments. Every event must be in all of them.
+	// Segments has the ids of saved segments. Every event must be in all of these segments.
 	Segments []string `json:"segments"`
-	// Ranges are the ranges to which queries are cut, in the form of a query. If the list is empty, queries are not
-	// cut.
+	// Ranges has the ranges to which queries are limited, in the form that they have in a query. If the list is empty,
+	// the range of a query is not limited.
 	Ranges jsontext.Value `json:"ranges"`
-	// Timezone is the zone of the ranges' days.
+	// Timezone is the time zone of the days in Ranges.
 	Timezone string `json:"timezone"`
 }
 
-// Location is the address of a new link in the answer to its creation.
+// Location returns the Location header of the response that creates the link.
 func (l InsightsShareLink) Location() string { return l.URLs.Location }
 
-// InsightsSession is the answer to opening a share link. Its token reads the data that the link shows.
+// InsightsSession is the response to a client that opens a share link. With the token, the client can read the data
+// that the link shows.
 type InsightsSession struct {
 	Object string `json:"object"`
 	Token  string `json:"token"`
-	// ExpiresAt is the time when the token ends. It ends earlier if the link ends or gets another password.
+	// ExpiresAt is the time at which the token expires. The token becomes invalid earlier if the link expires or is
+	// deleted, or gets another password.
 	ExpiresAt    time.Time `json:"expiresAt"`
 	Organization string    `json:"organization"`
 	Site         string    `json:"site"`
 }
 
-// InsightsAccess describes the part of a site's insights that a caller reads.
+// InsightsAccess describes the part of a site's insights that a caller may read.
 type InsightsAccess struct {
 	Object string       `json:"object"`
 	Site   InsightsSite `json:"site"`
-	// Part is the part that the caller's share link shows. It is absent for a caller who reads everything.
+	// Part is the part that the caller's share link shows. It is absent if the caller may read all insights of the
+	// site.
 	Part *InsightsPart `json:"part,omitzero"`
-	// ExpiresAt is the time when the caller's token ends, if it ends at all.
+	// ExpiresAt is the time at which the caller's token expires. It is absent if the token does not expire.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
 }
 
-// InsightsSite describes a site to callers that read its insights.
+// InsightsSite has the data of a site that callers who read its insights may see.
 type InsightsSite struct {
 	ID           string `json:"id"`
 	Organization string `json:"organization"`

@@ -17,10 +17,11 @@ type Site struct {
 	Basename        string           `json:"basename,omitempty"`
 	Proxy           *SiteProxy       `json:"proxy,omitempty"`
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
-	// Hostname is the host name at which readers should find the site. It leads to the site once it is proved.
+	// Hostname is the host name at which readers should find the site. The host name leads to the site after the
+	// organization has proved that it owns the name.
 	Hostname string `json:"hostname,omitempty"`
-	// AnonymousEvents means that senders without a token may post events. Like all additions, it is absent if it is
-	// off.
+	// AnonymousEvents is true if clients without a token may post events. It is absent if it is false, because the
+	// published contract does not have this member.
 	AnonymousEvents bool     `json:"anonymousEvents,omitzero"`
 	URLs            SiteURLs `json:"urls"`
 }
@@ -32,14 +33,14 @@ type SiteFeature struct {
 	Frozen bool   `json:"frozen"`
 }
 
-// SiteProxy means that readers reach the site through the customer's own server. Origin is the address in readers'
-// browsers, without the scheme. target is the address from which the customer's server fetches the site.
+// SiteProxy is set if readers reach the site through the customer's own server. Origin is the address that readers'
+// browsers show, without the scheme. Target is the address from which the customer's server fetches the site.
 type SiteProxy struct {
 	Origin string `json:"origin"`
 	Target string `json:"target"`
 }
 
-// AdaptiveContent decides whether content may depend on the visitor's claims.
+// AdaptiveContent says whether content may depend on the visitor's claims.
 type AdaptiveContent struct {
 	Enabled bool `json:"enabled"`
 }
@@ -51,7 +52,7 @@ type SiteURLs struct {
 	Published string `json:"published,omitempty"`
 }
 
-// Location is the address of a new site in the answer to its creation.
+// Location returns the Location header of the response that creates the site.
 func (s Site) Location() string { return s.URLs.Location }
 
 // SiteTypes are the values of a site's `type`.
@@ -64,17 +65,18 @@ func SiteVisibilities() []string {
 	return []string{VisibilityPublic, "unlisted", VisibilityShareLink, VisibilityVisitorAuth}
 }
 
-// VisibilityVisitorAuth is the visibility of sites that can be opened only by visitors whom the site's own service vouches for.
+// VisibilityVisitorAuth is the visibility of sites that only visitors with a token can open. The customer's own service
+// signs these tokens.
 const VisibilityVisitorAuth = "visitor-auth"
 
-// VisibilityPublic is the visibility of spaces that everybody may read, and VisibilityPrivate of spaces that only
-// members may read.
+// VisibilityPublic is the visibility of spaces that everybody may read, and VisibilityPrivate is the visibility of
+// spaces that only members may read.
 const (
 	VisibilityPublic  = "public"
 	VisibilityPrivate = "private"
 )
 
-// VisibilityShareLink is the visibility of sites that can be opened only with the key of a share link.
+// VisibilityShareLink is the visibility of sites that visitors can open only with the key of a share link.
 const VisibilityShareLink = "share-link"
 
 // AgentsContexts are the values of a site's `agentsContext`.
@@ -90,7 +92,7 @@ type ShareLink struct {
 	URLs      PublishedURLs `json:"urls"`
 }
 
-// PublishedURLs are the addresses of a part of a site. Published is present while the part can be read there.
+// PublishedURLs are the addresses of a part of a site. Published is absent if readers cannot read the part.
 type PublishedURLs struct {
 	Published string `json:"published,omitempty"`
 }

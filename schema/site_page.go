@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// SitePage is a page of a site's spaces, with the properties for lists of pages.
+// SitePage is a page of a site's spaces, with the properties that lists of pages need.
 type SitePage struct {
 	Space, ID string
 	Title     string
@@ -11,7 +11,7 @@ type SitePage struct {
 	// Owner is the user who last changed the page. It is nil if the user is unknown.
 	Owner    *SitePageOwner
 	EditedAt time.Time
-	// Words is the number of words of the page's document; negative if they were not counted.
+	// Words is the number of words of the page's document. It is negative if the words were not counted.
 	Words int
 }
 

@@ -5,7 +5,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// These are the kinds of parts of a site in pointers.
+// These are the kinds of parts of a site to which pointers refer.
 const (
 	SiteItemSpace   = "site-space"
 	SiteItemSection = "site-section"
@@ -15,10 +15,10 @@ const (
 // SiteItemTypes are the values of a pointer's `type`.
 func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
 
-// ItemPointer names an item with a place in an order: a part of a site, a collection or a space.
+// ItemPointer refers to an item of an ordered list: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
-// SiteItemPosition is a place next to another item. If neither is given, it is the last position.
+// SiteItemPosition is a place next to another item. If Before and After are both nil, it is the last place.
 type SiteItemPosition struct{ Before, After *ItemPointer }
 
 // SiteSpace is the link between a site and a space.
@@ -29,10 +29,11 @@ type SiteSpace struct {
 	Section string `json:"section,omitempty"`
 	Space   Space  `json:"space"`
 	Title   string `json:"title"`
-	// Default means that the section, or the root of the site, opens with this site space.
+	// Default is true if readers who open the section, or the root of the site, see this site space first.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
-	// Octavo has no plans, so every site space can have a separate customization.
+	// HasAdvancedCustomizationFeature is always true. Octavo has no plans, so every site space can have its own
+	// customization.
 	HasAdvancedCustomizationFeature bool          `json:"hasAdvancedCustomizationFeature"`
 	Hidden                          bool          `json:"hidden"`
 	URLs                            PublishedURLs `json:"urls"`
@@ -53,7 +54,8 @@ type SiteSection struct {
 	URLs         PublishedURLs `json:"urls"`
 }
 
-// SiteSectionGroup groups sections and other groups. Sections has only the children that are sections.
+// SiteSectionGroup groups sections and other groups. Children has all children. Sections has only the children that are
+// sections.
 type SiteSectionGroup struct {
 	Object       string        `json:"object"`
 	ID           string        `json:"id"`
@@ -98,7 +100,7 @@ func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
 	}
 }
 
-// OpenAPISchema refers to the three resources, because lists return them too.
+// OpenAPISchema refers to the schemas of the three resources, because lists return these resources too.
 func (SiteItem) OpenAPISchema() map[string]any {
 	alternatives := []any{}
 	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
@@ -119,13 +121,13 @@ type SiteStructure struct {
 	Structure []SiteItem `json:"structure"`
 }
 
-// SiteRedirect leads from a path of a site to a destination.
+// SiteRedirect is a redirect from a path of a site to a destination.
 type SiteRedirect struct {
 	Object      string                  `json:"object"`
 	ID          string                  `json:"id"`
 	Source      string                  `json:"source"`
 	Destination SiteRedirectDestination `json:"destination"`
-	// Draft means that the redirect has no target yet.
+	// Draft is true if the redirect does not yet have a target.
 	Draft bool `json:"draft"`
 }
 

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Space holds documentation content.
+// Space is a container of documentation content.
 type Space struct {
 	Object       string        `json:"object"`
 	ID           string        `json:"id"`
@@ -19,8 +19,8 @@ type Space struct {
 	Parent       string        `json:"parent,omitempty"`
 	Language     string        `json:"language,omitempty"`
 	GitSync      *GitSyncState `json:"gitSync,omitzero"`
-	// GitTrusted lists the branches whose imports bypass the merge rules. Only administrators of the space see this
-	// list.
+	// GitTrusted lists the branches whose imports need not meet the merge rules. Only administrators of the space see
+	// this list.
 	GitTrusted          []GitBranch      `json:"gitTrusted,omitempty"`
 	Revision            string           `json:"revision"`
 	DefaultLevel        Level            `json:"defaultLevel"`
@@ -31,7 +31,7 @@ type Space struct {
 	Permissions         SpacePermissions `json:"permissions"`
 }
 
-// SpaceURLs are the addresses of a space. Published and public are absent while no outsider may read the space.
+// SpaceURLs are the addresses of a space. Published and Public are absent if only members may read the space.
 type SpaceURLs struct {
 	Location  string `json:"location"`
 	App       string `json:"app"`
@@ -54,16 +54,16 @@ type SpacePermissions struct {
 	InstallIntegration bool `json:"installIntegration"`
 }
 
-// Location is the address of a new space in the answer to its creation.
+// Location returns the Location header of the response that creates the space.
 func (s Space) Location() string { return s.URLs.Location }
 
-// EditModeLocked is the mode of a space that changes by change requests only.
+// EditModeLocked is the mode of a space that users can change only by change requests.
 const EditModeLocked = "locked"
 
 // EditModes are the values of a space's `editMode`.
 func EditModes() []string { return []string{"live", EditModeLocked} }
 
-// Languages are the languages that a space may be written in or translated into.
+// Languages are the languages in which a space can be written, or into which it can be translated.
 func Languages() []string {
 	return []string{
 		"en", "fr", "de", "es", "it", "pt", "pt-br", "ru", "ja", "zh", "yue", "ko", "ar", "hi", "nl", "pl", "tr", "sv", "no", "da",

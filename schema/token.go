@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// TokenKind is the kind of a bearer token's owner.
+// TokenKind is the kind of a caller's token.
 type TokenKind string
 
-// These are the kinds of tokens. A user token acts as its user, and a session of single sign-on does in its
-// organization. A site key may only post that site's events. A front-end token finds every published site by its
-// address and posts its events. A site token reads one published site. It is signed and not stored. Callers without a
-// token have a separate kind, for the operations that admit them. A publishable key posts the events of one site. It is
-// part of an address, and not a bearer token. An insights token reads the insights of one site. A share link's session
-// reads the part of the insights that the link shows. It is signed and not stored.
+// These are the kinds of tokens. A user token acts as its user. A session of single sign-on acts as its user, but only
+// in its organization. A site key may only post that site's events. A front-end token can find every published site by
+// its address, and can post the events of these sites. A site token can read one published site. It is signed and not
+// stored. Callers without a token have their own kind, because some operations do not need a token. A publishable key
+// can post the events of one site. It is a part of an address, and not a bearer token. An insights token can read the
+// insights of one site. The session of a share link can read the part of the insights that the link shows. Its token is
+// signed and not stored.
 const (
 	TokenUser     TokenKind = "user"
 	TokenSite     TokenKind = "site"
@@ -30,17 +31,17 @@ const (
 	TokenInsights     TokenKind = "insights"
 	TokenInsightsLink TokenKind = "insights-share-link"
 
-	// An integration's token finds the integration's installations. An installation's token may do everything that the
-	// installation's scopes allow.
+	// An integration's token can find the integration's installations. An installation's token has the rights that the
+	// installation's scopes give.
 	TokenIntegration  TokenKind = "integration"
 	TokenInstallation TokenKind = "installation"
 )
 
-// TokenPrefix is the prefix of every token that we make, so that scanners for leaked secrets recognize the tokens.
+// TokenPrefix is the prefix of every token that Octavo makes, so that scanners for leaked secrets recognize the tokens.
 const TokenPrefix = "oct_"
 
-// integrationPrefix is the prefix of the tokens of integrations and installations, which are stored separately. Our
-// other tokens never have this prefix, because their digits contain no underscore.
+// integrationPrefix is the prefix of the tokens of integrations and installations, which are stored separately. Other
+// tokens never have this prefix, because their digits contain no underscore.
 const integrationPrefix = TokenPrefix + "int_"
 
 // NewIntegrationToken makes a token of an integration or of an installation.
@@ -53,11 +54,11 @@ func IsIntegrationToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(integrationPrefix))
 }
 
-// MinTokenLength is the shortest token that an operator may choose for the first user.
+// MinTokenLength is the least length of a token that an operator chooses for the first user.
 const MinTokenLength = 16
 
-// TokenHash is the only form in which tokens are stored. A fast hash is enough, because our tokens have 256 random bits
-// and cannot be guessed.
+// TokenHash is the only form in which tokens are stored. A fast hash is enough, because the tokens that Octavo makes
+// have 256 random bits and cannot be guessed.
 type TokenHash [sha256.Size]byte
 
 // HashToken hashes a bearer token in the form in which it was sent.
@@ -73,11 +74,13 @@ func HashBrowserSecret[T string | []byte](secret T) TokenHash {
 // NewToken makes a token of 256 random bits.
 func NewToken() string {
 	var secret [32]byte
-	_, _ = rand.Read(secret[:]) // crypto/rand.Read never returns an error: it ends the process instead.
+	// rand.Read of crypto/rand never returns an error: it ends the process instead.
+	_, _ = rand.Read(secret[:])
 	return TokenPrefix + strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(secret[:]))
 }
 
-// ValidToken reports whether a token can be sent in an Authorization header. An operator may have chosen the token.
+// ValidToken reports whether a token can be sent in an Authorization header. Not all tokens have the form that NewToken
+// makes, because operators may choose tokens.
 func ValidToken[T string | []byte](token T) bool {
 	if len(token) < MinTokenLength || len(token) > 512 {
 		return false

@@ -2,10 +2,11 @@ package schema
 
 import "time"
 
-// TranslationPending is the status of a translation that has no completed run yet.
+// TranslationPending is the status of a translation that does not yet have a completed run.
 const TranslationPending = "pending"
 
-// TranslationRunning is the status of a run that is working. TranslationCompleted is the status of a run with a result.
+// TranslationRunning is the status of a translation with a run in progress. TranslationCompleted is the status of a
+// translation whose last run has ended.
 const (
 	TranslationRunning   = "running"
 	TranslationCompleted = "completed"
@@ -16,8 +17,9 @@ func TranslationStatuses() []string {
 	return []string{TranslationPending, TranslationRunning, TranslationCompleted}
 }
 
-// Translation is a space's copy in another language. Result is the copy. It is set after the first run. LastRun is our
-// addition: the state of the last requested run. It is absent before the first run.
+// Translation is a space's copy in another language. Result identifies the copy. It is absent before the first run.
+// LastRun is the state of the run that was requested last. It is absent before the first run, and is an addition to the
+// published contract.
 type Translation struct {
 	Object       string                 `json:"object"`
 	ID           string                 `json:"id"`
@@ -40,7 +42,7 @@ type TranslationSource struct {
 	Language string `json:"language" rules:"enum=language"`
 }
 
-// TranslationStats sums up the work of the runs. Durations are in seconds.
+// TranslationStats has totals over all runs, and numbers of the latest run. Durations are in seconds.
 type TranslationStats struct {
 	Runs              int32 `json:"runs"`
 	TotalWords        int64 `json:"totalWords"`
@@ -51,13 +53,13 @@ type TranslationStats struct {
 	LatestWords       int64 `json:"latestWords"`
 }
 
-// TranslationResult is the copy of the source in the other language, at its revision after the last run.
+// TranslationResult is the copy of the source in the other language, with its revision after the last run.
 type TranslationResult struct {
 	Space    string `json:"space"`
 	Revision string `json:"revision"`
 }
 
-// The states of a run. The job may retry a failed run.
+// The states of a run. The job of a run may retry it after a failure.
 const (
 	RunQueued  = "queued"
 	RunRunning = "running"
@@ -68,16 +70,17 @@ const (
 // TranslationRunStates are the values of a run's `state`.
 func TranslationRunStates() []string { return []string{RunQueued, RunRunning, RunDone, RunFailed} }
 
-// TranslationLastRun is the run that was requested last. Reason is the cause of its failure.
+// TranslationLastRun is the run that was requested last. Reason is the cause of the run's failure.
 type TranslationLastRun struct {
 	State       string    `json:"state" rules:"enum=translationRunState"`
 	Reason      string    `json:"reason,omitempty"`
 	RequestedAt time.Time `json:"requestedAt"`
 }
 
-// TranslationRun is a run of a translation. Segments and Words count the text that was sent to the translator. Pages
-// counts the changed pages of the copy. Duration is in seconds, from the start of the first attempt. Reports are notes
-// for people. A single run has its first reports, and runs in a list have no reports. ReportCount counts all reports.
+// TranslationRun is a run of a translation. Segments and Words are the numbers of segments and words that were sent to
+// the translator. Pages is the number of pages of the copy that have changed. Duration is in seconds, from the start of
+// the first attempt. Reports has notes for users. The response for a single run has the run's first reports, and lists
+// of runs have no reports. ReportCount is the number of all reports.
 type TranslationRun struct {
 	Object      string              `json:"object"`
 	ID          string              `json:"id"`
@@ -102,7 +105,7 @@ const (
 	ReportCorrectionOutdated = "correction-outdated"
 	// ReportCorrectionRemoved means that the source of a corrected segment was deleted, and with it the correction.
 	ReportCorrectionRemoved = "correction-removed"
-	// ReportConflict means that the source and a user of the copy changed the same thing in different ways. The copy
+	// ReportConflict means that the source and a user of the copy changed the same part in different ways. The copy
 	// keeps its version.
 	ReportConflict = "conflict"
 	// ReportTermMissing means that the translation lacks a term of the glossary.
@@ -122,9 +125,9 @@ func TranslationReportKinds() []string {
 	}
 }
 
-// TranslationReport is a result of a run that people should look at. Segment identifies the part of the page: title,
-// description, or the key of a block. The part of a block follows the block's key. In a reusable content, the id of its
-// file comes first. Text is the beginning of the source, for callers who may read the source.
+// TranslationReport is a result of a run that a user should check. Segment identifies the part of the page: title,
+// description, or the key of a block, followed by the part of the block. For a part of a reusable content, the id of
+// its file comes first. Text is the beginning of the source text. It is absent for callers who may not read the source.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`
@@ -138,7 +141,7 @@ type TranslationPermissions struct {
 	Edit bool `json:"edit"`
 }
 
-// Location is the address of a new translation in the answer to its creation.
+// Location returns the Location header of the response that creates the translation.
 func (t Translation) Location() string { return t.URLs.Location }
 
 // The operations on a glossary entry.
@@ -151,7 +154,7 @@ const (
 // GlossaryOperations are the values of a glossary operation's `type`.
 func GlossaryOperations() []string { return []string{GlossaryInsert, GlossaryUpdate, GlossaryDelete} }
 
-// GlossaryEntry is a term in several languages. Translations must use it.
+// GlossaryEntry is a term in several languages. Translations must use the term of their language.
 type GlossaryEntry struct {
 	Object       string            `json:"object"`
 	ID           string            `json:"id"`

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// URLs builds the absolute urls of resources from the address at which clients reach this installation.
+// URLs builds the absolute urls of resources from the base address at which clients reach this installation.
 type URLs struct {
 	base string
 }
 
-// NewURLs checks the base address. It must be absolute, because clients parse every `urls` member as a URI.
+// NewURLs returns URLs for a base address. The address must be absolute, because clients parse every address in `urls`
+// as a URI.
 func NewURLs(base string) (URLs, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -23,7 +24,7 @@ func NewURLs(base string) (URLs, error) {
 	return URLs{base: strings.TrimRight(base, "/")}, nil
 }
 
-// Base is the base address of all addresses, without a slash at the end.
+// Base returns the base address, without a slash at the end.
 func (u URLs) Base() string { return u.base }
 
 // API returns the url of a resource of the API.
@@ -32,10 +33,10 @@ func (u URLs) API(elements ...string) string { return u.join("/v1", elements) }
 // App returns the url of the page that shows a resource to a person.
 func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 
-// Published returns the url where readers find published content.
+// Published returns the url at which readers find published content.
 func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
 
-// Host is the name of the host, without a port.
+// Host returns the name of the base address's host, without a port.
 func (u URLs) Host() string {
 	parsed, err := url.Parse(u.base)
 	if err != nil {
@@ -44,7 +45,7 @@ func (u URLs) Host() string {
 	return parsed.Hostname()
 }
 
-// PathNames are the segments of the path below which everything is.
+// PathNames returns the segments of the base address's path. The paths of all addresses begin with these segments.
 func (u URLs) PathNames() []string {
 	parsed, err := url.Parse(u.base)
 	if err != nil || strings.Trim(parsed.Path, "/") == "" {

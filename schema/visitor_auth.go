@@ -1,7 +1,8 @@
 package schema
 
-// SitePublishingAuth configures a site whose visitors are authenticated by its own service. PrivateKey signs the
-// visitors' tokens (HS256). Visitors without a valid token log in at FallbackURL.
+// SitePublishingAuth is the configuration of a site whose visitors are authenticated by the customer's own service.
+// This service signs the visitors' tokens with PrivateKey (HS256). Visitors without a valid token are sent to
+// FallbackURL to log in.
 type SitePublishingAuth struct {
 	Object      string `json:"object"`
 	Backend     string `json:"backend"`
@@ -9,6 +10,6 @@ type SitePublishingAuth struct {
 	FallbackURL string `json:"fallbackURL,omitempty"`
 }
 
-// VisitorAuthCustom is the only backend: the site's own service. Octavo does not run integrations, so they cannot be a
-// backend.
+// VisitorAuthCustom is the only backend, which is the customer's own service. Integrations cannot be a backend, because
+// Octavo does not run integrations.
 const VisitorAuthCustom = "custom"

@@ -8,20 +8,21 @@ type Webhook struct {
 	ID          string `json:"id"`
 	URL         string `json:"url"`
 	Description string `json:"description"`
-	// Events are the types of events that it receives. An empty list means all types, including later ones.
+	// Events has the types of events that the webhook receives. An empty list means all types, including types of later
+	// versions.
 	Events []string `json:"events" each:"enum=webhookEvent"`
-	// Active webhooks receive events. Events that occur while a webhook is inactive are not sent later.
+	// Active is true if the webhook receives events. Events that occur while it is false are not sent later.
 	Active bool   `json:"active"`
 	Status string `json:"status" rules:"enum=webhookStatus"`
 	// DisabledAt and DisabledReason are set if Octavo has disabled the webhook.
 	DisabledAt     *time.Time `json:"disabledAt,omitzero"`
 	DisabledReason string     `json:"disabledReason,omitempty"`
-	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them. No
-	// events are sent before HeldUntil.
+	// Failures is the number of failed attempts since the last success. FailingSince is the time of the first of these
+	// attempts. No events are sent before HeldUntil.
 	Failures     int32      `json:"failures"`
 	FailingSince *time.Time `json:"failingSince,omitzero"`
 	HeldUntil    *time.Time `json:"heldUntil,omitzero"`
-	// Secret is shown only once, when it is made.
+	// Secret is the key with which deliveries are signed. It is set only in the response to the request that makes it.
 	Secret string `json:"secret,omitempty"`
 	// FormerSecretUntil is the time at which the previous secret expires.
 	FormerSecretUntil *time.Time   `json:"formerSecretUntil,omitzero"`
@@ -30,14 +31,14 @@ type Webhook struct {
 	URLs              LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new webhook in the answer to its creation.
+// Location returns the Location header of the response that creates the webhook.
 func (w Webhook) Location() string { return w.URLs.Location }
 
 // The states of a webhook.
 const (
 	WebhookActive   = "active"
-	WebhookPaused   = "paused"   // by an admin
-	WebhookDisabled = "disabled" // by Octavo
+	WebhookPaused   = "paused"   // an admin has paused the webhook
+	WebhookDisabled = "disabled" // Octavo has disabled the webhook
 )
 
 // WebhookStatuses are the values of a webhook's `status`.
@@ -52,7 +53,7 @@ type WebhookDelivery struct {
 	Event    WebhookPayload `json:"event"`
 	State    string         `json:"state" rules:"enum=webhookDeliveryState"`
 	Attempts int32          `json:"attempts"`
-	// Redelivers is the id of the delivery that a user requested again.
+	// Redelivers is the id of an earlier delivery, if a user has requested to send its event again.
 	Redelivers string `json:"redelivers,omitempty"`
 	// NextAttemptAt is the earliest time at which a pending delivery is sent.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitzero"`
@@ -60,22 +61,22 @@ type WebhookDelivery struct {
 	LastAttempt *WebhookAttempt `json:"lastAttempt,omitzero"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	FinishedAt  *time.Time      `json:"finishedAt,omitzero"`
-	// Reason is the cause of the failure of the delivery or of its last attempt.
+	// Reason is the cause for which the delivery, or its last attempt, has failed.
 	Reason string       `json:"reason,omitempty"`
 	URLs   LocationURLs `json:"urls"`
 }
 
-// Location is the address of a new delivery in the answer to its creation.
+// Location returns the Location header of the response that creates the delivery.
 func (d WebhookDelivery) Location() string { return d.URLs.Location }
 
 // WebhookAttempt is the outcome of an attempt to send an event.
 type WebhookAttempt struct {
 	At time.Time `json:"at"`
-	// StatusCode is absent if there was no answer.
+	// StatusCode is absent if there was no response.
 	StatusCode *int32 `json:"statusCode,omitzero"`
 	// Duration is in milliseconds.
 	Duration int32 `json:"duration"`
-	// Response is the beginning of the answer's body, as text.
+	// Response is the beginning of the response's body, as text.
 	Response string `json:"response,omitempty"`
 }
 
@@ -92,21 +93,21 @@ func WebhookDeliveryStates() []string {
 }
 
 // WebhookPayload is the body of a delivery. Every attempt has the same id and the same bytes. It identifies the event
-// and its object without their texts, because the receiver may have no right to read the texts. A receiver with this
-// right reads them from the API.
+// and its object, and has none of their texts, because the receiver may not have the right to read them. A receiver
+// that has this right reads the texts from the API.
 type WebhookPayload struct {
 	ID        string    `json:"id"`
 	Type      string    `json:"type"`
 	CreatedAt time.Time `json:"createdAt"`
 	// Organization is the id of the organization.
 	Organization string `json:"organization"`
-	// Actor is the actor of the change, if the change has an actor.
+	// Actor is the user who made the change. It is absent if no user made it.
 	Actor *WebhookActor `json:"actor,omitzero"`
-	// Data is the event's object, with the members that the type's row names, and urls.location.
+	// Data is the event's object. It has the members that the row of the event's type lists, and urls.location.
 	Data map[string]any `json:"data"`
 }
 
-// WebhookActor is the user who did something.
+// WebhookActor is the user who made a change.
 type WebhookActor struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`

@@ -2,8 +2,8 @@ package schema
 
 import "slices"
 
-// WebhookEventType is a type of events that webhooks receive: a row of WebhookEventTypes. Database triggers record the
-// events (store/functions/webhooks.sql), each in the transaction of the change.
+// WebhookEventType is a type of events that webhooks receive. It is a row of WebhookEventTypes. Database triggers
+// record the events (store/functions/webhooks.sql), each in the transaction of the change.
 type WebhookEventType struct {
 	Name string
 	// Doc completes the sentence "It is sent when ...".
@@ -12,12 +12,13 @@ type WebhookEventType struct {
 	Data *WebhookData
 }
 
-// WebhookData is a kind of objects in payloads.
+// WebhookData describes a kind of object in payloads.
 type WebhookData struct {
 	Object string
-	// Members are the members of data, without urls. A question mark marks members that may be absent.
+	// Members has the names of the members of data, without urls. A question mark after a name means that the member
+	// may be absent.
 	Members []string
-	// Location gives the path elements of the object in the API.
+	// Location returns the elements of the object's path in the API. member returns a member of data.
 	Location func(member func(name string) string) []string
 }
 
@@ -130,7 +131,8 @@ func WebhookEventNames() []string {
 	return names
 }
 
-// WebhookLocation returns the path of an event's object. Types of other versions have none.
+// WebhookLocation returns the path of an event's object in the API. ok is false if this version does not have the
+// event's type.
 func WebhookLocation(eventType string, data map[string]any) (path []string, ok bool) {
 	for _, row := range WebhookEventTypes() {
 		if row.Name == eventType {

@@ -128,7 +128,7 @@ func (c *compiler) bracket(node *ast.BracketExpression) expression {
 	return func(e *evaluation) any { return member(left(e), e.toString(key(e))) }
 }
 
-// call compiles the call of one of the methods. Other calls are refused.
+// call compiles the call of a method. It refuses calls of functions and of unknown methods.
 func (c *compiler) call(node *ast.CallExpression) expression {
 	callee, ok := node.Callee.(*ast.DotExpression)
 	if !ok {
@@ -183,8 +183,8 @@ func (c *compiler) binary(node *ast.BinaryExpression) expression {
 	return func(e *evaluation) any { return operator(e, left(e), right(e)) }
 }
 
-// shortCircuits has a row for each operator that may skip its right side. The row decides whether the left side is the
-// result.
+// shortCircuits has a row for each operator that may skip its right side. The row's function reports whether the left
+// side is the result. The right side is then skipped.
 var shortCircuits = map[token.Token]func(left any) bool{
 	token.LOGICAL_AND: func(left any) bool { return !truthy(left) },
 	token.LOGICAL_OR:  truthy,

@@ -29,8 +29,8 @@ type Condition struct {
 	root expression
 }
 
-// Error is a problem of a condition. At is the number of the character, counted from 1. 0 means the whole condition.
-// The text is public.
+// Error is a problem of a condition. At is the number of the character, counted from 1. At is 0 if the problem concerns
+// the whole condition. The text is public.
 type Error struct {
 	Problem string
 	At      int

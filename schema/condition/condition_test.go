@@ -21,7 +21,7 @@ func someClaims(tb testing.TB) map[string]any {
 	return claims
 }
 
-// conditionCases have the results of JavaScript, except that operations that throw there are false here.
+// conditionCases has the results that JavaScript gives. If JavaScript throws an error, the result is false.
 var conditionCases = []struct {
 	text string
 	want bool

@@ -11,11 +11,11 @@ import (
 	"github.com/dop251/goja/token"
 )
 
-// undefined is the value of a missing member; null is nil.
+// undefined is JavaScript's undefined, for example the value of a missing member. JavaScript's null is nil in Go.
 type undefined struct{}
 
-// evaluation is one run. If JavaScript would throw an error, the operation sets failed, and the result of the run is
-// false.
+// evaluation is the state of one evaluation of a condition. If JavaScript would throw an error, the operation sets
+// failed, and the condition's result is false.
 type evaluation struct {
 	claims map[string]any
 	failed bool
@@ -73,7 +73,8 @@ func truthy(value any) bool {
 	return true
 }
 
-// member reads an own property of a value. There is no inheritance, so any other property is undefined.
+// member reads an own property of a value. Values inherit no properties, so a property that the value itself does not
+// have is undefined.
 func member(value any, name string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -185,8 +186,8 @@ func numberToString(n float64) string {
 	return mantissa + "e" + exponent[:1] + strings.TrimLeft(exponent[1:], "0")
 }
 
-// strictly is ===. Arrays and objects are never equal, even to themselves, because values have no identity in this
-// package.
+// strictly implements the operator ===. Arrays and objects are never equal, even to themselves, because values have no
+// identity in this package.
 func strictly(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
@@ -207,7 +208,7 @@ func strictly(a, b any) bool {
 	return false
 }
 
-// loosely is ==.
+// loosely implements the operator ==.
 func loosely(e *evaluation, a, b any) bool {
 	switch {
 	case nullish(a) || nullish(b):
@@ -326,7 +327,8 @@ func ofStrings(f func(s, argument string) any) func(e *evaluation, on, argument 
 	}
 }
 
-// find returns the index of a value in an array or of a text in a text, or -1. Only includes finds NaN.
+// find returns the index of a value in an array or of a text in a text, or -1. nan makes find match NaN in an array:
+// the method includes does that, and indexOf does not.
 func (e *evaluation) find(on, wanted any, nan bool) int {
 	switch on := on.(type) {
 	case string:

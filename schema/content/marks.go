@@ -16,7 +16,7 @@ const (
 	Subscript
 )
 
-// markNames has the order in which a leaf lists its marks.
+// markNames has the names of the marks, in the order in which a leaf lists them.
 var markNames = []struct {
 	mark Marks
 	name string
@@ -25,7 +25,7 @@ var markNames = []struct {
 	{Superscript, "superscript"}, {Subscript, "subscript"},
 }
 
-// List returns the marks in the form of a leaf.
+// List returns the marks as a leaf lists them.
 func (m Marks) List() []schema.Mark {
 	list := []schema.Mark{}
 	for _, row := range markNames {

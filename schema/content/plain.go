@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// labels has a row for each kind of node that shows text other than the text of its children.
+// labels has a row for each kind of node that has a text in its data. The function returns this text.
 var labels = map[string]func(data schema.Data) string{
 	"emoji":             func(d schema.Data) string { return emojiText(Member(d, "code")) },
 	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
@@ -70,7 +70,7 @@ func Label(n *schema.Node) string {
 	return ""
 }
 
-// Emoji turns a code ("1f468-200d-1f4bb") into its characters. ok is false if the text is not a code.
+// Emoji returns the characters of a code such as "1f468-200d-1f4bb". ok is false if the text is not a code.
 func Emoji(code string) (characters string, ok bool) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(code, "-") {
@@ -90,10 +90,12 @@ func emojiText(code string) string {
 	return ":" + code + ":"
 }
 
-// MemberAnchorName is the member of a heading's data for an author's id that the contract's member does not allow.
+// MemberAnchorName is the member of a heading's data for an id that the author chose and that the member `id` does not
+// allow.
 const MemberAnchorName = "anchorName"
 
-// Plain returns the text of a document without formatting, a line per block, for search and for counting.
+// Plain returns the text of a document without formatting, with one line for each block. Search and the counts of words
+// use it.
 func Plain(d schema.Document) string {
 	var b strings.Builder
 	for i := range d.Nodes {
@@ -102,7 +104,7 @@ func Plain(d schema.Document) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Headings returns the text of all headings of a document, a line per heading.
+// Headings returns the text of all headings of a document, with one line for each heading.
 func Headings(d schema.Document) string {
 	var b strings.Builder
 	headings(&b, d.Nodes)
@@ -151,7 +153,7 @@ func line(b *strings.Builder, text string) {
 	}
 }
 
-// HoldsText reports whether the children are text and inlines.
+// HoldsText reports whether a node has text or inlines as children.
 func HoldsText(n *schema.Node) bool {
 	return slices.ContainsFunc(n.Nodes, func(child schema.Node) bool {
 		return child.Object == schema.ObjectText || child.Object == schema.ObjectInline
@@ -181,7 +183,7 @@ func LeafText(leaves []schema.Leaf) string {
 	return b.String()
 }
 
-// Annotation returns the note of an inline, if it has one.
+// Annotation returns the note of an annotation as one line. It returns "" for other inlines.
 func Annotation(n *schema.Node) string {
 	if n.Type != "annotation" {
 		return ""
@@ -206,7 +208,7 @@ func Blank(body schema.Body) bool {
 	return true
 }
 
-// shows reports whether a node has text, or is visible without any.
+// shows reports whether a node has text, or is visible without text.
 func shows(n schema.Node) bool {
 	return n.IsVoid != nil && *n.IsVoid && n.Type != "divider" || strings.TrimSpace(LeafText(n.Leaves)) != "" ||
 		slices.ContainsFunc(n.Nodes, shows) || slices.ContainsFunc(n.Fragments, shows)

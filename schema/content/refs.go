@@ -8,20 +8,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refScheme is the scheme for references to objects that have no address in Markdown: ref:page/ID,
+// refScheme is the scheme of links in Markdown that refer to objects without an address: ref:page/ID,
 // ref:page/ID?space=ID.
 const refScheme = "ref"
 
-// refMembers has, for each kind of reference with this scheme, the member with the object's id.
+// refMembers has, for each kind of reference with this scheme, the member that has the object's id.
 var refMembers = map[string]string{
 	"file": "file", "page": "page", "anchor": "anchor", "user": "user", "collection": "collection", "space": "space",
 	"reusable-content": "reusableContent", "openapi": "spec",
 }
 
-// refContext has the members with the object's location, or with a part of the object.
+// refContext has the members that say where the object is, or which part of the object is meant.
 var refContext = []string{"page", "space", "fragment"}
 
-// Link writes a reference as the destination of a link; "" if the value is not a reference.
+// Link writes a reference as the destination of a link. It returns "" if the value is not a reference.
 func Link(value any) string {
 	ref, _ := value.(map[string]any)
 	kind, _ := ref["kind"].(string)
@@ -47,7 +47,7 @@ func Link(value any) string {
 	return link
 }
 
-// Ref parses the destination of a link. It refuses schemes that are not on the list, above all scripts. "//host"
+// Ref parses the destination of a link. It refuses links whose scheme is not allowed, such as javascript:. "//host"
 // becomes "https://host".
 func Ref(link string) (map[string]any, bool) {
 	if schema.LinkScheme(link) == refScheme {
@@ -79,18 +79,19 @@ func readRef(text string) (map[string]any, bool) {
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26
 
-// IsID distinguishes ids from names in a site's own addresses, such as /pages/about.
+// IsID reports whether a text has the form of an id. So /pages/about, for example, is not an address with an id.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
-// These are the addresses with the ids of targets, in the form that front ends read: /pages/<id>, optionally with
-// #<anchor>. In another space they are below /spaces/<id>, which is also that space's address.
+// These are the addresses with the ids of targets, in the form that front ends read. The address of a page is
+// /pages/<id>, and may end with an anchor. The address of a page in another space begins with /spaces/<id>, which is
+// also the address of the space.
 const (
 	SpacesPath = "/spaces/"
 	PagesPath  = "/pages/"
 )
 
-// ByID reports whether a link names its target by an id. Where Markdown generates the link's text, it is the target's
-// name and not part of the document.
+// ByID reports whether a link has the id of its target. If Markdown has a generated text for such a link, the text is
+// the target's name, and is not a part of the document.
 func ByID(link string) bool {
 	if schema.LinkScheme(link) == refScheme {
 		return true
@@ -103,7 +104,7 @@ func ByID(link string) bool {
 	return IsID(link)
 }
 
-// MemberTitle is the member with the name of a reference's target. It is added for display and never stored.
+// MemberTitle is the member with the name of a reference's target. The name is added for display and is never stored.
 const MemberTitle = "title"
 
 // refWords has the text for a reference whose target is missing, or hidden from the reader.
@@ -112,7 +113,7 @@ var refWords = map[string]string{
 	"reusable-content": "reusable content",
 }
 
-// RefWord returns the word for the kind of a reference's target; "" for a kind whose targets have names.
+// RefWord returns the word for the kind of a reference's target. It returns "" for other kinds of references.
 func RefWord(ref map[string]any) string {
 	kind, _ := ref["kind"].(string)
 	return refWords[kind]

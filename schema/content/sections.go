@@ -11,7 +11,7 @@ type Section struct {
 	// Anchor is the anchor of the heading.
 	Anchor string
 	Title  string
-	// Lines are the text without formatting, a line per block.
+	// Lines has the text without formatting, with one line for each block.
 	Lines []string
 }
 

@@ -56,7 +56,7 @@ func TableOf(n *schema.Node) Table {
 	return t
 }
 
-// InOrder returns the records of a table in the order of their indexes.
+// InOrder returns the records of a table sorted by their order indexes.
 func InOrder(records map[string]any) []map[string]any {
 	names := slices.Sorted(maps.Keys(records))
 	slices.SortStableFunc(names, func(a, b string) int {
@@ -74,7 +74,7 @@ func orderIndex(record any) string {
 	return Member(members, "orderIndex")
 }
 
-// Inlines joins the blocks of a cell into one line.
+// Inlines joins the blocks of a cell to inlines, with a space between two blocks.
 func Inlines(blocks []schema.Node) []schema.Node {
 	var inlines []schema.Node
 	for i := range blocks {
@@ -94,8 +94,8 @@ func Inlines(blocks []schema.Node) []schema.Node {
 	return inlines
 }
 
-// cellOf returns the visible content of a cell. It is a fragment if the value is a fragment's name, and otherwise the
-// value.
+// cellOf returns the visible content of a cell. If the value is the name of a fragment, this is the fragment's content.
+// Otherwise it is the value as text.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	if name, ok := value.(string); ok {
 		if nodes, ok := fragments[name]; ok {
@@ -142,7 +142,7 @@ func (t Table) Rows() [][]string {
 	return rows
 }
 
-// listTexts are the texts of a list's values: ids, or references with names.
+// listTexts returns the texts of the values in a list. A value is an id, or a reference with a name.
 func listTexts(values []any) []string {
 	var list []string
 	for _, value := range values {

@@ -14,7 +14,8 @@ import (
 )
 
 // TestAssign groups issues and clusters of every kind, with meanings of every length. Each issue and each resting
-// cluster is in one group. Issues with equal terms are in one group. Another order of the issues gives equal groups.
+// cluster is in exactly one group. Issues with equal terms are in the same group. The groups do not depend on the order
+// of the issues.
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	languages := rapid.SampledFrom([]string{"", "de", "en"})
@@ -23,7 +24,7 @@ func TestAssign(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		meaning := func() conversations.Meaning {
-			// Most meanings have the right length. The others simulate a change of the model.
+			// Most meanings have the right length. The other meanings simulate a change of the model.
 			length := rapid.SampledFrom([]int{0, 1, 511, 512, 512, 512, 513}).Draw(rt, "length")
 			made := make(conversations.Meaning, length)
 			for i := range made {
@@ -82,7 +83,7 @@ func TestAssign(t *testing.T) {
 	})
 }
 
-// named lists the clusters of each group, the first one first, and its issues, sorted by their keys.
+// named returns a text for each group, with the group's clusters in order, and its issues sorted by key.
 func named(known []conversations.Known, items []conversations.Item, groups []conversations.Group) (found []string) {
 	for _, g := range groups {
 		var names, keys []string

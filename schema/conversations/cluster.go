@@ -9,16 +9,17 @@ import (
 )
 
 const (
-	// Two groups are one problem if the similarity of their issues exceeds the usual similarity by at least threshold.
-	// wordsThreshold is the threshold without a model.
+	// Two groups are about the same problem if the similarity of their issues exceeds the usual similarity by at least
+	// threshold. If no issue has a meaning from a model, wordsThreshold is used instead.
 	threshold      = 0.05
 	wordsThreshold = -0.1
-	// mergeMargin is added to the threshold if both groups have a resting cluster.
+	// mergeMargin is added to the threshold if both groups have a resting cluster, because a merge of clusters is
+	// visible to users.
 	mergeMargin = 0.1
-	// At the group size looseSize, the fit of an issue to the group counts half. It counts less for smaller groups, and
+	// The fit of an issue to a group of looseSize issues gets half of its weight. It gets less for smaller groups, and
 	// more for larger groups.
 	looseSize = 10
-	// settlePasses bounds how often issues may change their groups.
+	// settlePasses is the largest number of passes in which issues move to better groups.
 	settlePasses = 5
 )
 
@@ -28,9 +29,9 @@ type Item struct {
 	Key      string
 	Language string
 	Terms    []string
-	// Meaning is nil if it is not known.
+	// Meaning is nil if it is unknown.
 	Meaning Meaning
-	// Cluster is the id of the issue's cluster; empty without a cluster.
+	// Cluster is the id of the issue's cluster. It is empty if the issue has no cluster.
 	Cluster string
 }
 
@@ -39,28 +40,31 @@ type Known struct {
 	ID       string
 	Language string
 	Profile  Profile
-	// Rests means that it has issues that are not among the items. These issues and the cluster stay.
+	// Rests is true if the cluster has issues that are not among the items. Such a resting cluster stays, with these
+	// issues.
 	Rests bool
 }
 
-// Group has issues about the same problem. Clusters are indexes of the group's clusters. If the group has no cluster,
-// it becomes a new cluster. If it has several clusters, the first one continues and absorbs the others. Items are
-// indexes of its issues.
+// Group has issues about the same problem. Clusters has the indexes of the group's clusters in the list of known
+// clusters. If the group has no cluster, it becomes a new cluster. If it has several clusters, the first one continues
+// and absorbs the others. Items has the indexes of the group's issues.
 type Group struct{ Clusters, Items []int }
 
-// Method finds clusters. It counts all terms, and weighs them by their counts. Each analysis makes a new Method.
+// Method groups issues. It counts in how many texts each term occurs, and weighs terms by these counts. Each analysis
+// makes a new Method.
 type Method struct {
-	// having counts the texts with a term.
+	// having has, for each term, the number of texts that have it.
 	having map[string]float64
 	texts  float64
 }
 
-// NewMethod makes a method whose counts are zero.
+// NewMethod makes a Method that has not counted any terms.
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the existing clusters. Every issue is in exactly one group, and issues
 // with equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as the
-// group with most of these issues. The result depends on the sets only: it is computed in the order of ids and keys.
+// group with most of these issues. The result does not depend on the order of known and items, because Assign sorts
+// them by ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
 	a.addNodes(m)
@@ -77,12 +81,12 @@ func (m *Method) Assign(known []Known, items []Item) []Group {
 	return a.result()
 }
 
-// assignment joins nodes, resting clusters before issues, into groups.
+// assignment joins nodes to groups. In nodes, resting clusters come before issues.
 type assignment struct {
 	known []Known
 	items []Item
 	nodes []*node
-	// having has, for each term, the nodes with the term and its weights there.
+	// having has, for each term, the nodes that have the term, with the term's weight in each node.
 	having    map[string][]neighbor
 	threshold float64
 }
@@ -94,7 +98,7 @@ type node struct {
 	meaning  []float32
 	language string
 	size     float64
-	// cluster is -1 for issues.
+	// cluster is the index of the resting cluster. It is -1 if the node has issues.
 	cluster int
 	items   []int
 	// usual is the usual similarity of an issue to the nearest neighbors.
@@ -115,7 +119,7 @@ type group struct {
 	nodes    []*node
 }
 
-// addNodes counts the terms and then makes the nodes.
+// addNodes counts the terms of all texts, and then makes the nodes.
 func (a *assignment) addNodes(m *Method) {
 	var clusters, issues []int
 	for i, k := range a.known {
@@ -164,14 +168,14 @@ func (a *assignment) addNodes(m *Method) {
 }
 
 // assumedTexts is added to the number of texts, so that the first issues of an organization have plausible weights. The
-// other constants are the assumed fractions of texts that have a term.
+// other constants are the fractions of these assumed texts that have a given term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03
 	wordShare    = 0.01
 )
 
-// count counts a text with these terms.
+// count adds a text with these terms to the counts.
 func (m *Method) count(terms []string) {
 	m.texts++
 	for term := range countTerms(terms) {
@@ -214,7 +218,7 @@ func (g *group) add(n *node, times float64) {
 	for _, e := range n.words {
 		g.words[e.term] += times * e.weight
 	}
-	// A group has a meaning if each of its nodes has one.
+	// A group has a meaning only if each of its nodes has a meaning.
 	g.meaning = g.meaning[:min(len(g.meaning), len(n.meaning))]
 	add(g.meaning, n.meaning, times)
 	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
@@ -226,7 +230,7 @@ type pair struct {
 	excess float64
 }
 
-// leastAlike orders pairs. join takes the last pair first.
+// leastAlike compares pairs, so that the most similar pair is last. join takes pairs from the end.
 func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
@@ -256,7 +260,7 @@ func (a *assignment) join() {
 		was, g, h := p.excess, a.nodes[p.i].group, a.nodes[p.j].group
 		switch enough := a.update(&p); {
 		case !enough:
-		case p.excess != was: // one of the groups has grown since, so the pair gets a new place
+		case p.excess != was: // a group has grown since the comparison, so the pair gets a new place in the order
 			at, _ := slices.BinarySearchFunc(pairs, p, leastAlike)
 			pairs = slices.Insert(pairs, at, p)
 		default:
@@ -290,7 +294,8 @@ func (a *assignment) update(p *pair) bool {
 	return p.excess >= least
 }
 
-// settle moves issues after all groups are known. An issue moves to the group of a neighbor if it fits better there.
+// settle moves issues to better groups after all groups are known. An issue moves to the group of a neighbor if it fits
+// better there.
 func (a *assignment) settle() {
 	for range settlePasses {
 		moved := false
@@ -303,7 +308,7 @@ func (a *assignment) settle() {
 	}
 }
 
-// move moves an issue to the group that it fits best, and reports whether the group has changed.
+// move moves an issue to the group that it fits best, and reports whether this is another group.
 func (a *assignment) move(n *node) bool {
 	// The fit of an issue to a group with only this issue is 0.
 	own, best, most := n.group, n.group, 0.0
@@ -324,8 +329,8 @@ func (a *assignment) move(n *node) bool {
 	return best != own
 }
 
-// fit returns how well an issue fits a group, not counting the issue itself. The fit with a small group is noisy, and
-// counts less.
+// fit returns how well an issue fits a group, not counting the issue itself. The fit to a small group is noisy, so it
+// gets less weight.
 func (a *assignment) fit(n *node, g *group) float64 {
 	excess := 2*n.alike(g)/(n.size*g.size) - n.usual - g.usual/g.size
 	return (excess - a.threshold) * g.size / (g.size + looseSize)
@@ -351,8 +356,8 @@ func (a *assignment) result() []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// keep finds the group as which each active cluster continues. The cluster and group with the largest common part are
-// matched first.
+// keep finds, for each cluster that does not rest, the group as which the cluster continues. It first matches the
+// cluster and the group that have the most issues in common.
 func (a *assignment) keep(groups []Group) {
 	index := map[string]int{}
 	for i, k := range a.known {
@@ -377,7 +382,8 @@ func (a *assignment) keep(groups []Group) {
 		return cmp.Or(cmp.Compare(q.size, p.size), strings.Compare(a.known[p.cluster].ID, a.known[q.cluster].ID))
 	})
 	done := map[int]bool{}
-	// Groups without a cluster go first. A cluster is merged only if all its groups have a cluster.
+	// First match clusters with groups that have no cluster yet. A cluster is merged into another only if all groups
+	// with its issues already have a cluster.
 	for _, merge := range []bool{false, true} {
 		for _, p := range parts {
 			if g := &groups[p.group]; !done[p.cluster] && (merge || len(g.Clusters) == 0) {

@@ -7,20 +7,22 @@ import (
 	"slices"
 )
 
-// The usual similarity of a node is its mean similarity to its nearest neighbors. nearShare of all issues are
-// neighbors, at least nearLeast. Few issues have few problems, so most neighbors have the same problem. Therefore
-// someShare of few issues are neighbors, up to nearSome. For the first issues, assumedNear neighbors are added to the
-// mean.
+// The usual similarity of a node is its mean similarity to its nearest neighbors. The nearest neighbors are the
+// fraction nearShare of all issues, and at least nearLeast issues. Few issues have few problems, so most neighbors have
+// the same problem. Issues with meanings therefore have more neighbors if there are few issues: the fraction someShare
+// of the issues, up to nearSome issues. assumedNear neighbors with an assumed similarity are added to the mean, so that
+// the first issues get plausible values.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
 	nearSome    = 20
 	someShare   = 1.0 / 3
 	assumedNear = 2
-	// assumedMeant is the assumed similarity with a model, and assumedWords without a model.
+	// assumedMeant is the assumed similarity of issues with meanings from a model. assumedWords is the assumed
+	// similarity of issues without meanings.
 	assumedMeant = 0.3
 	assumedWords = 0.15
-	// maxNeighbors bounds the pairs of an issue.
+	// maxNeighbors is the largest number of neighbors with which an issue forms pairs.
 	maxNeighbors = 40
 )
 
@@ -30,9 +32,9 @@ type neighbor struct {
 	alike float64
 }
 
-// mostAlike orders neighbors by similarity; the most similar comes first.
+// mostAlike compares neighbors, so that the most similar neighbor comes first.
 func mostAlike(x, y neighbor) int {
-	if x.alike != y.alike { // cmp.Or would compare the numbers of the nodes each time.
+	if x.alike != y.alike { // cmp.Or would always compare the numbers of the nodes too
 		return cmp.Compare(y.alike, x.alike)
 	}
 	return x.node - y.node
@@ -70,13 +72,13 @@ func (a *assignment) compare() {
 	}
 }
 
-// canCompare reports whether issues of two languages, with these meanings, can be about one thing. Words of different
-// languages cannot be compared. Meanings can.
+// canCompare reports whether issues of two languages, with these meanings, can be about one problem. Words of different
+// languages cannot be compared, but their meanings can.
 func canCompare(language, other string, v, w []float32) bool {
 	return language == other || language == "" || other == "" || len(v) > 0 && len(w) > 0
 }
 
-// usual is the mean of the greatest similarities of a sorted row. A node counts as often as it has issues.
+// usual is the mean of the greatest similarities of a sorted row. A node is counted once for each of its issues.
 func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	all := 0.0
 	for _, other := range row {
@@ -95,10 +97,11 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	return sum / count
 }
 
-// The meaning of a single text also depends on its style. The meanings of similar issues make it clearer.
+// The meaning of a single text also depends on its style. Adding the meanings of similar issues reduces the influence
+// of style.
 const (
-	// assumedIssues is a number of assumed issues without a meaning. They count in the mean of all issues that is
-	// subtracted.
+	// assumedIssues is a number of assumed issues without a meaning. They are included in the mean of all issues, which
+	// center subtracts.
 	assumedIssues = 20
 	// smoothNear is the number of neighbors that are added to an issue. smoothLeast is the least excess of these
 	// neighbors.
@@ -106,7 +109,7 @@ const (
 	smoothLeast = -0.1
 )
 
-// center subtracts the mean of all meanings, so that the differences are left.
+// center subtracts the mean of all meanings, so that only the differences between meanings are left.
 func (a *assignment) center() {
 	mean, all := make([]float32, meaningSize), float64(assumedIssues)
 	for _, n := range a.nodes {
@@ -144,8 +147,8 @@ func (a *assignment) share() {
 	a.even()
 }
 
-// smooth adds the meanings of its nearest neighbors to the meaning of each node. The neighbors together count as much
-// as the node.
+// smooth adds the meanings of its nearest neighbors to the meaning of each node. All neighbors together have the same
+// weight as the node.
 func (a *assignment) smooth() {
 	smoothed := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Sampled is an issue of a cluster that is to be described.
+// Sampled is an issue in the sample from which a cluster is described.
 type Sampled struct {
 	Item
 	Title string
@@ -17,25 +17,26 @@ type Sampled struct {
 type Description struct {
 	Label string
 	Icon  string
-	// Theme is the id of a Subject; empty if the cluster has no subject.
+	// Theme is the id of a Subject. It is empty if the cluster has no subject.
 	Theme    string
 	Language string
 	Profile  Profile
-	// Typical are the titles that fit the cluster best, the best one first.
+	// Typical has the titles that fit the cluster best. The best title comes first.
 	Typical []string
 }
 
 const (
-	// maxTypical is the number of titles that are examples of a cluster.
+	// maxTypical is the largest number of titles in Typical.
 	maxTypical = 3
-	// themeShare is the share of the evidence that the theme of a cluster needs. iconShare is the share for its icon.
+	// A cluster gets a theme if the theme has at least the share themeShare of the evidence. It gets the theme's icon
+	// if the share is at least iconShare.
 	themeShare = 0.3
 	iconShare  = 0.5
-	// defaultIcon is for clusters without a clear theme.
+	// defaultIcon is the icon of clusters without a clear theme.
 	defaultIcon = "comments"
 )
 
-// Describe describes a cluster by a sample of its issues. A label that is not empty stays.
+// Describe describes a cluster by a sample of its issues. If label is not empty, the cluster keeps it.
 func (m *Method) Describe(sample []Sampled, label string) Description {
 	d := Description{Label: label, Icon: defaultIcon, Language: commonLanguage(sample), Profile: m.profileOf(sample)}
 	if subject, share := subjectOf(d.Profile); share >= themeShare {
@@ -46,7 +47,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	fits := map[string]float64{}
 	for _, s := range sample {
-		// Readers may not understand titles in other languages.
+		// Leave out titles in other languages, because readers may not understand them.
 		if s.Language == d.Language || s.Language == "" {
 			fits[s.Title] = 0
 			for _, e := range m.weigh(terms(s.Title, s.Language)) {
@@ -64,7 +65,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	return d
 }
 
-// lengthFits prefers titles of more than two words.
+// lengthFits returns a factor that is smaller for titles of one or two words.
 func lengthFits(title string) float64 {
 	if strings.ContainsFunc(title, withoutBlanks) {
 		return 1
@@ -72,7 +73,8 @@ func lengthFits(title string) float64 {
 	return min(1, 0.4+0.2*float64(len(strings.Fields(title))))
 }
 
-// commonLanguage is the language of most issues. Among equally frequent languages it is the first by its code.
+// commonLanguage returns the most frequent language of the issues. If several languages are equally frequent, it
+// returns the first of their codes in alphabetical order.
 func commonLanguage(sample []Sampled) string {
 	counts, best := map[string]int{}, ""
 	for _, item := range sample {

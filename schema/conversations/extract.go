@@ -14,11 +14,11 @@ const (
 	maxDetails    = 40
 	maxSentence   = 1000
 	maxIssueWords = 200
-	// leastTurn is the number of terms that a sentence needs to begin another issue.
+	// leastTurn is the least number of terms of a sentence that can begin another issue.
 	leastTurn = 2
 )
 
-// Part is one message of a conversation; Body is Markdown or HTML.
+// Part is one message of a conversation. Body is Markdown or HTML.
 type Part struct{ Role, Body string }
 
 // Conversation is the input of Extract.
@@ -30,18 +30,18 @@ type Conversation struct {
 // Issue is one problem of a user.
 type Issue struct {
 	Title string
-	// Details are the user's sentences about it, in their order.
+	// Details has the user's sentences about the problem, in order.
 	Details []string
 	Impact  schema.Impact
-	// Language is the user's language, empty if it is not known.
+	// Language is the user's language. It is empty if the language is unknown.
 	Language string
-	// Words are the issue's terms, for an analysis.
+	// Words has the issue's terms, by which an analysis compares issues.
 	Words []string
 }
 
-// Extract finds the issues of a conversation. A new issue begins with a sentence that changes the topic and shares no
-// terms with the preceding sentences. All other sentences continue the issue. Thanks and good news are not issues.
-// Extract reads only the user's messages.
+// Extract finds the issues of a conversation. A new issue begins with a sentence that changes the topic and shares few
+// terms with the previous sentences of the issue. All other sentences continue the issue. Thanks and good news are not
+// issues. Extract reads only the user's messages.
 func Extract(c Conversation) (issues []Issue) {
 	subject := strings.Join(strings.Fields(plain(c.Subject)), " ")
 	if hasCue(subject, "automatic") {
@@ -73,7 +73,7 @@ func Extract(c Conversation) (issues []Issue) {
 		}
 		about, title := d.terms, ""
 		if i == 0 {
-			// The subject is the most important part for the user.
+			// The terms of the subject come first, because a user writes the most important thing there.
 			about, title = append(terms(subject, language), about...), subject
 		}
 		issues = append(issues, Issue{
@@ -124,7 +124,7 @@ func (d *draft) shares(about []string) bool {
 }
 
 // courteous reports whether a sentence contains only thanks, praise or a goodbye. Such a sentence states no problem,
-// and only contains names of people. It may have a polite phrase and one more word.
+// and has only polite words and names of people. With a polite phrase, it may have one other word.
 func courteous(sentence, language string) bool {
 	rest := withoutCues(sentence, "courtesy")
 	if statesProblem(rest) {
@@ -152,7 +152,8 @@ func statesProblem(sentence string) bool {
 	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
 }
 
-// These things block people, alone or in pairs, without further signs.
+// An issue about one of these things, or about both things of a pair, blocks the user, even if the text does not say
+// so.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{
@@ -177,8 +178,8 @@ func impactOf(details []string, about map[string]bool) schema.Impact {
 	return schema.ImpactMedium
 }
 
-// ImpactOf is the highest impact that at least half of the issues of a cluster reach. high and medium count the issues
-// with at least that impact.
+// ImpactOf returns the impact of a cluster: the highest impact that at least half of its issues have or exceed. high is
+// the number of issues with a high impact, and medium is the number of issues with at least a medium impact.
 func ImpactOf(issues, high, medium int) schema.Impact {
 	switch {
 	case 2*high >= issues && issues > 0:

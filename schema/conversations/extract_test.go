@@ -88,7 +88,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestCourtesies distinguishes thanks, praise, greetings and good news from problems that are told politely.
+// TestCourtesies checks that thanks, praise, greetings and good news are not issues, and that politely described
+// problems are issues.
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -129,7 +130,7 @@ func TestCourtesies(t *testing.T) {
 	}
 }
 
-// TestExtractIsBounded extracts from text of every kind. Nothing panics, and the result is bounded.
+// TestExtractIsBounded calls Extract with random texts. Extract does not panic, and the result is bounded.
 func TestExtractIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

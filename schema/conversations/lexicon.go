@@ -23,20 +23,21 @@ var lexiconText string
 
 // lexicon is the content of lexicon.txt.
 type lexicon struct {
-	// things has the things of the lexicon by their words.
+	// things maps words to the things that they name.
 	things map[string][]thing
-	// longest is the length in bytes of the longest words of a thing.
+	// longest is the length, in bytes, of the longest text that names a thing.
 	longest int
-	// small has the small words by language. polite has the small words of all languages and some more words.
+	// small has the small words, such as articles, by language. polite has the small words of all languages and some
+	// more words.
 	small  map[string]map[string]bool
 	polite map[string]bool
 	cues   map[string][]string
-	// subjectOf has the subjects by thing.
+	// subjectOf maps things to the ids of their subjects.
 	subjectOf map[string]string
 	subjects  []Subject
 }
 
-// thing is the thing that some words name. The words of an open thing may continue.
+// thing is the thing that some words name. The words of an open thing may be the beginning of a longer word.
 type thing struct {
 	term string
 	open bool
@@ -82,15 +83,15 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 			}
 		}
 	}
-	// Phrases are removed from sentences starting with the longest, because a phrase may be a part of another.
+	// withoutCues removes the longest phrases first, because a phrase may be a part of another phrase.
 	for _, phrases := range l.cues {
 		slices.SortStableFunc(phrases, func(a, b string) int { return len(b) - len(a) })
 	}
 	return l
 })
 
-// at calls add with the things at the beginning of a text. It adds all things that have several words, and the longest
-// thing that is a single word.
+// at calls add with the things at the beginning of a text. It adds all things with names of several words, and the
+// thing with the longest name of one word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {
@@ -107,13 +108,14 @@ func (l *lexicon) at(text string, add func(term string)) {
 	}
 }
 
-// A term is a thing of the lexicon, the stem of a word, or a pair of neighboring characters in scripts without blanks.
+// A term is a thing of the lexicon, the stem of a word, or a pair of neighboring characters in scripts without spaces.
 const (
 	thingMark = "#"
 	pairMark  = "~"
 )
 
-// stemmers remove the endings of words. Words of other languages are stemmed like English words.
+// stemmers has, by language, the functions that remove the endings of words. Words of other languages are stemmed as
+// English words.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fr": french.Stem, "it": italian.Stem, "nl": dutch.Stem,
 	"pt": portuguese.Stem,
@@ -129,7 +131,7 @@ func stem(word, language string) string {
 	return env.Current()
 }
 
-// terms returns the terms of a text in their order. A term may be there several times.
+// terms returns the terms of a text, in order. The same term may occur several times.
 func terms(text, language string) (found []string) {
 	l, words := theLexicon(), tokens(text)
 	small := l.small[language]
@@ -137,7 +139,7 @@ func terms(text, language string) (found []string) {
 		small = l.small["en"]
 	}
 	addThing := func(term string) {
-		// Neighboring words often mean the same thing, which counts only once.
+		// Neighboring words often name the same thing. Add this thing only once.
 		if !slices.Contains(found[max(0, len(found)-4):], term) {
 			found = append(found, term)
 		}
@@ -151,7 +153,7 @@ func terms(text, language string) (found []string) {
 				l.at(word[i:], addThing)
 			}
 			for i := range len(letters) - 1 {
-				// Hiragana are endings and particles.
+				// Leave out hiragana, because they are endings and particles.
 				if pair := letters[i : i+2]; !slices.ContainsFunc(pair, isHiragana) {
 					found = append(found, pairMark+string(pair))
 				}
@@ -167,25 +169,26 @@ func terms(text, language string) (found []string) {
 	return found
 }
 
-// isAmount reports whether a word is a number that differs between users. A number of three digits may name an error.
+// isAmount reports whether a word is a number that differs between users. A number of three digits is not an amount,
+// because it may be the code of an error.
 func isAmount(word string) bool { return len(word) != 3 && strings.Trim(word, "0123456789") == "" }
 
 func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
 
-// withoutBlanks reports whether a character is of a script that has no blanks between words.
+// withoutBlanks reports whether a character belongs to a script that has no spaces between words.
 func withoutBlanks(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r == 'ー'
 }
 
-// tokens returns the words of a text in lower case. An apostrophe ends a word, as in l'écran.
+// tokens returns the words of a text in lower case. An apostrophe ends a word, so l'écran has two words.
 func tokens(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != 'ー'
 	})
 }
 
-// languageOf determines the language of a text by its script, or otherwise by its common short words. The language with
-// most of these words wins. It returns "" if two languages have equal numbers.
+// languageOf determines the language of a text by its script, or otherwise by its common short words. It returns the
+// language that has the most of these words in the text. It returns "" if two languages have equal numbers.
 func languageOf(text string) string {
 	var kana, han, letters int
 	for _, r := range text {
@@ -222,7 +225,8 @@ func languageOf(text string) string {
 	return best
 }
 
-// cueText is a sentence as the phrases of cues are written.
+// cueText returns a sentence in the form in which the lexicon has the phrases of cues: in lower case, without
+// punctuation.
 func cueText(sentence string) string {
 	text := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {
@@ -230,7 +234,7 @@ func cueText(sentence string) string {
 	}), " ") + " "
 }
 
-// hasCue reports whether a sentence has a phrase of one of the lists.
+// hasCue reports whether a sentence contains a phrase of one of the lists of cues.
 func hasCue(sentence string, lists ...string) bool {
 	text := cueText(sentence)
 	return slices.ContainsFunc(lists, func(list string) bool {
@@ -239,7 +243,7 @@ func hasCue(sentence string, lists ...string) bool {
 	})
 }
 
-// withoutCues is the cue text of a sentence without the phrases of a list.
+// withoutCues returns the cueText of a sentence without the phrases of a list.
 func withoutCues(sentence, list string) string {
 	text := cueText(sentence)
 	for _, phrase := range theLexicon().cues[list] {

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// rounds calls the method like the job does. Each round has new issues, the latest earlier issues, and only the
-// profiles of the existing clusters. rounds stores the data that the job stores in the database.
+// rounds calls the method as the job does. Each round gets new issues, the latest earlier issues, and only the profiles
+// of the existing clusters. rounds has the data that the job stores in the database.
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
@@ -92,8 +92,8 @@ func (r *rounds) round(fresh []conversations.Item) {
 	}
 }
 
-// varied generates any number of issues from the corpus. Each is a corpus issue without a few words, with almost the
-// same meaning.
+// varied generates any number of issues from the corpus. Each generated issue is an issue of the corpus without a few
+// words, with almost the same meaning.
 type varied struct {
 	of     []conversations.Item
 	random *rand.Rand
@@ -120,7 +120,7 @@ func (v *varied) next(n int) []conversations.Item {
 	return made
 }
 
-// variations returns variations of issues from both halves of the corpus. Without a model, their meanings are random.
+// variations returns variations of issues from the sets dev and held. If there is no model, their meanings are random.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
 	v := &varied{random: rand.New(rand.NewPCG(3, 4))}
@@ -148,9 +148,9 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestRoundsAreBounded takes in issues round by round, and no issue is lost. Rounds after 6,000 issues need about as
-// much memory as the first rounds, in which the clusters' samples fill up. The test is not parallel, because it counts
-// the process's allocations.
+// TestRoundsAreBounded adds issues round by round, and checks that no issue is lost. Rounds after 6,000 issues need
+// about as much memory as the first rounds, in which the clusters' samples fill up. The test is not parallel, because
+// it counts the process's allocations.
 func TestRoundsAreBounded(t *testing.T) {
 	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)
@@ -175,8 +175,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyConversations groups 20,000 conversations, or the number in the environment variable. Each 1,000
-// conversations take seconds.
+// TestManyConversations groups 20,000 conversations, or the number in an environment variable. 1,000 conversations take
+// several seconds.
 func TestManyConversations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs in the long form: .ci/long")

@@ -53,13 +53,13 @@ var (
 	hiddenTags = strings.Fields("script style iframe noembed noframes noscript")
 )
 
-// withoutTags returns the text of HTML. A block ends a line.
+// withoutTags returns the text of HTML. It writes a newline for each tag of a block.
 func withoutTags(source string) string {
 	var text strings.Builder
 	hidden, tokenizer := false, html.NewTokenizer(strings.NewReader(source))
 	for {
 		switch kind := tokenizer.Next(); kind {
-		case html.ErrorToken: // The end: a reader of a string has no other error.
+		case html.ErrorToken: // The text has ended: a reader of a string has no other error.
 			return text.String()
 		case html.TextToken:
 			if !hidden {
@@ -67,7 +67,7 @@ func withoutTags(source string) string {
 			}
 		default:
 			name, _ := tokenizer.TagName()
-			// A hidden tag is followed by one text, up to the end of the tag.
+			// The content of a hidden element is one text token.
 			hidden = kind != html.EndTagToken && slices.Contains(hiddenTags, string(name))
 			blank := byte(' ')
 			if slices.Contains(blockTags, string(name)) {
@@ -78,8 +78,8 @@ func withoutTags(source string) string {
 	}
 }
 
-// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name ends
-// nothing. Sentences without words are left out.
+// sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name does not end
+// a sentence. sentences leaves out sentences without words.
 func sentences(text string) (found []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#*-•+ \t")
@@ -99,7 +99,7 @@ func sentences(text string) (found []string) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// shorten cuts a text to a number of characters, if possible at the end of a word.
+// shorten cuts a text to at most a number of characters. If possible, it cuts at the end of a word.
 func shorten(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle bounds titles, so that they can be read at a glance.
+// maxTitle is the largest number of characters of a title, so that it can be read at a glance.
 const maxTitle = 80
 
 var (
@@ -19,7 +19,7 @@ var (
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +
 		`[^,.!:–—-]{0,30}[,.!:–—-]+\s*`)
-	// fillers are words before the content of a sentence.
+	// fillers matches words without meaning at the beginning of a sentence.
 	fillers = regexp.MustCompile(`(?i)^(\d{1,2}[.)]\s+|(and|but|so|also|separately|well|ok|okay|please|` +
 		`actually|just|again|quick question|question|one more thing|und|aber|außerdem|bitte|leider|et|mais|` +
 		`donc|aussi|alors|y|pero|también|además|e|mas|também)\b[,:]?\s+)`)
@@ -30,11 +30,11 @@ var (
 	clauses = regexp.MustCompile(`\s*([,;:–—]|\s-\s|\s\()\s*|。|、`)
 )
 
-// titleOf returns the title of an issue. It is the subject if the subject is specific, and otherwise the most specific
-// sentence of the user.
+// titleOf returns the title of an issue. If the subject is specific, it is the title. Otherwise the title is the user's
+// most specific sentence.
 func titleOf(details []string, subject, language string) string {
 	title := cleanTitle(subject)
-	// "Question" or "Login" is not specific.
+	// A subject such as "Question" or "Login" is not specific.
 	if len(countTerms(terms(title, language))) >= 3 {
 		return title
 	}
@@ -72,8 +72,8 @@ func cleanTitle(text string) string {
 	return shorten(string(unicode.ToUpper(first))+text[size:], maxTitle)
 }
 
-// firstClauses keeps the first clauses that fit into a title. If they are only a small part of the title's length, it
-// keeps the whole text.
+// firstClauses returns the first clauses that fit into a title. If they have less than a third of maxTitle characters,
+// it returns the whole text.
 func firstClauses(text string) string {
 	end := 0
 	for _, at := range clauses.FindAllStringIndex(text, -1) {

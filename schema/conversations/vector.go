@@ -12,11 +12,11 @@ import (
 // meaningSize is the number of values of a meaning.
 const meaningSize = 512
 
-// Meaning is the stored vector of an issue: one signed byte for each value, with a separate scale. It is empty without
-// a model.
+// Meaning is the stored vector of an issue: one signed byte for each value, scaled so that the largest value uses the
+// full range. It is empty if there is no model.
 type Meaning []byte
 
-// NewMeaning stores a vector.
+// NewMeaning converts a vector to its stored form. It returns nil for a vector of another size.
 func NewMeaning(vector []float32) Meaning {
 	most := float32(0)
 	for _, x := range vector {
@@ -32,7 +32,7 @@ func NewMeaning(vector []float32) Meaning {
 	return stored
 }
 
-// vector returns the stored direction with this length. It returns nil if the meaning is empty.
+// vector returns a vector of the given length in the stored direction. It returns nil if the meaning is empty.
 func (m Meaning) vector(length float64) []float32 {
 	if len(m) != meaningSize {
 		return nil
@@ -78,11 +78,11 @@ func sorted(weights map[string]float64) []entry {
 	return made
 }
 
-// mixed returns the similarity of two issues from the similarities of their words and their meanings. Meanings count
-// twice.
+// mixed returns the similarity of two issues from the similarities of their words and their meanings. The similarity of
+// the meanings has twice the weight.
 func mixed(words, meanings float64) float64 { return (words + 2*meanings) / 3 }
 
-// countTerms counts how often each term is there.
+// countTerms returns how often each term occurs.
 func countTerms(terms []string) map[string]float64 {
 	counts := map[string]float64{}
 	for _, term := range terms {
@@ -91,20 +91,20 @@ func countTerms(terms []string) map[string]float64 {
 	return counts
 }
 
-// maxProfileTerms bounds the stored terms of a cluster.
+// maxProfileTerms is the largest number of terms that a cluster's profile stores.
 const maxProfileTerms = 64
 
 // Profile is the sum of the vectors of a cluster's issues, in the form that is stored between analyses.
 type Profile struct {
-	// Issues is the number of issues of the profile.
+	// Issues is the number of issues in the sum.
 	Issues int                `json:"issues"`
 	Terms  map[string]float64 `json:"terms"`
-	// Meaning is the direction of the sum of the issues' meanings, and Length its length.
+	// Meaning is the direction of the sum of the issues' meanings, and Length is the length of this sum.
 	Meaning Meaning `json:"meaning,omitempty"`
 	Length  float64 `json:"length,omitempty"`
 }
 
-// profileOf makes the profile of a cluster of its issues.
+// profileOf makes the profile of a cluster from its issues.
 func (m *Method) profileOf(issues []Sampled) Profile {
 	p := Profile{Issues: len(issues), Terms: map[string]float64{}}
 	sum, meant, known := map[string]float64{}, make([]float32, meaningSize), 0.0
@@ -123,11 +123,12 @@ func (m *Method) profileOf(issues []Sampled) Profile {
 		p.Terms[e.term] = rounded(e.weight)
 	}
 	if known > 0 {
-		// Issues older than the model have no meaning. The mean of the other issues replaces their meanings.
+		// Issues that are older than the model have no meaning. For these issues, use the mean of the other issues'
+		// meanings.
 		p.Meaning, p.Length = NewMeaning(meant), rounded(lengthOf(meant)*float64(len(issues))/known)
 	}
 	return p
 }
 
-// rounded leaves three digits. More digits would take room in the database without a use.
+// rounded rounds to three decimals. More decimals would only need more space in the database.
 func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }

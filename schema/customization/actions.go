@@ -9,10 +9,11 @@ import (
 // pageActions are the values of pageActions.items.
 var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git", "pdf"}
 
-// defaultPageActions are the page actions of a site without settings. git and pdf depend on their own switches.
+// defaultPageActions are the page actions of a site without settings. They must agree with the default switches of the
+// actions.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients set by a separate switch.
+// actionSwitches has a row for each page action that older clients set with a separate switch.
 var actionSwitches = []actionSwitch{
 	switchOf("external-ai", "pageActions.externalAI", pageActionsIn,
 		func(g *PageActions) *Opt[bool] { return &g.ExternalAI }),
@@ -25,7 +26,7 @@ var actionSwitches = []actionSwitch{
 }
 
 // actionSwitch has a page action's name in the list of actions, and the name of its switch. of returns the switch in
-// the settings, or nil if it is unset. make creates the switch.
+// the settings, or nil if the switch is not set. make returns the switch, and creates it if necessary.
 type actionSwitch struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -34,7 +35,7 @@ type actionSwitch struct {
 
 func pageActionsIn(c *Customization) *Opt[PageActions] { return &c.PageActions }
 
-// switchOf makes a row from the group of the switch and its place in the group.
+// switchOf makes a row. group returns the switch's group in the settings, and in returns the switch in this group.
 func switchOf[G any](
 	action, member string, group func(*Customization) *Opt[G], in func(*G) *Opt[bool],
 ) (row actionSwitch) {
@@ -64,9 +65,10 @@ func actionsOf(c *Customization) []string {
 	return nil
 }
 
-// Overlay returns the effective settings of a level. They are the level's own members, and otherwise the effective
-// settings of the level above. The page actions have two forms, and the result has both. A list that is set decides the
-// switches. A switch that is set adds its action to the list, or removes the action.
+// Overlay returns the effective settings of a level. A member that the level does not set has the effective value of
+// the level above. Page actions have two forms, a list and switches, and the result has both forms. If the level sets
+// the list, the list determines the switches. Otherwise each switch that the level sets adds its action to the list, or
+// removes it.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
 	items := actionsOf(&set)
@@ -88,9 +90,9 @@ func Overlay(base, set Customization) Customization {
 }
 
 // SettleActions makes both forms of page actions agree in c. c is old merged with a request. above has the effective
-// settings of the level above. The form that the request changed replaces the other form. So a client may read the
-// settings, change a switch or the list, and send all settings back. It needs to know only one of the forms. An action
-// whose switch the request removes is inherited from above again.
+// settings of the level above. The form that the request changed replaces the other form. So a client that knows only
+// one form may read all settings, change the list or a switch, and send all settings back. If the request removes a
+// switch, the action has its value from above again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))

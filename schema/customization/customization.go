@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Customization defines how a site looks and behaves. The same type serves three purposes. In the settings of a site,
-// an absent member has its default. In the overrides of a site space, an absent member has the site's value. In the
-// effective settings, which Merge makes from the other two, no required member is absent (see [Default]).
+// Customization defines how a site looks and behaves. The type is used for three kinds of settings. In the settings of
+// a site, an absent member means the default. In the overrides of a site space, an absent member means the site's
+// value. In the effective settings, which Merge makes from the other two, no required member is absent (see [Default]).
 //
 // A struct that contains only Opts is a group, whose members are set and overridden individually. Every other member is
-// a leaf and is set in one piece, for example a pair of colors, a favicon or a list of links.
+// a leaf, which is set as one value: for example a pair of colors, a favicon or a list of links.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
@@ -48,7 +48,7 @@ type Opt[T any] = schema.Opt[T]
 func some[T any](value T) Opt[T] { return schema.Some(value) }
 
 // Styling is the group of colors, fonts and shapes. The contract deprecates Background, but still requires it in
-// answers.
+// responses.
 type Styling struct {
 	Theme         Opt[string]      `json:"theme,omitzero" rules:"enum=customizationTheme"`
 	PrimaryColor  Opt[ThemedColor] `json:"primaryColor,omitzero"`
@@ -153,28 +153,29 @@ type FontSource struct {
 	Format *string `json:"format,omitempty" rules:"enum=fontFormat"`
 }
 
-// Internationalization is deprecated in the contract, which still requires it in answers.
+// Internationalization is deprecated in the contract, which still requires it in responses.
 type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon or an emoji. If it is empty, the site's renderer chooses. The contract allows no other members.
+// Favicon is an icon or an emoji. If both are absent, the front end chooses an icon. The contract allows no other
+// members.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
 	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`
 	unknown string
 }
 
-// Unknown names a member of the request that the contract does not have.
+// Unknown returns the name of a member in the request that the contract does not have, or "".
 func (f Favicon) Unknown() string { return f.unknown }
 
-// OpenAPIKeywords adds constraints on all members together.
+// OpenAPIKeywords returns constraints that concern all members together.
 func (Favicon) OpenAPIKeywords() map[string]any {
 	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
 // Header is the group of settings for the top of every page. The contract deprecates Preset, but still requires it in
-// answers.
+// responses.
 type Header struct {
 	Preset          Opt[string]            `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
 	Logo            Opt[ThemedURL]         `json:"logo,omitzero"`
@@ -215,7 +216,7 @@ type FooterGroup struct {
 	Links     []ContentLink `json:"links"`
 }
 
-// Announcement is a banner. It is a leaf, because a message and its style belong together.
+// Announcement is a banner. It is a leaf, so a message and its style are always set together.
 type Announcement struct {
 	Enabled   *bool        `json:"enabled" rules:"default=true"`
 	Message   *string      `json:"message" rules:"required,len=2..128"`
@@ -224,7 +225,7 @@ type Announcement struct {
 	Style     *string      `json:"style" rules:"enum=announcementStyle,default=info"`
 }
 
-// Themes is the group of light and dark mode. The contract spells toggleable this way.
+// Themes is the group of light and dark mode. The contract spells "toggleable" as "toggeable".
 type Themes struct {
 	Default   Opt[string] `json:"default,omitzero" rules:"enum=themeMode"`
 	Toggeable Opt[bool]   `json:"toggeable,omitzero"`
@@ -235,7 +236,7 @@ type Toggle struct {
 	Enabled Opt[bool] `json:"enabled,omitzero"`
 }
 
-// AISettings is the group of search and assistance. Suggestions are questions that visitors are offered to ask.
+// AISettings is the group of search and the assistant. Suggestions are questions that the site suggests to visitors.
 type AISettings struct {
 	Mode              Opt[string]    `json:"mode,omitzero" rules:"enum=aiMode"`
 	Greeting          Opt[string]    `json:"greeting,omitzero" rules:"len=..256"`
@@ -249,8 +250,8 @@ type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group for the actions that readers may do with a page. The contract had a switch for each action
-// before, and now has a list: see Overlay.
+// PageActions is the group for the actions on a page that readers are offered. Older versions of the contract have a
+// switch for each action, and newer versions have a list: see Overlay.
 type PageActions struct {
 	ExternalAI Opt[bool]     `json:"externalAI,omitzero"`
 	Markdown   Opt[bool]     `json:"markdown,omitzero"`
@@ -268,7 +269,7 @@ type Link struct {
 	URL Opt[string] `json:"url,omitzero" rules:"len=..2048,pattern=uri"`
 }
 
-// InsightsSettings is the group for measurements.
+// InsightsSettings is the group for the measurement of visits.
 type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
 }

@@ -1,7 +1,7 @@
 package customization
 
-// Default is the look of a site without settings. It has every member that the contract requires in answers. So the
-// result of every merge over it also has these members.
+// Default is the look of a site without settings. It has every member that the contract requires in responses. So every
+// result of merging settings into it also has these members.
 func Default() Customization {
 	both := func(color string) Opt[ThemedColor] {
 		return some(ThemedColor{Light: &color, Dark: &color})
@@ -42,7 +42,7 @@ func Default() Customization {
 	}
 }
 
-// Normalize fills in the members of leaves that requests may leave out and answers must have. Call Normalize after the
+// Normalize fills in the members of leaves that a request may omit and a response must have. Call Normalize after the
 // check.
 func (c *Customization) Normalize() {
 	yes, style := true, "info"

@@ -4,10 +4,10 @@ import "reflect"
 
 // Merge applies patch to base, leaf by leaf. An absent member leaves the value unchanged, null removes the member, and
 // a value replaces it. The members of a group (a struct of only Opts) are merged individually, and null removes all of
-// them. The result holds no null. Merge does not change its arguments, but the result shares their leaves.
+// them. The result contains no null. Merge does not change its arguments, but the result shares their leaves.
 //
-// It uses reflection, like the JSON decoder that fills the structs. Without reflection, every group would need a list
-// of its members. A member missing from the list would be lost silently.
+// It uses reflection, as the JSON decoder does that fills the structs. Otherwise every group would need a list of its
+// members, and a member that is missing in the list would be lost without an error.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base
@@ -36,7 +36,7 @@ func mergeGroup(into, patch reflect.Value) {
 	}
 }
 
-// isGroup reports whether a type is a struct of Opts only.
+// isGroup reports whether a type is a struct that has only Opts.
 func isGroup(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false

@@ -17,7 +17,7 @@ type leaf struct {
 	kind reflect.Type
 }
 
-// leavesOf walks a group's type.
+// leavesOf returns the leaves of a group's type, including the leaves of its subgroups.
 func leavesOf(t reflect.Type, path ...string) []leaf {
 	var leaves []leaf
 	for i := range t.NumField() {
@@ -54,7 +54,7 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 	}
 }
 
-// model is a settings tree as a flat map from a leaf's path to its value.
+// model is a settings tree as a flat map. The key is the path of a leaf, and the value is the JSON of the leaf.
 type model map[string]string
 
 // drawValue draws a value for a leaf of the type. Merging does not depend on the values.
@@ -146,7 +146,8 @@ func modelOf(t *rapid.T, tree Customization) model {
 	return m
 }
 
-// TestMergeLaw applies sequences of patches, through their stored JSON form, and compares with a flat map.
+// TestMergeLaw applies sequences of patches, which it encodes and decodes as JSON, and compares the result with a flat
+// map.
 func TestMergeLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -20,7 +20,7 @@ type Comment struct {
 	Target      CommentTarget      `json:"target"`
 	URLs        CommentURLs        `json:"urls"`
 	Permissions CommentPermissions `json:"permissions"`
-	// Status is resolved exactly when ResolvedAt and ResolvedBy are set.
+	// Status is "resolved" if and only if ResolvedAt and ResolvedBy are set.
 	Status     string       `json:"status" rules:"enum=commentStatus"`
 	ResolvedAt *time.Time   `json:"resolvedAt,omitzero"`
 	ResolvedBy *schema.User `json:"resolvedBy,omitzero"`
@@ -59,7 +59,8 @@ type UserContributor struct {
 	User      schema.User `json:"user"`
 }
 
-// CommentTarget is the content that a comment is about. Revision is the head of the content when the comment was posted.
+// CommentTarget is the content that a comment is about. Revision is the latest revision of the content at the time of
+// the comment.
 type CommentTarget struct {
 	Space         string     `json:"space"`
 	Revision      string     `json:"revision"`
@@ -86,7 +87,7 @@ type CommentURLs struct {
 	Location string `json:"location"`
 }
 
-// CommentPermissions are the caller's rights on a comment or a reply. Reply includes reactions.
+// CommentPermissions are the caller's rights on a comment or a reply. Reply is also the right to react with an emoji.
 type CommentPermissions struct {
 	View   bool `json:"view"`
 	Edit   bool `json:"edit"`

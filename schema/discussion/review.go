@@ -6,7 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RequestedReviewer is a user who was asked to review a change request. Revision is the content at that time.
+// RequestedReviewer is a user who was asked to review a change request. Revision is the revision of the content at that
+// time.
 type RequestedReviewer struct {
 	Object      string      `json:"object"`
 	Kind        string      `json:"kind"`
@@ -16,13 +17,13 @@ type RequestedReviewer struct {
 	CreatedAt   time.Time   `json:"createdAt"`
 }
 
-// RequestedReviewers is the answer to a request for reviews.
+// RequestedReviewers is the response to a client that requests reviews.
 type RequestedReviewers struct {
 	Users []RequestedReviewer `json:"users"`
 }
 
-// Review is a verdict on a change request. It is outdated if the content has changed since then. It is also outdated if
-// its author has reviewed again or was asked for another review.
+// Review is a verdict on a change request. It is outdated if the content has changed since the review. It is also
+// outdated if its author has reviewed again or was asked for another review.
 type Review struct {
 	Object      string       `json:"object"`
 	ID          string       `json:"id"`
@@ -42,5 +43,5 @@ type ReviewURLs struct {
 	Location string `json:"location"`
 }
 
-// Location is the address of a new review in the answer to its creation.
+// Location returns the Location header of the response that creates the review.
 func (r Review) Location() string { return r.URLs.Location }

@@ -1,5 +1,6 @@
-// Package fair admits requests to a limited resource, so that no party can block the others. Three resources use it:
-// room for event batches (by site), for queries (by organization and token), and for request bodies (by token).
+// Package fair admits requests to a limited resource, so that no party can block other parties. It is used for three
+// resources: room for event batches (by site), for queries (by organization and token), and for request bodies (by
+// token).
 //
 // It must not import any other package of this module, so that api, ingest and query can share it without importing
 // each other.

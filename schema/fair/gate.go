@@ -7,24 +7,25 @@ import (
 	"time"
 )
 
-// Room is the capacity of a gate and how it is shared.
+// Room defines the capacity of a gate, and how parties share it.
 type Room struct {
-	// Slots and Bytes bound the admitted requests. If Bytes is 0, bytes are not
-	// counted.
+	// Slots is the largest number of admitted requests, and Bytes is the largest sum of their bytes. If Bytes is 0, the
+	// gate does not count bytes.
 	Slots, Bytes int64
-	// Waiting bounds the number of waiting requests; 0 means Slots. WaitingBytes
-	// bounds their bytes; 0 means Bytes.
+	// Waiting bounds the number of waiting requests. 0 means the same number as Slots. WaitingBytes bounds the bytes of
+	// waiting requests. 0 means the same number as Bytes.
 	Waiting, WaitingBytes int64
-	// Wait bounds how long a request waits.
+	// Wait is the longest time that a request waits.
 	Wait time.Duration
-	// Headroom limits the room of one party to Headroom times the free room. So a new party finds room immediately. 0
-	// sets no limit. With 3, a single party stops at three quarters of the room, and two parties together at six
-	// sevenths.
+	// Headroom limits the room of one party to Headroom times the free room. So a new party always finds free room. If
+	// Headroom is 0, there is no such limit. If it is 3, a single party gets at most three quarters of the room, and
+	// two parties together get at most six sevenths.
 	Headroom int64
-	// PartySlots and MemberSlots limit the slots of a party and of a party's member; 0 sets no limit.
+	// PartySlots and MemberSlots limit the slots of a party and of a party's member. If a value is 0, there is no
+	// limit.
 	PartySlots, MemberSlots int64
-	// PartyBytes and MemberBytes limit the bytes of a party and of a party's member; 0 sets no limit. MemberBytes needs
-	// MemberSlots.
+	// PartyBytes and MemberBytes limit the bytes of a party and of a party's member. If a value is 0, there is no
+	// limit. MemberBytes needs MemberSlots.
 	PartyBytes, MemberBytes int64
 }
 
@@ -40,9 +41,9 @@ type Verdict int
 
 // The verdicts.
 const (
-	// Admitted: the caller is inside and must call Leave.
+	// Admitted means that the request is inside, and that the caller must call Leave.
 	Admitted Verdict = iota
-	// OwnShare: the party or its member has used up its share.
+	// OwnShare means that the party or its member has used up its share.
 	OwnShare
 	// Full means that other parties fill the room.
 	Full
@@ -56,25 +57,26 @@ type Observer interface {
 }
 
 // Gate admits requests. A request that finds no room waits for a bounded time. The next request comes from the party
-// that uses least. Among equal parties, it comes from the party whose last turn is longest ago. Within a party, the
-// member that uses least goes first. A member's requests are first come, first served. Requests without bytes pass
-// requests that wait for bytes, and wait only for a slot.
+// that uses the smallest share of the room. If parties use equal shares, it comes from the party whose last request was
+// admitted first. Within a party, it comes from the member that uses the smallest share. The requests of a member enter
+// in the order of their arrival. A request without bytes waits only for a slot, so it may enter before requests that
+// wait for bytes.
 type Gate struct {
 	room     Room
 	observer Observer
 
 	mu      sync.Mutex
 	inside  load
-	outside load // waiting
+	outside load // load of the waiting requests
 	active  int  // parties with a request inside or waiting
 	waiting map[*Party]struct{}
-	queue   partyHeap // waiting parties with a request that may enter
+	queue   partyHeap // waiting parties, each with a request that may enter
 	turn    uint64    // counts admitted requests
 	came    uint64    // counts the parties that have begun to wait
 	scan    uint64    // counts calls of next
 }
 
-// load is a number of requests, their bytes, and the number of requests without bytes.
+// load has a number of requests, the sum of their bytes, and how many of them have no bytes.
 type load struct{ slots, bytes, light int64 }
 
 func (l *load) add(bytes int64) { l.change(1, bytes) }
@@ -88,14 +90,14 @@ func (l *load) change(slots, bytes int64) {
 	}
 }
 
-// Party shares the room with other parties. The zero value is ready to use. It belongs to one gate, and the gate's lock
-// guards it.
+// Party shares the room with other parties. The zero value is ready to use. A Party belongs to one gate, and the gate's
+// lock guards it.
 type Party struct {
 	inside  load
 	outside load
 	waiting list.List          // has *waiter, the oldest first
-	members map[string]*member // members with a request inside or waiting; only with MemberSlots
-	place   int                // index in Gate.queue plus 1; 0 outside of the queue
+	members map[string]*member // members with a request inside or waiting; used only if MemberSlots is set
+	place   int                // index in Gate.queue plus 1; 0 if the party is not in the queue
 	share   float64            // sort key of the queue
 	turn    uint64             // value of Gate.turn at its last admitted request
 	came    uint64             // value of Gate.came when it began to wait
@@ -105,7 +107,7 @@ type member struct {
 	inside  load
 	outside int64
 	turn    uint64
-	scan    uint64 // value of Gate.scan at the last call of next that has visited the party
+	scan    uint64 // value of Gate.scan at the last call of next that visited the member
 }
 
 type waiter struct {
@@ -113,7 +115,7 @@ type waiter struct {
 	member  string
 	weight  int64
 	at      *list.Element // nil if the waiter no longer waits
-	done    chan struct{} // closed when it is admitted or refused
+	done    chan struct{} // closed when the waiter is admitted or refused
 	verdict Verdict
 }
 
@@ -125,9 +127,9 @@ func New(r Room, o Observer) *Gate {
 	return &Gate{room: r, observer: o, waiting: map[*Party]struct{}{}}
 }
 
-// Enter acquires a slot and room for bytes, for a member of a party. Leave with the same arguments releases them. A
-// request larger than the whole room, or than the party's limit, counts as exactly that size. So it enters when no
-// other request is inside.
+// Enter acquires a slot and room for bytes, for a member of a party. Call Leave with the same arguments to release
+// them. A request that is larger than the whole room, or than a limit of its party or member, is counted with the size
+// of the limit. So it can enter when no other request is inside.
 func (g *Gate) Enter(ctx context.Context, p *Party, name string, bytes int64) Verdict {
 	weight := g.Weight(bytes)
 	g.mu.Lock()
@@ -187,7 +189,7 @@ func (g *Gate) SetSlots(slots int64) {
 	}
 }
 
-// Weight returns the number of bytes as which a request of this size counts. They are at most the member's limit, the
+// Weight returns the number of bytes that a gate counts for a request of this size: at most the member's limit, the
 // party's limit and the whole room.
 func (g *Gate) Weight(bytes int64) int64 {
 	for _, limit := range []int64{g.room.MemberBytes, g.room.PartyBytes} {
@@ -198,7 +200,7 @@ func (g *Gate) Weight(bytes int64) int64 {
 	return min(bytes, g.room.Bytes)
 }
 
-// passes reports whether a request goes before the requests that wait for bytes.
+// passes reports whether a request may enter before requests that wait for bytes.
 func (g *Gate) passes(weight int64) bool { return g.room.Bytes > 0 && weight == 0 }
 
 // Inside returns the number of bytes that the requests inside take.
@@ -217,8 +219,8 @@ func (g *Gate) Idle(p *Party) bool {
 
 func (p *Party) idle() bool { return p.inside.slots == 0 && p.outside.slots == 0 }
 
-// shareOf returns the share of the room that a load takes. It is the share of the slots or of the bytes, whichever is
-// larger.
+// shareOf returns the share of the room that a load takes. This is the larger of its share of the slots and its share
+// of the bytes.
 func (g *Gate) shareOf(l load) float64 {
 	share := float64(l.slots) / float64(g.room.Slots)
 	if g.room.Bytes > 0 {
@@ -227,7 +229,7 @@ func (g *Gate) shareOf(l load) float64 {
 	return share
 }
 
-// fits reports whether there is enough room, and whether the party may use it.
+// fits reports whether there is enough free room, and whether the limits of the party allow a request.
 func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	free := load{slots: g.room.Slots - g.inside.slots, bytes: g.room.Bytes - g.inside.bytes}
 	room = free.slots >= 1 && free.bytes >= weight
@@ -238,19 +240,20 @@ func (g *Gate) fits(p *Party, weight int64) (room, allowed bool) {
 	return room, allowed
 }
 
-// fitsMember reports whether there is room that the party and its member may use.
+// fitsMember reports whether there is enough free room, and whether the limits of the party and of the member allow a
+// request.
 func (g *Gate) fitsMember(p *Party, name string, weight int64) bool {
 	room, allowed := g.fits(p, weight)
 	return room && allowed && !g.memberFull(p, name, weight)
 }
 
-// isNext reports whether a new request of the party goes before all waiting ones.
+// isNext reports whether a new request of the party enters before all waiting requests.
 func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes reports whether a new request would enter before an older request. The older request is of its member, or
-// of a member that only waits for the party's bytes.
+// overtakes reports whether a new request would enter before an older request. This is a waiting request of the same
+// member, or of a member whose own limits allow it to enter.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {
@@ -279,7 +282,7 @@ func (g *Gate) memberShare(m *member) float64 {
 	return share
 }
 
-// member finds or creates a party's member. It is nil without MemberSlots.
+// member finds or creates a party's member. It returns nil if MemberSlots is 0.
 func (g *Gate) member(p *Party, name string) *member {
 	if g.room.MemberSlots == 0 {
 		return nil
@@ -301,7 +304,7 @@ func (p *Party) forget(name string, m *member) {
 	}
 }
 
-// take gives a request its slot and its bytes.
+// take counts a request as inside, with its slot and its bytes.
 func (g *Gate) take(p *Party, name string, weight int64) {
 	if p.idle() {
 		g.active++
@@ -323,8 +326,8 @@ func (g *Gate) deactivateIfIdle(p *Party) {
 	}
 }
 
-// next returns the party's request that enters next. It is nil if no request waits. It is also nil if the party, or
-// each of its waiting members, has used up its share.
+// next returns the party's request that enters next. It is nil if no request waits. It is also nil if the party has
+// used up its share, or if each of its waiting members has.
 func (g *Gate) next(p *Party) *waiter {
 	var best *waiter
 	var least *member
@@ -337,7 +340,7 @@ func (g *Gate) next(p *Party) *waiter {
 		}
 		m := p.members[w.member]
 		if m.scan == g.scan {
-			continue // the member's earlier request goes first
+			continue // an earlier request of the member enters first
 		}
 		if m.scan = g.scan; g.memberFull(p, w.member, w.weight) {
 			continue
@@ -351,13 +354,14 @@ func (g *Gate) next(p *Party) *waiter {
 		}
 	}
 	if best != nil && g.partyFull(p, best.weight) {
-		return nil // it must not block parties that are below their limit
+		// A party at its limit must not block parties that are below their limits.
+		return nil
 	}
 	return best
 }
 
-// admit admits waiting requests while the next one fits. If the next request does not fit, only requests without bytes
-// may pass it. Otherwise a large body would wait forever.
+// admit admits waiting requests as long as the next request fits. If it does not fit, only requests without bytes may
+// enter before it. Otherwise smaller requests would take all free room, and a large request would wait forever.
 func (g *Gate) admit() {
 	for len(g.queue) > 0 {
 		p := g.queue[0]
@@ -373,13 +377,14 @@ func (g *Gate) admit() {
 }
 
 func (g *Gate) admitWaiter(w *waiter) {
-	g.take(w.party, w.member, w.weight) // before it leaves the queue, so that the party stays active
+	// Take the room before the request leaves the queue, so that the party stays active.
+	g.take(w.party, w.member, w.weight)
 	g.dequeue(w)
 	close(w.done)
 }
 
 // nextPassing returns the next request without bytes, because such a request may pass requests that wait for bytes. It
-// is the oldest such request of the party that uses the least.
+// is the oldest request without bytes of the party that uses the smallest share.
 func (g *Gate) nextPassing() (best *waiter) {
 	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
 		return nil

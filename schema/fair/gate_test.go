@@ -45,7 +45,7 @@ func (c *crowd) party(name string) *Party {
 	return c.parties[name]
 }
 
-// come enters in the background. An admitted request stays inside until leave.
+// come calls Enter in the background. An admitted request stays inside until leave is called.
 func (c *crowd) come(party, member string) { c.comeWith(party, member, 1) }
 
 func (c *crowd) comeWith(party, member string, bytes int64) {
@@ -115,7 +115,8 @@ func (c *crowd) wantIdle() {
 	}
 }
 
-// TestSetSlots takes slots away while requests are inside, and gives them back to waiting requests.
+// TestSetSlots reduces the number of slots while requests are inside. When it increases the number again, waiting
+// requests enter.
 func TestSetSlots(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 4, Waiting: 100})
@@ -142,7 +143,8 @@ func TestSetSlots(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestMemberBound: a member at its limit waits although there is room. Other members of its party overtake it.
+// TestMemberBound: a member at its limit waits although there is room. Requests of other members of its party enter
+// before its requests.
 func TestMemberBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 4, MemberSlots: 2})
@@ -169,7 +171,7 @@ func TestMemberBound(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestPartyBound: a party cannot use all of the room, however many members it has.
+// TestPartyBound: a party cannot use the whole room, even if it has many members.
 func TestPartyBound(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 8, Waiting: 100, PartySlots: 3, MemberSlots: 2})
@@ -227,7 +229,7 @@ func TestFullPartyHoldsNobodyUp(t *testing.T) {
 }
 
 // TestPartyBytes: a party at its limit of bytes waits although there is room. Other parties do not have to wait for it,
-// even if they use as many bytes.
+// even if they use equally many bytes.
 func TestPartyBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 100, Bytes: 8, PartyBytes: 2})
@@ -280,7 +282,7 @@ func TestEqualTurns(t *testing.T) {
 			c := newCrowd(t, room)
 			c.come("first", "")
 			c.wantEntered("first/")
-			// Waiting requests use no bytes of the room, but Bytes bounds them too.
+			// Bytes also bounds the bytes of waiting requests. Increase it while the requests wait, and fill the room.
 			c.gate.mu.Lock()
 			bytes := c.gate.room.Bytes
 			if bytes == 1 {
@@ -306,7 +308,8 @@ func TestEqualTurns(t *testing.T) {
 	}
 }
 
-// TestVerdicts: a party at its own limit gets OwnShare. If others fill the room, a party gets Full.
+// TestVerdicts: a party at its own limit gets OwnShare. A party below its limit gets Full if other parties fill the
+// room.
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 4, PartySlots: 2, MemberSlots: 1, Wait: time.Millisecond})
@@ -327,8 +330,8 @@ func TestVerdicts(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestWhoGivesUpItsPlace: if too many requests are waiting, the member with the most waiting requests loses a place.
-// The newcomer does not lose its place.
+// TestWhoGivesUpItsPlace: if too many requests are waiting, the member with the most waiting requests loses its newest
+// request. The new request of another member stays.
 func TestWhoGivesUpItsPlace(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 2, Waiting: 4, PartySlots: 2, MemberSlots: 1})
@@ -341,13 +344,13 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	}
 	c.come("a", "modest")
 	c.wantWaiting(4)
-	c.come("a", "modest") // greedy loses a place: it has three places, and modest would have two
+	c.come("a", "modest") // greedy loses a request: it has three waiting requests, and modest would have two
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
 	c.come("c", "1")
 	c.wantRefused(OwnShare)
 	c.wantWaiting(4)
-	c.come("a", "greedy") // this request is refused: greedy would have two places, and modest already has two
+	c.come("a", "greedy") // this request is refused: greedy would have two waiting requests, and modest already has two
 	c.wantRefused(OwnShare)
 	c.leave("b", "1")
 	c.wantEntered("c/1")
@@ -362,9 +365,8 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestMemberBytes: requests of a member at its limit of bytes wait. Requests of a party at its limit also wait. They
-// enter in the order of their arrival. A request without bytes passes all requests that wait for bytes, if its party
-// and member have slots.
+// TestMemberBytes: requests of a member or a party at its limit of bytes wait, and enter in the order of their arrival.
+// A request without bytes enters before requests that wait for bytes, if its party and its member have free slots.
 func TestMemberBytes(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 6, Bytes: 8, WaitingBytes: 1000, Waiting: 100, PartySlots: 4, MemberSlots: 3, PartyBytes: 6, MemberBytes: 4})
@@ -374,26 +376,26 @@ func TestMemberBytes(t *testing.T) {
 	c.wantWaiting(1)
 	c.comeWith("a", "heavy", 1) // this request waits for the second request, although it would fit
 	c.wantWaiting(2)
-	c.comeWith("a", "other", 1000) // the request counts as 4 bytes, and the party has 3 bytes left
+	c.comeWith("a", "other", 1000) // the request counts as 4 bytes, but the party has only 3 bytes left
 	c.wantWaiting(3)
-	c.comeWith("a", "third", 1) // the member that came first keeps its turn
+	c.comeWith("a", "third", 1) // the requests of this member would fit, but an earlier member waits
 	c.wantWaiting(4)
 	for range 2 {
 		c.comeWith("a", "heavy", 0)
 		c.wantEntered("a/heavy")
 	}
-	c.comeWith("a", "heavy", 0) // would be the member's fourth slot
+	c.comeWith("a", "heavy", 0) // the member already has three slots
 	c.wantWaiting(5)
 	c.comeWith("b", "1", 4)
 	c.wantEntered("b/1")
-	c.comeWith("c", "1", 4) // the room has one byte left
+	c.comeWith("c", "1", 4) // the room has only one byte left
 	c.wantWaiting(6)
 	c.comeWith("d", "1", 0)
 	c.wantEntered("d/1")
 	c.gate.Leave(c.party("a"), "heavy", 0)
 	c.wantEntered("a/heavy")
 	c.gate.Leave(c.party("b"), "1", 4)
-	c.wantEntered("c/1") // its party uses nothing
+	c.wantEntered("c/1") // c enters first, because its party uses no bytes
 	for range 2 {
 		c.gate.Leave(c.party("a"), "heavy", 0)
 	}
@@ -412,7 +414,7 @@ func TestMemberBytes(t *testing.T) {
 	c.wantIdle()
 }
 
-// TestBooks: requests enter and leave at random times. All limits hold at any time, and at the end the gate is empty.
+// TestBooks: requests enter and leave at random times. The gate never exceeds a limit, and at the end it is empty.
 func TestBooks(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, Room{Slots: 10, Bytes: 1000, PartySlots: 6, MemberSlots: 3, PartyBytes: 900, MemberBytes: 600, Headroom: 3, Wait: 50 * time.Microsecond})

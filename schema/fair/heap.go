@@ -1,7 +1,7 @@
 package fair
 
-// partyHeap has the party with the least use first. Among equal parties, the party whose last turn is longest ago comes
-// first. Among parties without a turn, the first to arrive comes first.
+// partyHeap has the party with the smallest share first. Of parties with equal shares, the party whose last request was
+// admitted first comes first. Of parties that were never admitted, the party that began to wait first comes first.
 type partyHeap []*Party
 
 func (h partyHeap) Len() int { return len(h) }

@@ -3,8 +3,8 @@ package fair
 import "container/heap"
 
 // queueUp puts a request at the end of its party's queue. If too many requests are waiting, it removes the newest
-// request of the party with the most waiting requests. This may be the new request itself. It returns the waiter, or
-// nil and the verdict.
+// request of the party with the most waiting requests. This may be the new request itself. It returns the waiter. If
+// the new request is removed, it returns nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.waitingBytes() {
 		most := p
@@ -43,9 +43,9 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	return w, Admitted
 }
 
-// newest returns the request of the party that must leave the queue. It is the newest request of the member with the
-// most waiting requests. If own is set, a new request of the member `comes` also counts. nil means that the new request
-// itself loses.
+// newest returns the request that must leave the party's queue: the newest request of the member with the most waiting
+// requests. If own is set, a new request of the member `comes` is also counted as waiting. newest returns nil if the
+// new request itself must leave.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -103,7 +103,8 @@ func (g *Gate) sort(p *Party) {
 	}
 }
 
-// giveUp removes a waiter that timed out. If the waiter was just admitted or refused, giveUp returns this verdict.
+// giveUp removes a waiter that timed out. If the waiter was admitted or refused in the meantime, giveUp returns that
+// verdict.
 func (g *Gate) giveUp(w *waiter) Verdict {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -113,13 +114,13 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 	verdict := g.verdict(w.party, w.member, w.weight)
 	g.dequeue(w)
 	g.deactivateIfIdle(w.party)
-	g.admit() // the next may need less room
+	g.admit() // the next request may need less room
 	return verdict
 }
 
 // verdict returns the reason why there is no room. OwnShare means that the party or its member is at its limit, or that
-// the party uses more than an equal share of the room. It also means that Headroom limits this party while other
-// parties find room. Full means any other reason.
+// the party uses more than an equal share of the room. OwnShare also means that there is free room, but Headroom does
+// not allow the party to use it. Full means any other reason.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
 	if g.partyFull(p, weight) || g.memberFull(p, name, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {

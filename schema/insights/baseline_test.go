@@ -10,7 +10,7 @@ import (
 )
 
 // TestCheckBaseline checks that CheckBaseline distinguishes messages of another baseline from current messages and from
-// other bytes. ParseMessage and MessageIDOf read no message of another baseline.
+// other bytes. It also checks that ParseMessage and MessageIDOf refuse messages of another baseline.
 func TestCheckBaseline(t *testing.T) {
 	t.Parallel()
 	var e Encoder

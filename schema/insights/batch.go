@@ -13,8 +13,8 @@ type Position struct {
 	Offset    uint64
 }
 
-// Batch collects the rows of many messages by column, for one insert. Its strings alias the messages, so the messages
-// must not change until Reset.
+// Batch collects the rows of many messages by column, for one insert. The strings of the batch share memory with the
+// messages, so the messages must not change until Reset is called.
 type Batch struct {
 	columns   []fieldBuffer // columns of the fields, in the order of the fields
 	site      buffer[string]
@@ -22,7 +22,7 @@ type Batch struct {
 	offset    buffer[uint64]
 	index     buffer[uint16]
 	received  buffer[int64] // seconds
-	event     reader        // reads the current event; a member, so that it is allocated only once
+	event     reader        // reads the current event; it is a member so that it is allocated only once
 }
 
 // NewBatch makes an empty batch.
@@ -34,12 +34,12 @@ func NewBatch() *Batch {
 	return b
 }
 
-// Rows is the number of rows collected.
+// Rows returns the number of collected rows.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add adds the events of a message. It leaves out events for whose index skip returns true. A nil skip leaves out none.
-// After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has fields that only a
-// newer version knows.
+// Add adds the events of a message. It leaves out events for whose index skip returns true. If skip is nil, it adds all
+// events. After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has fields
+// that only a newer version knows.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
@@ -76,7 +76,7 @@ func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 }
 
 // framed reports whether r contains exactly the given number of events. It does not check their content. If it returns
-// false, the message is damaged. Its unknown bits are then damage, and not the fields of a newer version.
+// false, the message is damaged, and unknown bits in it are not the fields of a newer version.
 func framed(r reader, events int) bool {
 	for range events {
 		if r.str(); r.err != nil {
@@ -122,7 +122,7 @@ func (b *Batch) Reset() {
 	b.event = reader{}
 }
 
-// InsertColumns are the names of the table's columns in the order of Values.
+// InsertColumns returns the names of the table's columns, in the order of Values.
 func InsertColumns() []string {
 	names := []string{ColumnSite, ColumnPartition, ColumnOffset, ColumnIndex, ColumnReceived}
 	for i := range fields {
@@ -131,8 +131,8 @@ func InsertColumns() []string {
 	return names
 }
 
-// Values returns the columns in the order of InsertColumns. Each is a slice that clickhouse-go appends unchanged. They
-// are valid until the next change.
+// Values returns the columns in the order of InsertColumns. Each column is a slice that clickhouse-go appends as it is.
+// The slices are valid until the batch changes.
 func (b *Batch) Values() []any {
 	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values(), b.received.values()}
 	for _, c := range b.columns {
@@ -141,7 +141,8 @@ func (b *Batch) Values() []any {
 	return list
 }
 
-// Earliest is the least time of the rows' events, in milliseconds since 1970. It is math.MaxInt64 without rows.
+// Earliest returns the earliest time of the rows' events, in milliseconds since 1970. It returns math.MaxInt64 if there
+// are no rows.
 func (b *Batch) Earliest() int64 {
 	at := int64(math.MaxInt64)
 	for _, millis := range b.columns[fieldTime].(*buffer[int64]).list {
@@ -150,15 +151,15 @@ func (b *Batch) Earliest() int64 {
 	return at
 }
 
-// RowContent distinguishes events with equal positions. Positions are unique within a log, but a recreated log repeats
-// them.
+// RowContent has the values that distinguish two events with equal positions. Positions are unique within a log, but a
+// recreated log repeats them.
 type RowContent struct {
 	Site             string
 	Visitor, Session uint64
 	TimeMillis       int64
 }
 
-// Content returns the content of a row. Its site aliases the message.
+// Content returns the content of a row. The site shares memory with the message.
 func (b *Batch) Content(row int) RowContent {
 	return RowContent{
 		Site:       b.site.list[row],
@@ -168,8 +169,8 @@ func (b *Batch) Content(row int) RowContent {
 	}
 }
 
-// EventKey returns the publishable key of a row, with its generation. It returns "" for an event without a key. It
-// aliases the message.
+// EventKey returns the publishable key of a row, with its generation. It returns "" for an event without a key. The
+// text shares memory with the message.
 func (b *Batch) EventKey(row int) string { return b.columns[fieldEventKey].(*buffer[string]).list[row] }
 
 // These are the indexes of some fields in the list `fields`.

@@ -5,16 +5,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the builders of the column table's rows, and the parts that several rows share.
+// This file has the functions that build the rows of the column table, and the parts that several rows share.
 
 const (
 	textCodec = "ZSTD(3)"
 	hashCodec = "ZSTD(1)"
 
 	textType = "String"
-	// repeatedType is the type of texts that most events have and that have few values
-	// per site. A part stores numbers instead of the texts. Slow queries take a quarter
-	// less time than with textType, and the columns an eighth less space.
+	// repeatedType is the type of texts that most events have and that have few values per site. A data part stores
+	// numbers instead of the texts. Compared with textType, slow queries take a quarter less time, and the columns take
+	// an eighth less space.
 	repeatedType = "LowCardinality(String)"
 )
 
@@ -50,7 +50,7 @@ func notEmpty(name string) func() sqltree.Expr {
 	return func() sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col(name), sqltree.Str("")) }
 }
 
-// ofVisit marks a column on which the events of a visit mostly agree.
+// ofVisit marks a column that mostly has the same value in all events of a visit.
 func (c Column) ofVisit() Column {
 	for _, f := range c.Fields {
 		c.Visit = append(c.Visit, f.Name)
@@ -58,7 +58,7 @@ func (c Column) ofVisit() Column {
 	return c
 }
 
-// stringDimension is a dimension of one string column.
+// stringDimension builds a dimension that reads one string column.
 func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc string) Column {
 	c := Column{
 		Name: name, Roles: Filter | Group, Value: textValue{null: null == AsNull}, Operators: textual,
@@ -70,17 +70,19 @@ func stringDimension(name string, null NullRule, f Field, privacy Privacy, doc s
 	return c
 }
 
-// urlPath reads the path of a URL. If the URL has a host and no path, the path is "/" (RFC 3986 §6.2.3).
+// urlPath returns the expression for the path of a URL. If the URL has a host and no path, the path is "/" (RFC 3986
+// §6.2.3).
 func urlPath(url sqltree.Expr) sqltree.Expr {
-	// The engine would treat a slash in the query as the first slash of the path, and would end a fragment at its
-	// question mark.
+	// Cut the query and the fragment first: the engine would otherwise find the path's first slash in the query, and
+	// would end a fragment at a question mark.
 	address := sqltree.Call("cutFragment", sqltree.Call("cutQueryStringAndFragment", url))
 	path := sqltree.Call("path", address)
 	hasHost := sqltree.Bin(sqltree.Gt, sqltree.Call("position", address, sqltree.Str("://")), sqltree.Int(0))
 	return sqltree.Call("if", sqltree.Bin(sqltree.And, sqltree.Call("empty", path), hasHost), sqltree.Str("/"), path)
 }
 
-// sectionDimension is a dimension with ids of site sections. Their form in answers differs from their stored form.
+// sectionDimension builds a dimension with ids of site sections. The ids have another form in responses than in the
+// table.
 func sectionDimension(name string, f Field, doc string) Column {
 	c := stringDimension(name, AsNull, f, Content, doc)
 	c.Value = sectionValue{textValue{null: true}}
@@ -92,11 +94,11 @@ func sectionDimension(name string, f Field, doc string) Column {
 	return c
 }
 
-// enumDimension is a dimension of one enumeration column.
+// enumDimension builds a dimension that reads one enumeration column.
 func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy, doc string) Column {
 	c := stringDimension(name, null, f, privacy, doc)
 	c.Value, c.Operators = enumValue{enum: e, null: null == AsNull, empty: null == AsEmpty}, equality
-	// The server sorts an enumeration by code; users expect alphabetical order.
+	// The server sorts an enumeration by its codes, but users expect alphabetical order.
 	c.Rank = &Rank{
 		Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("toString", value) },
 		New: func() any { return new(string) },
@@ -104,7 +106,7 @@ func enumDimension(name string, null NullRule, e *Enum, f Field, privacy Privacy
 	return c
 }
 
-// publishedLinkKind is the condition that the link's kind is one of publishedLinkKinds.
+// publishedLinkKind returns the condition that the link's kind is one of publishedLinkKinds.
 func publishedLinkKind() sqltree.Expr {
 	kind := func(word sqltree.Expr) sqltree.Expr { return sqltree.Bin(sqltree.Ne, sqltree.Col("link_kind"), word) }
 	return sqltree.AllOf(kind(sqltree.Str("")), kind(sqltree.Str("openapi")), kind(sqltree.Str("tag")))
@@ -116,12 +118,12 @@ func (c Column) hasValueIf(condition func() sqltree.Expr) Column {
 	return c
 }
 
-// storedOnly is a column that is stored only for exports and later features.
+// storedOnly builds a column that queries cannot read. It is stored only for exports and later features.
 func storedOnly(f Field, privacy Privacy, doc string) Column {
 	return Column{Fields: []Field{f}, Privacy: privacy, Doc: doc}
 }
 
-// metric is an aggregate.
+// metric builds a measure, which is an aggregate.
 func metric(name string, v Value, operators []*Operator, doc string, e func(Env) sqltree.Expr, counters ...*Counter) Column {
 	roles := Measure
 	if len(operators) > 0 {
@@ -133,27 +135,28 @@ func metric(name string, v Value, operators []*Operator, doc string, e func(Env)
 	}
 }
 
-// UniquesBound is the number of distinct values up to which even an estimated count of a cell is exact.
+// UniquesBound is the largest number of distinct values in a cell for which the bounded count is exact.
 const UniquesBound = 1 << 16
 
-// SketchedExactly is the number of distinct values up to which a sketch is exact.
+// SketchedExactly is the largest number of distinct values for which a sketch is exact.
 const SketchedExactly = 1 << 10
 
-// TotalsExactly is SketchedExactly of the larger sketch of totals.
+// TotalsExactly is the largest number of distinct values for which the larger sketch of totals is exact.
 const TotalsExactly = 1 << 14
 
-// uniques counts distinct values in one of four ways. The first is exact. The second uses bounded memory (about 1 MB
-// per cell). It is exact up to UniquesBound, and within 1 % above that. The third is a sketch of 2^15 registers, within
-// 2 %. Its cells have 24 KB, so many cells fit into a core's cache. Of 1,801 cells of 1,000 and more visitors, 99 %
-// were within 1.0 % and all within 1.7 %. The fourth is for a single cell: a sketch of 2^19 registers, within 0.5 %.
+// uniques counts distinct values in one of four ways. The first way is exact. The second way uses bounded memory (about
+// 1 MB per cell): it is exact up to UniquesBound, and above that its error is at most 1 %. The third way is a sketch of
+// 2^15 registers, with an error of at most 2 %. A cell of this sketch has 24 KB, so many cells fit into a core's cache.
+// Of 1,801 cells with at least 1,000 visitors, 99 % had an error of at most 1.0 %, and all had at most 1.7 %. The
+// fourth way is for a single cell: a sketch of 2^19 registers, with an error of at most 0.5 %.
 //
 // Measured on 26.5: uniqExact is also the fastest for small cells (200 cells of 1,500 visitors: 208 ms;
-// uniqCombined64(19) 239; the bounded form 616). No single estimator is exact up to 65,536. uniqCombined64(19) is exact
-// up to 16,384, uniqCombined64(20) up to 32,768, and uniq has 32-bit hashes. So the bounded form stores the first
-// 65,537 values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks it on the
-// engine.
+// uniqCombined64(19): 239 ms; the bounded form: 616 ms). No single estimator is exact up to 65,536. uniqCombined64(19)
+// is exact up to 16,384, uniqCombined64(20) up to 32,768, and uniq has 32-bit hashes. So the bounded form has both the
+// first 65,537 values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks the
+// bounded form on the engine.
 //
-// If a column has counters, only rows with the counted events count.
+// If a column has counters, uniques ignores rows without the counted events.
 func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 	sketch := func(bits int64) sqltree.Expr {
 		return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c.counted(env))
@@ -171,8 +174,9 @@ func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 		kept, sketch(19))
 }
 
-// counted is the expression whose values a unique column counts. Aggregate functions skip nulls, and return null if all
-// values are null. A hash is never 0.
+// counted returns the expression whose values a unique column counts. It is null for rows that are not counted, because
+// aggregate functions skip nulls. A hash is never 0, so 0 stands for such rows. If all values are null, the aggregate
+// is null.
 func (c *Column) counted(env Env) sqltree.Expr {
 	value := valueOf(c.Visit)
 	if len(c.Counters) == 0 {
@@ -181,8 +185,8 @@ func (c *Column) counted(env Env) sqltree.Expr {
 	return sqltree.Call("nullIf", sqltree.Call("if", c.Counters[0].has(env), value, sqltree.Int(0)), sqltree.Int(0))
 }
 
-// valueOf is a number for each value of the columns together. The columns are keyed hashes, so nobody can choose
-// colliding numbers. Two pairs collide as seldom as two hashes.
+// valueOf returns an expression that gives a number for each combination of the columns' values. The columns are keyed
+// hashes, so nobody can choose values whose numbers collide. Two combinations collide as seldom as two hashes.
 func valueOf(columns []string) sqltree.Expr {
 	if len(columns) == 1 {
 		return sqltree.Col(columns[0])
@@ -194,7 +198,7 @@ func valueOf(columns []string) sqltree.Expr {
 	return sqltree.Call("cityHash64", list...)
 }
 
-// sketchBits is the number of a sketch's registers, as a power of two.
+// sketchBits has the binary logarithm of the number of a sketch's registers.
 var sketchBits = map[Counting]int64{CountSketched: 15, CountTotals: 19}
 
 // state returns the name of the aggregate of a unique column's values.
@@ -205,8 +209,9 @@ func (c *Column) state() string {
 	return c.Visit[0] + "_state"
 }
 
-// States are the aggregate states of events. A measure of many events is computed from the states of their parts. If
-// Env.States is set, a measure reads these states instead of events. Different values must be counted with a sketch.
+// States returns the aggregate states that a measure needs. The measure of many events can be computed from the states
+// of parts of these events. If Env.States is set, a measure reads such states instead of events. Distinct values must
+// then be counted with a sketch.
 func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	if c.Unique {
 		sketch := sqltree.Parametric("uniqCombined64State", []sqltree.Expr{sqltree.Int(sketchBits[env.Counting])}, c.counted(env))
@@ -218,8 +223,8 @@ func (c *Column) States(env Env) (states []sqltree.Aliased) {
 	return states
 }
 
-// uniqueCount is a metric that counts different values. A value is the combination of the stored columns. With a
-// counter, only events of the counter's kind count.
+// uniqueCount builds a metric that counts distinct values. A value is the combination of the values in the columns
+// `of`. If there is a counter, only events that it counts are included.
 func uniqueCount(name, doc string, of []string, counters ...*Counter) Column {
 	c := metric(name, numberValue{}, comparison, doc, nil, counters...)
 	c.Unique, c.Visit = true, of
@@ -233,8 +238,8 @@ func uniqueCount(name, doc string, of []string, counters ...*Counter) Column {
 	return c
 }
 
-// pageOfSpace reads the page with its space. All pages outside of spaces are a single value, because they all read as
-// null.
+// pageOfSpace returns the expression for a page with its space. All pages outside of spaces are a single value, because
+// all of them are shown as null.
 func pageOfSpace(Arguments, Env) sqltree.Expr {
 	return pageIn(sqltree.Col("space"), sqltree.Col("page"))
 }
@@ -258,8 +263,8 @@ var pagesByHash = &Grouped{
 	},
 }
 
-// cell is the H3 cell of the event's place. An event without a place gets the cell of 0°, 0°, and callers replace this
-// cell.
+// cell returns the expression for the H3 cell of an event's place. For an event without a place, this is the cell of
+// 0°, 0°, so callers must check hasPoint.
 func cell(precision int) sqltree.Expr {
 	degrees := func(name string) sqltree.Expr {
 		return sqltree.Call("ifNotFinite", sqltree.Call("toFloat64", sqltree.Col(name)), sqltree.Int(0))
@@ -272,7 +277,7 @@ func hasPoint(yes, no sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("if", sqltree.Call("isNaN", sqltree.Col("latitude")), no, yes)
 }
 
-// point reads the cell's index and its centre.
+// point returns the expression for the index and the centre of an event's cell.
 func point(a Arguments, _ Env) sqltree.Expr {
 	centre := func(i int64) sqltree.Expr {
 		return sqltree.Call("tupleElement", sqltree.Call("h3ToGeo", cell(a.Precision)), sqltree.Int(i))
@@ -282,8 +287,7 @@ func point(a Arguments, _ Env) sqltree.Expr {
 		centre(1), centre(2))
 }
 
-// matchPoint compares the event's place with each value at the resolution of
-// that value's cell.
+// matchPoint compares an event's place with each value. It compares cells of the resolution that the value has.
 func matchPoint(_ Arguments, values []any) sqltree.Expr {
 	byResolution := map[int][]string{}
 	for _, v := range values {
@@ -309,8 +313,7 @@ func matchPoint(_ Arguments, values []any) sqltree.Expr {
 	return sqltree.AnyOf(conditions...)
 }
 
-// cellResolution is the resolution of an H3 index in hexadecimal: its second
-// digit (bits 52 to 55).
+// cellResolution returns the resolution of an H3 index, which is the index's second hexadecimal digit (bits 52 to 55).
 func cellResolution(index string) int {
 	c := index[1]
 	if c >= 'a' {
@@ -319,5 +322,5 @@ func cellResolution(index string) int {
 	return int(c - '0')
 }
 
-// VisitorHash reads the keyed hash of the visitor.
+// VisitorHash returns the expression for the keyed hash of the visitor.
 func VisitorHash() sqltree.Expr { return sqltree.Col(columnVisitor) }

@@ -2,31 +2,31 @@ package insights
 
 import "time"
 
-// Day is a calendar day without a time zone. All arithmetic of days and months is done on days. A time belongs to a day
-// only in a known zone, and some zones skip a midnight or a whole day.
+// Day is a calendar day without a time zone. Calculate with Days, and not with times, to add days or months: a time
+// belongs to a day only in a known zone, and some zones skip a midnight or a whole day.
 type Day struct{ midnight time.Time } // midnight in UTC
 
-// DayOf is the day that a clock in the time's location shows.
+// DayOf returns the day that a clock in the time's location shows.
 func DayOf(t time.Time) Day {
 	year, month, day := t.Date()
 	return Day{time.Date(year, month, day, 0, 0, 0, 0, time.UTC)}
 }
 
-// AddDays returns the day n days later.
+// AddDays returns the day that is n days later.
 func (d Day) AddDays(n int) Day { return Day{d.midnight.AddDate(0, 0, n)} }
 
-// AddMonths returns the same day n months later. If the month has no such day, it returns the month's last day. For
-// example, three months before May 31 is February 28.
+// AddMonths returns the day with the same number in the month that is n months later. If that month has no such day,
+// AddMonths returns the month's last day. For example, three months before May 31 is February 28.
 func (d Day) AddMonths(n int) Day {
 	first := d.Month().midnight.AddDate(0, n, 0)
 	last := first.AddDate(0, 1, -1)
 	return Day{first.AddDate(0, 0, min(d.midnight.Day(), last.Day())-1)}
 }
 
-// Month is the first day of the month.
+// Month returns the first day of the day's month.
 func (d Day) Month() Day { return d.AddDays(1 - d.midnight.Day()) }
 
-// Week is the first day of the week.
+// Week returns the first day of the day's week.
 func (d Day) Week(starts WeekStart) Day {
 	return d.AddDays(-((int(d.midnight.Weekday()) + 6 - int(starts)) % 7))
 }
@@ -39,23 +39,23 @@ func WeekStarts() []string {
 	return []string{"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 }
 
-// String is the day's word.
+// String returns the word for the day.
 func (w WeekStart) String() string { return WeekStarts()[w] }
 
-// Since is the number of days from another day to this one.
+// Since returns the number of days from another day to this day.
 func (d Day) Since(other Day) int {
 	return int((d.midnight.Unix() - other.midnight.Unix()) / (24 * 60 * 60))
 }
 
-// UTC is the first instant of the day in UTC.
+// UTC returns the first instant of the day in UTC.
 func (d Day) UTC() time.Time { return d.midnight }
 
-// Start is the first instant of the day in a location. If the clock skips midnight, Start is later than midnight. If it
-// skips the whole day, Start is the first instant after the day.
+// Start returns the first instant of the day in a location. If the clock skips midnight, this is later than midnight.
+// If the clock skips the whole day, this is the first instant after the skipped day.
 func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
 
-// at returns the first instant at which the day's clock shows a time. If the clock skips this time, it returns the
-// first instant with a later clock time.
+// at returns the first instant of the day at which the location's clock shows a time. If the clock skips this time, it
+// returns the first instant with a later clock time.
 func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 	const reach = 48 * time.Hour // longer than any offset of a zone, and than any change of an offset
 	shown := d.midnight.Add(clock)
@@ -64,11 +64,11 @@ func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 			return t.In(location)
 		}
 	}
-	return shown.In(location) // not reached: the spans cover the time
+	return shown.In(location) // not reached, because the spans cover the time
 }
 
-// clockOf returns the clock time in the time's location, as the duration since midnight. It is 0 for the first instant
-// of a day, even if the clock skips midnight.
+// clockOf returns the time that a clock in t's location shows, as the duration since midnight. It is 0 for the first
+// instant of a day, even if the clock skips midnight.
 func clockOf(t time.Time) time.Duration {
 	d := DayOf(t)
 	if t.Equal(d.Start(t.Location())) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestDayStart compares the first instant of every day with the result of a search. The years are years in which zones
-// skipped or doubled midnights, or left out a day.
+// TestDayStart compares the first instant of every day with the result of a search. In the tested years, clocks skipped
+// midnight or showed it twice, or a zone left out a day.
 func TestDayStart(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ zone, from, to string }{
@@ -81,12 +81,12 @@ func TestDayArithmetic(t *testing.T) {
 		}
 	}
 	if n := day("9999-12-31").Since(day("0001-01-01")); n != 3652058 {
-		t.Errorf("%d days", n) // a Duration cannot represent this many days
+		t.Errorf("%d days", n) // a time.Duration cannot represent this number of days
 	}
 }
 
-// TestBucketsAreInOrder: the clock of St. John's was set back from 0:01 to 23:01 of the previous day. A range that
-// begins in that minute has the day first, and then the previous day.
+// TestBucketsAreInOrder: the clock of St. John's was set back from 0:01 to 23:01 of the previous day. In a range that
+// begins in this minute, the first events belong to the new day, and the next events belong to the previous day.
 func TestBucketsAreInOrder(t *testing.T) {
 	t.Parallel()
 	location, err := Location("America/St_Johns")

@@ -23,8 +23,9 @@ var channels = []string{channelDirect, "search", "ai", "social", "email", "paid"
 // TrafficSource is a source of visitors that has several hosts or spellings.
 type TrafficSource struct {
 	Name, Channel string
-	// Hosts are hosts with their subdomains. Brands are labels before any public suffix of one or two parts: google is
-	// google.com and google.co.uk. Words are other values of utm_source. All are in lower case.
+	// Hosts has hosts, whose subdomains belong to the source too. Brands has names before any public suffix of one or
+	// two parts: google means google.com and google.co.uk. Words has other values of utm_source. All texts are in lower
+	// case.
 	Hosts, Brands, Words []string
 }
 
@@ -54,7 +55,7 @@ var trafficSources = func() (list []TrafficSource) {
 	return list
 }()
 
-// mediums are the values of utm_medium that name a channel, and their channels.
+// mediums has the values of utm_medium that name a channel. mediumChannels has, at the same indexes, the channels.
 var mediums, mediumChannels = func() (values, channels []string) {
 	for _, row := range tableRows(mediumsTable, 2) {
 		for _, value := range words(row[1]) {
@@ -78,14 +79,15 @@ func tableRows(table string, cells int) (rows [][]string) {
 			row = append(row, "")
 		}
 		if len(row) != cells || row[0] == "" {
-			panic("a row of a table of sources: " + line) // the tables are part of the program
+			// This cannot happen, because the tables are part of the program.
+			panic("a row of a table of sources: " + line)
 		}
 		rows = append(rows, row)
 	}
 	return rows
 }
 
-// words returns the words of a list.
+// words returns the words of a list in which commas separate the words.
 func words(list string) (all []string) {
 	for word := range strings.SplitSeq(list, ",") {
 		if word = strings.TrimSpace(word); word != "" {
@@ -95,8 +97,8 @@ func words(list string) (all []string) {
 	return all
 }
 
-// sourceKeys finds the key of a text in the table. The key is a known host that equals the text or its end, a brand, or
-// a word.
+// sourceKeys finds the key of a text in the table of sources. The key is a known host that equals the text or the end
+// of the text, a brand in the text, or a known word.
 var sourceKeys = newSourceKeys()
 
 type keys struct {
@@ -121,14 +123,15 @@ func newSourceKeys() (k keys) {
 			brands = append(brands, regexp.QuoteMeta(brand))
 		}
 	}
-	// The longest host comes first, because mail.google.com is not google.com.
+	// Longer hosts come first, so that mail.google.com is not found as google.com.
 	slices.SortStableFunc(hosts, func(a, b string) int { return len(b) - len(a) })
 	k.host = `^(?:[^.]+\.)*?(` + strings.Join(hosts, "|") + `)$`
 	k.brand = `^(?:[^.]+\.)*?(` + strings.Join(brands, "|") + `)\.(?:com?\.)?[a-z]{2,3}$`
 	return k
 }
 
-// read reads one of the table's lists by a text's key; "" means no key.
+// read returns the expression for the member of list that belongs to a text's key. Its value is "" if the text has no
+// key.
 func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	of := func(pattern string) sqltree.Expr {
 		return orNull(sqltree.Call("extract", text, sqltree.Param(typeString, pattern)))
@@ -136,13 +139,14 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
 }
 
-// mapped returns the member of list at the text's index in known; "" if known does not contain the text.
+// mapped returns the expression for the member of list at the index that the text has in known. Its value is "" if
+// known does not contain the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),
 		sqltree.Param(sqltree.ArrayOf(typeString), list), sqltree.Str(""))
 }
 
-// orNull is a text, or null for "".
+// orNull returns the expression for a text, with null in place of "".
 func orNull(text sqltree.Expr) sqltree.Expr { return sqltree.Call("nullIf", text, sqltree.Str("")) }
 
 func lowered(column string) sqltree.Expr {
@@ -152,7 +156,7 @@ func lowered(column string) sqltree.Expr {
 // origin has the texts that determine the source of an event's visitor, in lower case.
 type origin struct{ referrer, source, medium sqltree.Expr }
 
-// eventOrigin reads the origin of an event.
+// eventOrigin returns the expressions for the origin of an event.
 func eventOrigin() origin {
 	return origin{lowered(sourceColumns[0]), lowered(sourceColumns[1]), lowered(sourceColumns[2])}
 }
@@ -163,7 +167,7 @@ var firstOrigin = &SessionPart{Name: "first_origin", First: func() sqltree.Expr 
 	return sqltree.Call("tuple", o.referrer, o.source, o.medium)
 }}
 
-// visitorOrigin reads the origin of the first event of an event's visitor.
+// visitorOrigin returns the expressions for the origin of the first event of an event's visitor.
 func visitorOrigin() origin {
 	part := func(i int64) sqltree.Expr {
 		return sqltree.Call("tupleElement", sqltree.Col(firstOrigin.Name), sqltree.Int(i))
@@ -171,13 +175,13 @@ func visitorOrigin() origin {
 	return origin{part(1), part(2), part(3)}
 }
 
-// own is the condition that the referrer is one of the site's own hosts.
+// own returns the condition that the referrer is one of the site's own hosts.
 func (o origin) own(env Env) sqltree.Expr {
 	hosts := sqltree.Param(sqltree.ArrayOf(typeString), ownHosts(env.Hosts))
 	return sqltree.Bin(sqltree.In, o.referrer, hosts)
 }
 
-// ownHosts returns hosts in the form of referrerDomain. The list is never nil.
+// ownHosts returns hosts in the form that the column referrerDomain has. The list is never nil.
 func ownHosts(hosts []string) []string {
 	list := []string{}
 	for _, host := range hosts {
@@ -186,7 +190,7 @@ func ownHosts(hosts []string) []string {
 	return list
 }
 
-// channel reads the channel.
+// channel returns the expression for the channel.
 func (o origin) channel(env Env) sqltree.Expr {
 	has := func(e, channel, otherwise sqltree.Expr) sqltree.Expr {
 		return sqltree.Call("if", sqltree.Bin(sqltree.Ne, e, sqltree.Str("")), channel, otherwise)
@@ -201,7 +205,7 @@ func (o origin) channel(env Env) sqltree.Expr {
 		has(o.referrer, referral, sqltree.Str(channelDirect)))
 }
 
-// name reads the name of the source.
+// name returns the expression for the name of the source.
 func (o origin) name(env Env) sqltree.Expr {
 	named := sqltree.Call("coalesce", orNull(sourceKeys.read(o.referrer, sourceKeys.names)), o.referrer)
 	return sqltree.Call("coalesce", orNull(sourceKeys.read(o.source, sourceKeys.names)), orNull(o.source),
@@ -227,7 +231,8 @@ const firstDoc = " The first event is looked for in the range and the 12 hours b
 
 var sourceColumns = []string{"referrer_domain", "utm_source", "utm_medium"}
 
-// channelColumns are the columns that are read from the referrer, the tags of the address and the site's hosts.
+// channelColumns are the columns that are read from the referrer, the utm parameters of the address and the site's
+// hosts.
 func channelColumns() []Column {
 	return []Column{
 		{

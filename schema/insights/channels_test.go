@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestTablesOfSources checks that each row of the tables has a channel, and that keys are unique. The keys have the
-// form in which statements read texts.
+// TestTablesOfSources checks that each row of the tables has a channel, and that keys are unique. It also checks that
+// keys have the form of the texts that statements compare with them.
 func TestTablesOfSources(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -11,18 +11,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Claims are stored as a map from a path to a text. So every version of the sink can write them, and reading a claim is
-// one look-up:
+// Claims are stored as a map from paths to texts. So every version of the sink can write them, and a query reads a
+// claim with one look-up:
 //
-//   - A path is the names from the outside in, joined by dots: org.id. Names may contain dots. If two claims of an
-//     event have equal paths, each is stored under its exact path. In an exact path, a dot within a name is written
-//     `\.` and a backslash `\\`. For example, {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b. A name with a
-//     backslash is always stored under its exact path.
-//   - A text is a string, a number as sent, true or false, or an array as JSON.
-//     ClaimTypes has the types, which the texts do not show.
+//   - A path has the names from the outermost to the innermost object, joined by dots: org.id. Names may contain dots.
+//     If two claims of an event have equal paths, each is stored under its exact path. In an exact path, a dot within a
+//     name is written `\.` and a backslash `\\`. For example, {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b. A
+//     name with a backslash is always stored under its exact path.
+//   - A text is a string, a number as it was sent, true or false, or an array as JSON. The text does not show the type
+//     of the claim, so ClaimTypes has the types.
 
 // ClaimTypes is the path of the notes about an event's other claims. No claim can have this path, because in an exact
-// path a dot or another backslash follows a backslash. Answers do not show it.
+// path a backslash always precedes a dot or another backslash. Responses do not show this path.
 const ClaimTypes = `\types`
 
 // ClaimType is the JSON type of a claim.
@@ -37,10 +37,10 @@ const (
 )
 
 // The value of ClaimTypes is a JSON object. It has a member for each path whose claim needs a note. The note is the
-// claim's type, followed by the exact path if this differs from the path.
+// claim's type, followed by the exact path if it differs from the path.
 
 // AppendClaimNote adds a claim's note to the value of ClaimTypes, if the claim needs a note. The first note begins the
-// object, and EndClaimNotes ends it.
+// JSON object, and EndClaimNotes ends it.
 func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimType) (notes []byte, noted bool) {
 	if t == ClaimString && path == exact && !strings.HasPrefix(value, "[") {
 		return dst, false
@@ -54,7 +54,8 @@ func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimT
 	if exact != path {
 		quoted := len(dst)
 		dst = AppendText(dst, exact)
-		dst = append(dst[:quoted], dst[quoted+1:]...) // these claims continue the same string
+		// Remove the opening quote, because the exact path continues the string that the type began.
+		dst = append(dst[:quoted], dst[quoted+1:]...)
 	} else {
 		dst = append(dst, '"')
 	}
@@ -77,12 +78,12 @@ func AppendExactName(dst []byte, name string) []byte {
 }
 
 // ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. notes is the value
-// of ClaimTypes. Old events have no notes. Their claims are read as strings with plain names. A path below the path of
-// another claim stays a single name.
+// of ClaimTypes. Old events have no notes, so their claims are read as strings, and each dot in a path separates two
+// names. If the beginning of a path is the path of another claim, the longer path stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
-		// Unreadable notes are ignored, because the claims are still valid texts.
+		// Ignore notes that cannot be read, because the claims are valid texts without notes.
 		_ = json.Unmarshal([]byte(notes), &noted, JSONOptions)
 	}
 	root := map[string]any{}
@@ -99,7 +100,7 @@ func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	return root
 }
 
-// typedClaim is a claim's value in its JSON type.
+// typedClaim returns a claim's value with its JSON type.
 func typedClaim(value, note string) any {
 	if note == "" {
 		return value
@@ -107,13 +108,15 @@ func typedClaim(value, note string) any {
 	switch t := ClaimType(note[0]); {
 	case t == ClaimBool && (value == "true" || value == "false"):
 		return value == "true"
-	case (t == ClaimNumber || t == ClaimArray) && jsontext.Value(value).IsValid(): // so that it can be encoded again
+	// Check that the value is valid JSON, so that it can be encoded again.
+	case (t == ClaimNumber || t == ClaimArray) && jsontext.Value(value).IsValid():
 		return jsontext.Value(value)
 	}
 	return value
 }
 
-// put sets a member deep in an object. If a name on the path already has a value, it uses the whole path as a name.
+// put sets a member deep in an object. If a name on the path already has a value that is not an object, put uses the
+// whole path as a single name.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {
@@ -158,19 +161,20 @@ func splitExact(path string) []string {
 	return append(names, string(name))
 }
 
-// claimNames reads the paths of an event's claims.
+// claimNames returns the expression for the paths of an event's claims.
 func claimNames() sqltree.Expr {
 	return sqltree.Call("arrayFilter",
 		sqltree.Lambda([]string{"name"}, sqltree.Bin(sqltree.Ne, sqltree.Col("name"), sqltree.Str(ClaimTypes))),
 		sqltree.Call("mapKeys", sqltree.Col("claims")))
 }
 
-// ClaimOf reads the claim whose path another expression reads.
+// ClaimOf returns the expression for the claim at a path, which is also an expression.
 func ClaimOf(path sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
 }
 
-// matchClaim selects events whose claim is one of the values, or is an array that contains one of them.
+// matchClaim returns the condition that an event's claim is one of the values, or is an array that contains one of
+// them.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
 	return claimOrMembers(a,
@@ -178,13 +182,14 @@ func matchClaim(a Arguments, values []any) sqltree.Expr {
 		func(members sqltree.Expr) sqltree.Expr { return sqltree.Call("hasAny", members, list()) })
 }
 
-// claimTexts selects events whose claim meets a test, or whose claim is an array with a member that meets the test.
+// claimTexts returns the condition that an event's claim meets a test, or is an array with a member that meets the
+// test.
 func claimTexts(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return claimOrMembers(a, meets, func(members sqltree.Expr) sqltree.Expr { return anyText(members, meets) })
 }
 
-// claimOrMembers is a condition on a claim's text or on the members of an array. A text that begins with a bracket is
-// an array, except if its note is that it is a string.
+// claimOrMembers returns a condition on a claim's text, or on the members of a claim that is an array. A text that
+// begins with a bracket is an array, except if the claim's note says that it is a string.
 func claimOrMembers(a Arguments, text, members func(sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	path := sqltree.Param(typeString, a.Claim)
 	isString := sqltree.Call("startsWith", sqltree.Call("JSONExtractString", ClaimOf(sqltree.Str(ClaimTypes)), path), sqltree.Str("s"))
@@ -196,7 +201,7 @@ func claimOrMembers(a Arguments, text, members func(sqltree.Expr) sqltree.Expr) 
 			members(sqltree.Call("JSONExtract", ClaimOf(path), sqltree.Str("Array(String)")))))
 }
 
-// claimNameTexts selects events with a claim whose path meets a test.
+// claimNameTexts returns the condition that an event has a claim whose path meets a test.
 func claimNameTexts(_ Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return anyText(claimNames(), meets)
 }
@@ -205,19 +210,19 @@ func anyText(list sqltree.Expr, meets func(text sqltree.Expr) sqltree.Expr) sqlt
 	return sqltree.Call("arrayExists", sqltree.Lambda([]string{"text"}, meets(sqltree.Col("text"))), list)
 }
 
-// ClaimNames reads the paths of an event's claims, one row for each.
+// ClaimNames returns the expression for the paths of an event's claims, with one row for each path.
 func ClaimNames() sqltree.Expr { return sqltree.Call("arrayJoin", claimNames()) }
 
-// HasClaims is the condition "the event has claims".
+// HasClaims returns the condition that an event has claims.
 func HasClaims() sqltree.Expr { return sqltree.Call("notEmpty", sqltree.Col("claims")) }
 
-// ClaimSet reads the claims with the given paths, sorted so that equal sets are
-// equal values. It scans into a map[string]string.
+// ClaimSet returns the expression for the claims with the given paths, sorted so that equal sets are equal values. The
+// value can be scanned into a map[string]string.
 func ClaimSet(paths []string) sqltree.Expr {
 	return sqltree.Call("mapSort", sqltree.Call("mapFilter",
 		sqltree.Lambda([]string{"path", "value"}, sqltree.Call("has", sqltree.Param(sqltree.ArrayOf(typeString), paths), sqltree.Col("path"))),
 		sqltree.Col("claims")))
 }
 
-// ClaimNotes reads the value of ClaimTypes.
+// ClaimNotes returns the expression for the value of ClaimTypes.
 func ClaimNotes() sqltree.Expr { return ClaimOf(sqltree.Str(ClaimTypes)) }

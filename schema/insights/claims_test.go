@@ -22,8 +22,8 @@ func TestClaimsObject(t *testing.T) {
 		{claims{"https://x.example/roles": `["a"]`}, `{"https://x.example/roles":"ahttps://x\\.example/roles"}`, `{"https://x.example/roles":["a"]}`},
 		{claims{`a\\b`: "1", "": "2", "x.": "3"}, "", `{"":"2","a\\b":"1","x":{"":"3"}}`},
 		{claims{ClaimTypes: "hidden", "a": "x"}, "not JSON", `{"a":"x"}`},
-		{claims{"a": "x", "b": "[1"}, `{"a":"n","b":"a"}`, `{"a":"x","b":"[1"}`}, // invalid JSON remains a text
-		// A JSON library may refuse to write duplicate names.
+		{claims{"a": "x", "b": "[1"}, `{"a":"n","b":"a"}`, `{"a":"x","b":"[1"}`}, // invalid JSON stays a text
+		// The value stays a text, because a JSON library may refuse to write duplicate names.
 		{claims{"a": `[{"b":1,"b":2}]`}, `{"a":"a"}`, `{"a":"[{\"b\":1,\"b\":2}]"}`},
 	} {
 		t.Run(c.want, func(t *testing.T) {

@@ -13,10 +13,10 @@ type Role uint8
 
 // The roles.
 const (
-	Filter  Role = 1 << iota // in where
+	Filter  Role = 1 << iota // usable in where
 	Group                    // usable in groupBy, select and order
-	Measure                  // an aggregate: in select and order; in where, it filters groups
-	Time                     // takes an interval
+	Measure                  // an aggregate: usable in select and order; in where, it filters groups
+	Time                     // can have an interval
 )
 
 // NullRule is the meaning of an absent value of an event in a column.
@@ -24,16 +24,17 @@ type NullRule uint8
 
 // The null rules.
 const (
-	// NeverNull: every event has a value.
+	// NeverNull means that every event has a value.
 	NeverNull NullRule = iota
-	// AsNull: an absent value reads as null, and null in a filter matches it.
+	// AsNull means that an absent value is shown as null, and that null in a filter matches it.
 	AsNull
-	// AsEmpty: an absent value reads as "", and "" in a filter matches it.
+	// AsEmpty means that an absent value is shown as "", and that "" in a filter matches it.
 	AsEmpty
-	// Excluded: if the column is selected or grouped by, events without a value are left out. The contract has no word
-	// for an absent value there.
+	// Excluded means that events without a value are left out if a query selects the column or groups by it. The
+	// contract has no word for an absent value in these columns.
 	Excluded
-	// AsZero: an absent value reads as 0, and 0 in a filter matches it. Comparisons ignore absent values.
+	// AsZero means that an absent value is shown as 0, and that 0 in a filter matches it. Comparisons ignore absent
+	// values.
 	AsZero
 )
 
@@ -42,82 +43,82 @@ type Privacy uint8
 
 // The privacy classes.
 const (
-	Content   Privacy = iota // about the site, not the visitor
-	Coarse                   // shared by many visitors
+	Content   Privacy = iota // describes the site, not the visitor
+	Coarse                   // the same for many visitors
 	Pseudonym                // a keyed hash
-	Personal                 // may identify a person: stored only if sent, or if the site's setting requires it
+	Personal                 // may identify a person: stored only if it is sent, or if the site requires it
 )
 
 // Column is one row of the column table.
 type Column struct {
-	// Name is the public name; "" if the column is stored but cannot be queried.
+	// Name is the public name. It is "" if the column is stored but cannot be queried.
 	Name      string
 	Roles     Role
 	Value     Value
 	Operators []*Operator
 	Null      NullRule
 	Extra     *Extra // nil if the column has no extra parameter
-	// Unique marks a Measure that counts different values: exactly, or with
-	// Env.Counting exactly up to UniquesBound, or with a sketch.
+	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly.
 	Unique  bool
-	Fields  []Field // the stored form of the column; nil for a derived column
+	Fields  []Field // stored form of the column; nil for a derived column
 	Privacy Privacy
 	Doc     string
 	// Visit has the stored columns from which the value is read in a row of visits. All events of such a row have equal
-	// values in these columns. Counters are the numbers that a Measure sums up. A column without Visit and Counters is
-	// only read from events.
+	// values in these columns. Counters are the numbers that a Measure sums up. A column without Visit and Counters can
+	// be read only from events.
 	Visit    []string
 	Counters []*Counter
-	// Several means that an event counts once for each of its values of the column.
+	// Several is true if an event can have several values of the column. The event is then counted once for each value.
 	Several bool
-	// Session has the parts of the event's whole session that the column reads. A Measure reads rows with one row per
-	// session, so it counts each session once.
+	// Session has the parts of the event's whole session that the column reads. A Measure with Session parts reads one
+	// row for each session, so it counts each session once.
 	Session []*SessionPart
-	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]; nil for other
+	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]. It is nil for other
 	// measures.
 	InSessions func() sqltree.Expr
 
-	// Expr reads the value, or aggregates it for a Measure.
+	// Expr returns the expression for the value. For a Measure, it returns the aggregate.
 	Expr func(Arguments, Env) sqltree.Expr
 	// Grouped is an alternative way to group by the column. If it is nil, groups use the value of Expr.
 	Grouped *Grouped
-	// HasValue is the condition "the event has a value". Excluded columns have it, and columns whose comparisons leave
-	// out events without a value.
+	// HasValue returns the condition that an event has a value. It is set for Excluded columns, and for columns whose
+	// comparisons leave out events without a value.
 	HasValue func() sqltree.Expr
-	// Match overrides the condition of `in`. It is for columns whose values are not compared with Expr, or can be
-	// compared faster.
+	// Match replaces the condition of the operator `in`. It is set for columns whose values are not compared with Expr,
+	// or can be compared faster in another way.
 	Match func(a Arguments, values []any) sqltree.Expr
-	// Texts is the condition that one of the column's texts passes the test. It is for columns whose texts differ from
-	// the value of Expr.
+	// Texts returns the condition that one of the column's texts meets the test. It is set for columns whose texts
+	// differ from the value of Expr.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
-	// Rank is the value that order sorts by; nil means the value of Expr.
+	// Rank has the value by which order sorts. If it is nil, order sorts by the value of Expr.
 	Rank *Rank
-	// Nothing is the value of a Measure in a group without events of its kind; nil means 0.
+	// Nothing returns the value of a Measure in a group that has no events for the measure. If it is nil, the value is
+	// 0.
 	Nothing func() sqltree.Expr
 }
 
 // Grouped is a way to group rows by keys that are compared faster than the value.
 type Grouped struct {
-	// Keys are equal for rows with equal values.
+	// Keys returns the expressions of the keys. Rows with equal values have equal keys.
 	Keys func() []sqltree.Expr
-	// Value reads the value of a group.
+	// Value returns the expression for the value of a group.
 	Value func() sqltree.Expr
 }
 
 // Rank is an order of values.
 type Rank struct {
-	// Of reads the rank of the value of a column's Expr.
+	// Of returns the expression for the rank of a value of the column's Expr.
 	Of func(value sqltree.Expr) sqltree.Expr
-	// New returns a pointer to scan a rank into.
+	// New returns a pointer into which a rank can be scanned.
 	New func() any
 }
 
-// Has reports whether the column has all the roles.
+// Has reports whether the column has all of the given roles.
 func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
-// Condition is the filter that compares value with the given values by op. value is the column's expression or its
-// alias. An event without a value in an Excluded column only satisfies negated operators. In any column with HasValue,
-// it satisfies no comparison.
+// Condition returns the condition of a filter with the operator op and the given values. value is the column's
+// expression or its alias. If an event has no value in an Excluded column, it satisfies only negated operators. If it
+// has no value in any other column with HasValue, it satisfies no comparison by order.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 	condition := op.condition(c, a, value, values)
 	if c.HasValue != nil && (c.Null == Excluded || op.Ordered) {
@@ -129,24 +130,24 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 	return condition
 }
 
-// Env has the inputs that all expressions of a statement share. Other inputs are the arguments of the columns.
+// Env has the inputs that all expressions of a statement share. All other inputs are the Arguments of a single column.
 type Env struct {
 	// Zone is the time zone in which times are cut to intervals.
 	Zone Zone
 	// Counting is the way in which Unique measures count.
 	Counting Counting
-	// Visits means that rows have the Counters' numbers: they are rows of visits or sessions.
+	// Visits is true if the rows are visits or sessions, which have the numbers of the Counters.
 	Visits bool
 	// Hosts are the site's own hosts.
 	Hosts []string
-	// States means that rows have the aggregate states of [Column.States].
+	// States is true if the rows have the aggregate states of [Column.States].
 	States bool
 }
 
-// Counting is a way to count different values.
+// Counting is a way to count distinct values.
 type Counting uint8
 
-// These are the ways to count, the most exact way first.
+// These are the ways to count, beginning with the most exact way.
 const (
 	CountExact    Counting = iota
 	CountTotals            // fast, for a single cell: exact up to TotalsExactly
@@ -163,7 +164,7 @@ type Value interface {
 	// Parse reads one filter value into the Go value that is bound as Type.
 	// Its error completes the sentence "<path> ...".
 	Parse(raw jsontext.Value) (any, error)
-	// New returns a pointer for scanning the value of Expr.
+	// New returns a pointer into which the value of Expr can be scanned.
 	New() any
 	// Append writes a scanned value as JSON.
 	Append(dst []byte, scanned any) []byte
@@ -179,7 +180,8 @@ var (
 	ClaimProperty = byName["visitorClaimProperty"]
 )
 
-// LastTime is the time of a group's last event. In requests its name is datetime: see the query package's document.
+// LastTime is the time of a group's last event. Requests use it under the name datetime: see the document of package
+// query.
 var LastTime = func() *Column {
 	c := metric(Datetime.Name, timeValue{}, nil, "Time of the last event.", lastEvent.count, lastEvent)
 	return &c
@@ -191,8 +193,7 @@ func ByName(name string) (*Column, bool) {
 	return c, ok
 }
 
-// Columns returns the column table in the order of the documents. Callers must
-// not change it.
+// Columns returns the column table in the order in which the documents list the columns. Callers must not change it.
 func Columns() []Column { return columns }
 
 var byName, fields, knownFields = index(columns)
@@ -210,12 +211,12 @@ func index(list []Column) (map[string]*Column, []Field, uint64) {
 			stored = append(stored, f)
 		}
 	}
-	// The log encoding holds an event's fields by ascending id.
+	// The log encoding has an event's fields in the order of their ids.
 	slices.SortFunc(stored, func(a, b Field) int { return int(a.id) - int(b.id) })
 	return names, stored, mask
 }
 
-// String is the privacy class's word in the documents.
+// String returns the word for the privacy class in the documents.
 func (p Privacy) String() string {
 	return [...]string{Content: "content", Coarse: "coarse", Pseudonym: "pseudonym", Personal: "personal"}[p]
 }

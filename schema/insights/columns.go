@@ -4,7 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// columns is the column table. The schema, the log encoding, validation, queries and the documents are made from its
+// columns is the column table. The schema, the log encoding, validation, queries and the documents are derived from its
 // rows.
 //
 // To add a column, add a row. If the event has a new member, add this member in event.go. Field ids never change and
@@ -77,7 +77,8 @@ var columns = append([]Column{
 		},
 		Doc:  "The H3 cell of the visitor's location at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
-		Rank: &Rank{ // the centre follows from the cell
+		// Sort by the index of the cell, because the centre follows from the index.
+		Rank: &Rank{
 			Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("tupleElement", value, sqltree.Int(1)) },
 			New: func() any { return new(string) },
 		},
@@ -299,7 +300,7 @@ var columns = append([]Column{
 	},
 }, channelColumns()...)
 
-// The largest numbers that an event may have, and the range of HTTP's statuses.
+// These are the largest numbers that an event may have, and the range of HTTP status codes.
 const (
 	MaxResults        = 1_000_000
 	MaxEngagedSeconds = 86_400
@@ -308,7 +309,8 @@ const (
 	MaxHTTPStatus     = 599
 )
 
-// balanceOf ranks a metric of several counts by the difference of two of these counts.
+// balanceOf returns the column of a metric with several counts. Order sorts this column by the difference of two of the
+// counts.
 func (c Column) balanceOf(plus, minus int64) Column {
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
@@ -319,7 +321,7 @@ func (c Column) balanceOf(plus, minus int64) Column {
 	return c
 }
 
-// allOf is a metric of several counts.
+// allOf returns the aggregate of a metric with several counts.
 func allOf(counters []*Counter) func(Env) sqltree.Expr {
 	return func(env Env) sqltree.Expr {
 		counts := make([]sqltree.Expr, len(counters))

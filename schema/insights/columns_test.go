@@ -243,7 +243,7 @@ func TestPublishedColumns(t *testing.T) {
 	}
 }
 
-// TestAppendText compares AppendText with encoding/json.
+// TestAppendText compares the result of AppendText with the result of encoding/json.
 func TestAppendText(t *testing.T) {
 	t.Parallel()
 	all := make([]byte, 256)
@@ -265,8 +265,7 @@ func TestAppendText(t *testing.T) {
 	}
 }
 
-// TestValues has one row for each kind of value: the input, and the value that is
-// read or the error.
+// TestValues has rows for each kind of value. A row has the input, and the value that is read or the error.
 func TestValues(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -341,8 +340,8 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestLinkKindsOfTheContract checks that the column has exactly the kinds of the published contract (facts §3.6). Links of
-// other kinds are accepted and stored, and have no value there.
+// TestLinkKindsOfTheContract checks that the column has exactly the kinds of the published contract (facts §3.6). Links
+// of other kinds are accepted and stored, but have no value in this column.
 func TestLinkKindsOfTheContract(t *testing.T) {
 	t.Parallel()
 	published := strings.Fields("url page file anchor space collection user reusable-content")
@@ -359,7 +358,7 @@ func TestLinkKindsOfTheContract(t *testing.T) {
 	}
 }
 
-// TestSectionsAreShown checks the form of section ids in answers.
+// TestSectionsAreShown checks the form of section ids in responses.
 func TestSectionsAreShown(t *testing.T) {
 	t.Parallel()
 	column, _ := ByName("siteSection")

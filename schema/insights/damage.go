@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// damageCodes are the engine's error codes of files that are not as they were written. Their source is ClickHouse's
-// ErrorCodes.cpp.
+// damageCodes has the engine's error codes for files that have changed since they were written. The codes are from
+// ClickHouse's ErrorCodes.cpp.
 var damageCodes = []int32{
 	32,  // ATTEMPT_TO_READ_AFTER_EOF
 	33,  // CANNOT_READ_ALL_DATA
@@ -25,8 +25,8 @@ var damageCodes = []int32{
 	740, // POTENTIALLY_BROKEN_DATA_PART
 }
 
-// IsDamage reports whether an exception of the engine means that its stored files are damaged. A broken connection
-// between two servers has some of the same codes.
+// IsDamage reports whether an exception of the engine means that its stored files are damaged. The message is checked
+// too, because errors of a connection between two servers have some of the same codes.
 func IsDamage(code int32, message string) bool {
 	if code == codeStandard {
 		return strings.Contains(message, "filesystem error") && partName.MatchString(message)
@@ -34,14 +34,14 @@ func IsDamage(code int32, message string) bool {
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
 }
 
-// codeStandard is the code of exceptions of the C++ library. If a part's files are missing, the library throws such an
-// exception.
+// codeStandard is the code of all exceptions of the C++ library. The library throws such an exception if a part's files
+// are missing.
 const codeStandard = 1001
 
-// errorCode is the code in the text of an exception.
+// errorCode matches the code in the text of an exception.
 var errorCode = regexp.MustCompile(`^Code: ([0-9]+)\.`)
 
-// IsDamageText is IsDamage for the text of an exception in the engine's tables.
+// IsDamageText is like IsDamage, for the text of an exception in one of the engine's tables.
 func IsDamageText(text string) bool {
 	found := errorCode.FindStringSubmatch(text)
 	if found == nil {
@@ -54,7 +54,8 @@ func IsDamageText(text string) bool {
 // partName matches the name of a part in a path or in quotes, such as 202611_1_20_3.
 var partName = regexp.MustCompile(`[/'` + "`" + `"]([0-9a-z]+(?:_[0-9]+){3,4})[/'` + "`" + `"]`)
 
-// DamagedPart returns the name of the damaged part in an engine's error; "" if the error has no such name.
+// DamagedPart returns the name of the damaged part from an error of the engine. It returns "" if the error has no such
+// name.
 func DamagedPart(message string) string {
 	found := partName.FindStringSubmatch(message)
 	if found == nil {

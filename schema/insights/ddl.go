@@ -19,21 +19,22 @@ const Table = "events"
 // other types.
 func StatesTable(columns string) string {
 	h := fnv.New64a()
-	_, _ = h.Write([]byte(columns)) // a hash never fails to write
+	_, _ = h.Write([]byte(columns)) // Write of a hash never fails
 	for _, c := range storedColumns() {
 		_, _ = h.Write([]byte(c.Name + c.Type))
 	}
 	return fmt.Sprintf("octavo_states_%016x", h.Sum64())
 }
 
-// StatesTables is the pattern of the names of these tables.
+// StatesTables is a pattern that matches the names that StatesTable returns.
 const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
-// OnDisk is a condition on system.parts that holds for every part. The server lists parts whose files it is removing
-// only in statements that use _state.
+// OnDisk is a condition on system.parts that is true for every part. Use it to make the server also list parts whose
+// files it is removing: it lists them only in statements that use _state.
 const OnDisk = "_state != ''"
 
-// These columns come from an event's place in the log. Partition, offset and index identify a row forever.
+// These are the names of columns whose values come from the log message or the request, and not from the event itself.
+// Partition, offset and index identify a row permanently.
 const (
 	ColumnSite      = "site"
 	ColumnTime      = "time"
@@ -41,49 +42,49 @@ const (
 	ColumnOffset    = "log_offset"
 	ColumnIndex     = "log_index"
 	// ColumnReceived is the second of the message's arrival. An erasure deletes rows that arrived before the erasure.
-	// The table is partitioned by the month of arrival. So an insert makes one or two parts, whatever the times of the
-	// events are.
+	// The table is partitioned by the month of arrival. So an insert makes at most two parts, even if its events have
+	// times in many months.
 	ColumnReceived = "received"
 	// ColumnEventKey has the publishable key with which an event was posted, and the key's generation.
 	ColumnEventKey = "event_key"
 )
 
-// Topology is the events table's place, on one server or on a cluster, with the server's abilities.
+// Topology says whether the events table is on one server or on a cluster, and which features the server has.
 type Topology struct {
-	// Cluster is the cluster's name in the servers' configuration; "" for a single node.
+	// Cluster is the cluster's name in the servers' configuration. It is "" for a single node.
 	Cluster string
-	// Statistics means that the server makes statistics of every column by default. A setting turns them off; older
-	// servers would refuse this setting.
+	// Statistics is true if the server makes statistics of every column by default. StatisticsSetting then turns them
+	// off. Older servers do not know this setting, and would refuse it.
 	Statistics bool
 }
 
-// StatisticsSetting is the table's setting that only servers with Statistics know.
+// StatisticsSetting is a setting of the table. Only servers with Statistics know it.
 const StatisticsSetting = "auto_statistics_types"
 
-// storedColumn is a column of the events table in the server's terms. Default is an expression; "" means the type's
-// default.
+// storedColumn is a column of the events table in the server's terms. Default is an expression. If it is "", the column
+// has the type's default.
 type storedColumn struct {
 	Name, Type, Codec, Default string
 }
 
-// columnDefault is the value for rows older than the column. These rows have no place. The coordinates 0°, 0° would be
-// a place.
+// columnDefault returns the value for rows older than the column. These rows have no place, and the default 0 would be
+// the place at 0°, 0°.
 func (wireDegrees) columnDefault() string { return "nan" }
 
-// columnDefault is for rows older than the column. They have no measured number.
+// columnDefault returns the value for rows older than the column, which have no measured number.
 func (wireMeasured) columnDefault() string { return strconv.Itoa(notMeasured) }
 
-// columnDefault is for rows older than the column, and for rows that an operator inserts by hand.
+// columnDefault returns the value for rows older than the column, and for rows that an operator inserts by hand.
 func (wireDoor) columnDefault() string { return sqltree.Quote(EventDoors.Word(doorAPI)) }
 
-// storedColumns are all columns of the events table.
+// storedColumns returns all columns of the events table.
 func storedColumns() []storedColumn {
 	list := []storedColumn{
 		{Name: ColumnSite, Type: repeatedType, Codec: textCodec},
 		{Name: ColumnPartition, Type: "UInt16", Codec: hashCodec},
 		{Name: ColumnOffset, Type: "UInt64", Codec: "Delta, " + hashCodec},
 		{Name: ColumnIndex, Type: "UInt16", Codec: "Delta, " + hashCodec},
-		// The default is for rows that an operator inserts by hand.
+		// Rows that an operator inserts by hand get the default.
 		{Name: ColumnReceived, Type: "DateTime('UTC')", Codec: hashCodec, Default: "toStartOfDay(now('UTC'))"},
 	}
 	for _, f := range fields {
@@ -96,20 +97,21 @@ func storedColumns() []storedColumn {
 	return list
 }
 
-// tableSetting is a setting of the table that holds rows.
+// tableSetting is a setting of the table that contains the rows.
 type tableSetting struct{ name, value string }
 
-// tableSettings are set on the table, because the server's defaults changed between releases (field notes, §0.3). The
-// windows are the numbers of insert tokens that the server remembers, to drop repeated inserts (ingest/DELIVERY.md). By
-// default a single node remembers no tokens, and a cluster remembers the tokens of the last hour.
+// tableSettings are set on the table, because the server's defaults changed between releases (field notes, §0.3). A
+// window is the number of insert tokens that the server remembers, so that it can drop repeated inserts
+// (ingest/DELIVERY.md). By default a single node remembers no tokens, and a cluster remembers the tokens of the last
+// hour.
 //
 // With the four settings about fsync, an acknowledged insert survives a power cut. The files of the insert, its folder
 // and their names are synced before the server answers. A merged part is synced too, because the replaced parts are
 // deleted soon afterwards. The embedded engine deletes them immediately.
 //
-// A past month gets no more rows, because rows are partitioned by arrival. A day after the month's end the engine
-// merges it into one part. Fewer parts make queries cheaper: a query reads at least a granule of each part, and opens
-// each part's visits.
+// A past month gets no more rows, because rows are partitioned by arrival. The engine merges a month's parts into one
+// part a day after the end of the month. Fewer parts make queries cheaper: a query reads at least a granule of each
+// part, and opens each part's visits.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
@@ -121,8 +123,8 @@ var tableSettings = []tableSetting{
 	{"min_age_to_force_merge_on_partition_only", "1"},
 }
 
-// clusterSettings are added on a cluster. There, Keeper stores the tokens for as long as the log stores its messages.
-// Parts that a replica fetches are also synced.
+// clusterSettings are added on a cluster. On a cluster, Keeper stores the tokens for as long as the log stores its
+// messages. Parts that a replica fetches are also synced.
 var clusterSettings = []tableSetting{
 	{"replicated_deduplication_window", "100000"},
 	{"replicated_deduplication_window_seconds", "604800"},
@@ -130,7 +132,7 @@ var clusterSettings = []tableSetting{
 }
 
 // noStatistics turns statistics off. A query reads the statistics of each part before planning. For a small query over
-// 14 parts of 300,000 events, this took more than half of the time. The statistics improved no plan.
+// 14 parts of 300,000 events, this took more than half of the time. No plan became better because of the statistics.
 var noStatistics = []tableSetting{{StatisticsSetting, "''"}}
 
 func (t Topology) settings() []tableSetting {
@@ -152,11 +154,11 @@ func settingsText(list []tableSetting) string {
 	return strings.Join(text, ", ")
 }
 
-// This is the layout of the table with the rows, in the server's spelling.
+// These constants define the layout of the table that contains the rows, as the server writes them.
 //
 // Rows are partitioned by arrival. With partitions by event time, an import of many years would split every insert into
-// one part for each month. This would also split other sites' events in the insert. Within a part the primary key finds
-// a site's hours.
+// one part for each month. The events of other sites in the same insert would be split too. Within a part, the primary
+// key finds the hours of a site.
 const (
 	PartitionKey = "toYYYYMM(" + ColumnReceived + ")"
 	PrimaryKey   = "(site, toStartOfHour(time))"
@@ -166,8 +168,8 @@ const (
 // compress best.
 const SortKey = "(site, toStartOfHour(time), visitor, session, time)"
 
-// positionIndex is for a sink that takes over a log partition. The sink reads the newest positions, and skips most old
-// rows with the index.
+// A sink that takes over a log partition reads the newest positions of the partition's rows. With positionIndex, it
+// skips most old rows.
 const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULARITY 16"
 
 // timeIndex lets a query about a few days skip the parts of other months.
@@ -178,7 +180,8 @@ const BaselineMark = "octavo baseline "
 
 var comment = "\nCOMMENT " + sqltree.Quote(BaselineMark+strconv.Itoa(schema.Baseline))
 
-// CreateStatements create the events table, in this order. Each is safe to repeat.
+// CreateStatements returns the statements that create the events table, in order. It is safe to execute a statement
+// again.
 func CreateStatements(t Topology) []string {
 	const create = "CREATE TABLE IF NOT EXISTS "
 	body, layout := t.body(), t.layout()+comment
@@ -190,8 +193,8 @@ func CreateStatements(t Topology) []string {
 	path := "/clickhouse/tables/{shard}/{database}/" + local
 	return []string{
 		create + local + on + " " + body + "\nENGINE = ReplicatedMergeTree('" + path + "', '{replica}')\n" + layout,
-		// Rows of one log partition stay on one shard, because an insert has rows of one partition. Only the shard that
-		// knows the insert's token can drop a repeat.
+		// All rows of a log partition are on the same shard. An insert has rows of only one partition, so a repeated
+		// insert reaches the shard that knows its token and can drop it.
 		create + Table + on + " AS " + local + "\nENGINE = Distributed(" + cluster +
 			", currentDatabase(), " + local + ", " + ColumnPartition + ")" + comment,
 	}
@@ -213,7 +216,7 @@ func (t Topology) layout() string {
 	return "PARTITION BY " + PartitionKey + "\nPRIMARY KEY " + PrimaryKey + "\nORDER BY " + SortKey + "\nSETTINGS " + settingsText(t.settings())
 }
 
-// LocalTable is the table that has the rows on each node.
+// LocalTable returns the name of the table that has the rows on each node.
 func (t Topology) LocalTable() string {
 	if t.Cluster == "" {
 		return Table
@@ -221,9 +224,9 @@ func (t Topology) LocalTable() string {
 	return Table + "_local"
 }
 
-// UpgradeStatements returns the statements that give an older table storedColumns. have
-// maps each of the table's columns to its type. visits are the table's projections of
-// visits. The statements add or widen columns and drop no column.
+// UpgradeStatements returns the statements that give a table of an older version all storedColumns. have maps each
+// column of the table to its type. visits has the names of the table's projections of visits. The statements add or
+// widen columns and drop no column.
 func UpgradeStatements(t Topology, have map[string]string, visits []string) []string {
 	var changes, before []string
 	after := ""
@@ -262,9 +265,9 @@ func (t Topology) alter(changes []string) []string {
 	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
 }
 
-// SettingStatements bring an older table's settings up to date. engine is the
-// engine_full of LocalTable in system.tables. They run on every replica, since
-// servers do not replicate settings.
+// SettingStatements returns the statements that bring an older table's settings up to date. engine is the value of
+// engine_full of LocalTable in system.tables. The statements run on every replica, because servers do not replicate
+// settings.
 func SettingStatements(t Topology, engine string) []string {
 	_, have, _ := strings.Cut(engine, " SETTINGS ")
 	is := map[string]string{}
@@ -274,7 +277,7 @@ func SettingStatements(t Topology, engine string) []string {
 	}
 	var change []tableSetting
 	for _, s := range t.settings() {
-		// A table keeps its old granularity.
+		// The granularity of an existing table cannot change.
 		if value, ok := is[s.name]; (!ok || value != strings.Trim(s.value, "'")) && s.name != "index_granularity" {
 			change = append(change, s)
 		}
@@ -299,11 +302,11 @@ func (c storedColumn) definition() string {
 	return text + " CODEC(" + c.Codec + ")"
 }
 
-// normalType is a type without the spaces that the server adds.
+// normalType returns a type without the spaces that the server adds.
 func normalType(t string) string { return strings.ReplaceAll(t, " ", "") }
 
-// clickHouseType is the enumeration's column type: the words with their codes,
-// and ” for absent.
+// clickHouseType returns the enumeration's column type: the words with their codes, and the empty text with the code 0
+// for an absent value.
 func (e *Enum) clickHouseType() string {
 	var b strings.Builder
 	b.WriteString("Enum8('' = 0")

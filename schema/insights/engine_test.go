@@ -58,7 +58,7 @@ func layout(t *testing.T, conn driver.Conn) (types map[string]string, codecs map
 	return types, codecs
 }
 
-// TestCreateIsRepeatable creates the table twice, and then there is nothing to change.
+// TestCreateIsRepeatable creates the table twice, and checks that no upgrade is then needed.
 func TestCreateIsRepeatable(t *testing.T) {
 	t.Parallel()
 	conn := open(t)
@@ -82,8 +82,8 @@ func engine(t *testing.T, conn driver.Conn) (full string) {
 	return full
 }
 
-// TestUpgradeSettings: a table that was created without a deduplication window
-// drops repeated inserts after the upgrade. A second upgrade has nothing to do.
+// TestUpgradeSettings: a table that was created without a deduplication window drops repeated inserts after the
+// upgrade. A second upgrade has no statements.
 func TestUpgradeSettings(t *testing.T) {
 	t.Parallel()
 	conn := open(t)
@@ -110,8 +110,8 @@ func TestUpgradeSettings(t *testing.T) {
 	}
 }
 
-// TestUpgrade upgrades older tables, which have fewer columns and words, to the current table. Rows survive, and a
-// second run has no changes.
+// TestUpgrade upgrades older tables, which have fewer columns and words, to the current table. The rows stay, and a
+// second upgrade has no statements.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	for name, old := range map[string]string{
@@ -159,7 +159,7 @@ func body(create string) string {
 	return create[strings.Index(create, "("):strings.Index(create, "\nENGINE")]
 }
 
-// visitsOf is the definition of the projection of visits in a table's body.
+// visitsOf returns the definition of the projection of visits from the body of a CREATE TABLE.
 func visitsOf(body string) string {
 	return strings.TrimSuffix(body[strings.Index(body, "PROJECTION visits_"):], "\n)")
 }

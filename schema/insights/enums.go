@@ -1,10 +1,10 @@
 package insights
 
-// Code is the stored form of one value of an [Enum]. 0 is "absent".
+// Code is the stored form of one value of an [Enum]. 0 means that the value is absent.
 type Code = int8
 
-// Enum is a closed set of words. A word's code is its place in the list, from 1.
-// Codes are stored and written to the log, so the list is append-only.
+// Enum is a list of allowed words. The code of a word is its place in the list, counted from 1. Codes are stored in the
+// table and the log, so new words are only added at the end of the list.
 type Enum struct {
 	name  string
 	words []string
@@ -19,19 +19,19 @@ func newEnum(name string, words ...string) *Enum {
 	return e
 }
 
-// Name is the enumeration's name in the documents.
+// Name returns the enumeration's name in the documents.
 func (e *Enum) Name() string { return e.name }
 
-// Words returns the allowed words in their order. The caller must not change the list.
+// Words returns the allowed words in the order of their codes. The caller must not change the list.
 func (e *Enum) Words() []string { return e.words }
 
-// Code finds a word. ok is false for a word that is not in the set.
+// Code returns the code of a word. ok is false if the word is not allowed.
 func (e *Enum) Code(word string) (code Code, ok bool) {
 	code, ok = e.codes[word]
 	return code, ok
 }
 
-// Word is the word of a code, "" for 0 and for codes of a newer version.
+// Word returns the word of a code. It returns "" for 0, and for codes of a newer version.
 func (e *Enum) Word(code Code) string {
 	if code < 1 || int(code) > len(e.words) {
 		return ""
@@ -39,7 +39,7 @@ func (e *Enum) Word(code Code) string {
 	return e.words[code-1]
 }
 
-// codeOf is Code for words in this program's source.
+// codeOf is like Code, for words in the source code of this program.
 func (e *Enum) codeOf(word string) Code {
 	code, ok := e.codes[word]
 	if !ok {
@@ -48,7 +48,8 @@ func (e *Enum) codeOf(word string) Code {
 	return code
 }
 
-// The enumerations of facts §3.6 and §10, with Octavo's own event types at the end, and of Octavo's own columns.
+// These are the enumerations of facts §3.6 and §10, and of Octavo's own columns. The event types at the end of the list
+// are Octavo's own.
 var (
 	EventTypes = newEnum("event type",
 		"page_view", "search_open", "search_type_query", "search_open_result",
@@ -88,7 +89,7 @@ var (
 )
 
 // ContentRefMembers returns the names of the string members for a kind of content reference. kind is a code of
-// LinkKinds. The first `required` members are required. The caller must not change names.
+// LinkKinds. The first `required` names are names of required members. The caller must not change the list.
 func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]
 	return m.required, m.names

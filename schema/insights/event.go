@@ -1,17 +1,16 @@
 package insights
 
-// Event is one visitor event after validation and enrichment, ready for the log.
-// Its strings may alias the request's body, so an Event must not outlive the
-// buffer that it was decoded from. Encoders copy what they need.
+// Event is one visitor event after validation and enrichment, ready for the log. Its strings may share memory with the
+// request's body, so an Event must not be used after the buffer of the body is reused. Encoders copy the strings.
 //
 // An empty string, a zero code, a zero rating and a zero Measured mean "absent".
 type Event struct {
 	TimeMillis int64 // event time, milliseconds since 1970 UTC
 	Type       Code  // EventTypes
 
-	// Visitor and Session are keyed hashes of the ids that were sent, never 0.
+	// Visitor and Session are keyed hashes of the ids that were sent. They are never 0.
 	Visitor, Session uint64
-	// VisitorID and SessionID are the ids in plain text, only if the site asks for them.
+	// VisitorID and SessionID are the ids in plain text. They are set only if a setting of the site requires it.
 	VisitorID, SessionID string
 
 	URL, Referrer, ReferrerDomain                          string
@@ -39,7 +38,7 @@ type Event struct {
 	ResultSpace, ResultPage, ResultRecord string
 	FeedbackRating                        Code
 	FeedbackComment                       string
-	AskRating                             int8 // 1, -1, or 0 for absent
+	AskRating                             int8 // 1 or -1; 0 if there is no rating
 	AskResponse                           string
 	AdDomain, AdZone                      string
 	AdPlacement, TrademarkPlacement       Code
@@ -52,11 +51,11 @@ type Event struct {
 
 	AgentClass, AgentVerified, ContentForm Code
 	AgentOperator                          string
-	Door                                   Code   // a code of EventDoors; 0 means api
-	PublishableKey                         string // <key id>.<generation>
+	Door                                   Code   // code of EventDoors; 0 means api
+	PublishableKey                         string // the key's id and generation: <key id>.<generation>
 }
 
-// Measured is a number that an event may lack. The zero value is "not measured".
+// Measured is a number that an event may lack. The zero value means that the number was not measured.
 type Measured uint32
 
 // MeasuredAs returns the value of a number that was measured.

@@ -15,23 +15,25 @@ import (
 // Arguments has the resolved extra parameters of a column in a request. Each parameter has a closed type, or is sent to
 // the server as a bound parameter.
 type Arguments struct {
-	Interval  *Interval // interval of a Time column; nil means exact time
+	Interval  *Interval // interval of a Time column; nil means exact times
 	Precision int       // precision of visitorGeoPoint: H3 resolution 0..15
-	Claim     string    // of visitorClaim
+	Claim     string    // claim of visitorClaim
 }
 
 // Extra is an extra parameter of a column: a row of Extras.
 type Extra struct {
-	Name string // in requests
-	// Required marks a free text that is part of the column's identity. Filters also require it, and answers repeat it.
+	Name string // name in requests
+	// Required is true if the parameter determines which values the column has, such as the name of a claim. Filters
+	// also need such a parameter, and responses repeat it.
 	Required bool
-	// Default sets the value of a parameter that is missing in the request; nil keeps the zero value.
+	// Default sets the value of a parameter that is missing in the request. If it is nil, the parameter has the zero
+	// value.
 	Default func(to *Arguments)
 	// Parse reads the parameter. Its error completes the sentence "<path> ...".
 	Parse func(raw jsontext.Value, to *Arguments) error
-	// Text is the parameter's value, "" for none.
+	// Text returns the parameter's value as text, or "" if there is none.
 	Text func(Arguments) string
-	// Schema is the parameter's JSON Schema, for the OpenAPI document.
+	// Schema returns the parameter's JSON Schema for the OpenAPI document.
 	Schema func() map[string]any
 }
 
@@ -102,32 +104,33 @@ var (
 	Extras = []*Extra{extraInterval, extraPrecision, extraClaim}
 )
 
-// Interval is the size of a time bucket: one row of intervals.
+// Interval is a size of time buckets. The list intervals has them all.
 type Interval struct {
-	Word string // in requests
-	// local buckets follow the calendar: they begin at a time of the local clock. Other buckets begin at a fixed
-	// instant.
+	Word string // name in requests
+	// local is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets
+	// begin at fixed instants.
 	local bool
-	// cut is the SQL expression of the start of a time's bucket, and start computes it in Go. next returns the start of
-	// the bucket after the bucket that starts at t. All times are in UTC.
+	// cut returns the SQL expression for the start of a time's bucket, and start computes the same in Go. next returns
+	// the start of the bucket after the bucket that starts at t. All times are in UTC.
 	cut   func(t sqltree.Expr, week WeekStart) sqltree.Expr
 	start func(t time.Time, week WeekStart) time.Time
 	next  func(t time.Time) time.Time
 }
 
-// minute is the only interval that is shorter than a quarter of an hour. So only short ranges may be cut to minutes.
+// minute is the only interval that is shorter than a quarter of an hour. Only short ranges may be cut to minutes,
+// because rows of visits have no minutes.
 var minute = &Interval{
 	"minute", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfMinute", t) },
 	func(t time.Time, _ WeekStart) time.Time { return t.Truncate(time.Minute) },
 	func(t time.Time) time.Time { return t.Add(time.Minute) },
 }
 
-// Quarters reports whether each bucket consists of whole quarters of an hour, like rows of visits. It returns false for
-// exact time, which is nil.
+// Quarters reports whether each bucket consists of whole quarters of an hour, as rows of visits do. It returns false
+// for exact time, which is nil.
 func (i *Interval) Quarters() bool { return i != nil && i != minute }
 
-// Cuts reports whether a range may be cut to the interval. Only a range of at most a calendar day of the location may
-// be cut to minutes.
+// Cuts reports whether a range may be cut to the interval. A range may be cut to minutes only if it has at most 24
+// hours, or at most one calendar day of the location.
 func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
 	if i != minute || to.Sub(from) <= 24*time.Hour {
 		return true
@@ -135,7 +138,7 @@ func (i *Interval) Cuts(from, to time.Time, location *time.Location) bool {
 	return !to.After(OnDay(from.In(location), func(d Day) Day { return d.AddDays(1) }))
 }
 
-// intervals are the intervals that a request may name, from the shortest.
+// intervals are the intervals that a request may name, beginning with the shortest.
 var intervals = []*Interval{
 	minute,
 	{"hour", false, func(t sqltree.Expr, _ WeekStart) sqltree.Expr { return sqltree.Call("toStartOfHour", t) },
@@ -152,7 +155,7 @@ var intervals = []*Interval{
 		func(t time.Time) time.Time { return DayOf(t).AddMonths(1).UTC() }},
 }
 
-// startOfWeek reads the first day of a week. The engine's weeks begin on Monday.
+// startOfWeek returns the expression for the first day of a time's week. The engine's weeks begin on Monday.
 func startOfWeek(t sqltree.Expr, week WeekStart) sqltree.Expr {
 	if week == 0 {
 		return sqltree.Call("toStartOfWeek", t, sqltree.Int(1))
@@ -162,7 +165,7 @@ func startOfWeek(t sqltree.Expr, week WeekStart) sqltree.Expr {
 	return sqltree.Call("addDays", monday, after)
 }
 
-// Rank orders intervals by length. The rank of exact time, which is nil, is 0.
+// Rank returns the rank of an interval in the order of length. Exact time, which is nil, has the rank 0.
 func (i *Interval) Rank() int { return slices.Index(intervals, i) + 1 }
 
 func intervalWords() []string {

@@ -11,7 +11,7 @@ type Field struct {
 	id    uint8
 	Name  string // column name in ClickHouse
 	Type  string // ClickHouse type
-	Codec string // ClickHouse codec, "" for the table's default
+	Codec string // ClickHouse codec; "" means the table's default
 	wire  wireType
 }
 
@@ -24,11 +24,12 @@ type wireType interface {
 	buffer() fieldBuffer
 }
 
-// fieldBuffer collects a field's values, row by row. Its strings alias the message from which they were read.
+// fieldBuffer collects a field's values, row by row. Its strings share memory with the message from which they were
+// read.
 type fieldBuffer interface {
 	take(r *reader)
 	absent()
-	values() any // returns a slice that clickhouse-go appends unchanged
+	values() any // returns a slice that clickhouse-go appends as it is
 	truncate(n int)
 }
 
@@ -55,7 +56,7 @@ func (k wireCode) buffer() fieldBuffer {
 	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
-// wireDoor is the door of an event. An absent value means api. Rows from before the column and messages of the api door
+// wireDoor encodes the door through which an event came. An absent value means the door api: messages with this door
 // have no value.
 type wireDoor struct{ wireCode }
 
@@ -80,7 +81,7 @@ func (k wireFlag) buffer() fieldBuffer {
 	return &buffer[uint8]{read: func(*reader) uint8 { return 1 }}
 }
 
-// wireMeasured is a number that an event may lack. Absent is notMeasured.
+// wireMeasured encodes a number that an event may lack. An absent number is stored as notMeasured.
 type wireMeasured struct{ get func(*Event) Measured }
 
 func (k wireMeasured) put(dst []byte, e *Event) ([]byte, bool) {
@@ -114,7 +115,7 @@ func (k wireTime) put(dst []byte, e *Event) ([]byte, bool) {
 
 func (k wireTime) buffer() fieldBuffer { return &buffer[int64]{read: (*reader).varint} }
 
-// wireDegrees is a coordinate. Absent is NaN.
+// wireDegrees encodes a coordinate. An absent coordinate is stored as NaN.
 type wireDegrees struct{ get func(*Event) float32 }
 
 func (k wireDegrees) put(dst []byte, e *Event) ([]byte, bool) {
@@ -169,8 +170,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values and clears the others. So an empty buffer does not keep the messages of the last
-// batch in memory.
+// truncate keeps the first n values and clears the others. Otherwise an empty buffer would keep the messages of the
+// last batch in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

@@ -3,23 +3,25 @@ package insights
 import "fmt"
 
 const (
-	// LiveTop is the number of pages, paths, sources and countries of a live answer.
+	// LiveTop is the largest number of pages, paths, sources and countries in a live response.
 	LiveTop = 10
-	// liveTitles bounds the pairs of a path and a title of a live answer. A path has several titles if they change.
+	// liveTitles bounds the pairs of a path and a title in a live response. A path has several titles if its title has
+	// changed.
 	liveTitles = 5 * LiveTop
 )
 
-// LiveQuery is a part of a live answer.
+// LiveQuery is the query for a part of a live response.
 type LiveQuery struct {
-	// Name is the member of the answer.
+	// Name is the name of the part's member in the response.
 	Name string
-	// Active means that the range is the time within which a visitor counts as active.
+	// Active is true if the query's range is the time within which a visitor is active.
 	Active bool
-	// Members are members of an aggregate request, without range.
+	// Members has the JSON members of an aggregate request, except the range.
 	Members string
 }
 
-// LiveQueries returns the parts of a live answer. Every program counts as an agent.
+// LiveQueries returns the queries for a live response. In it, every program that is not a browser of a person is an
+// agent.
 func LiveQueries() []LiveQuery {
 	const (
 		perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime"},`

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns of optional numbers, and the metrics of their means. The store has notMeasured in place of
-// an absent number. So 0 is always a measured number.
+// This file has the columns of optional numbers, and the metrics of their means. The table has notMeasured in place of
+// an absent number, so 0 is always a measured number.
 
 const notMeasured = -1
 
@@ -24,7 +24,8 @@ func isMeasured(name string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Ge, sqltree.Col(name), sqltree.Int(0))
 }
 
-// measuredDimension is a dimension of one number from least to most. Comparisons leave out events without the number.
+// measuredDimension builds a dimension with a number from least to most. Comparisons leave out events without the
+// number.
 func measuredDimension(name string, f Field, least, most int64, doc string) Column {
 	return Column{
 		Name: name, Roles: Filter | Group, Value: measuredValue{least, most}, Operators: comparison, Null: AsNull,
@@ -34,7 +35,7 @@ func measuredDimension(name string, f Field, least, most int64, doc string) Colu
 	}
 }
 
-// measuredMean is the metric of the mean of a number. Events of one type with this number count.
+// measuredMean builds the metric for the mean of a number, over the events of one type that have this number.
 func measuredMean(name, doc, eventType, column string) Column {
 	typ := EventTypes.codeOf(eventType)
 	is := func() sqltree.Expr {
@@ -71,7 +72,7 @@ func measuredCounters() (list []*Counter) {
 	return list
 }
 
-// measuredValue is an integer from a small range, or null.
+// measuredValue is an integer from least to most, or null.
 type measuredValue struct{ least, most int64 }
 
 func (v measuredValue) Shape() string {
@@ -99,12 +100,13 @@ func (measuredValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendInt(dst, n, 10)
 }
 
-// meanMetric is a mean. It is null without values.
+// meanMetric builds a metric for a mean. The mean is null if there are no values.
 func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Counter) Column {
 	c := metric(name, meanValue{}, comparison, doc, mean, counters...)
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
-	// A missing mean sorts like an absent value, before all other values. The bits of non-negative numbers sort like
-	// the numbers, and cursors contain them without loss.
+	// A missing mean is sorted before all other values, as an absent value is. The rank is the bits of the number as an
+	// integer: for numbers that are not negative, the bits have the same order as the numbers, and a cursor contains
+	// them without loss.
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
 			none := sqltree.Call("toFloat64", sqltree.Int(-1))

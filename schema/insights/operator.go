@@ -12,15 +12,16 @@ import (
 
 // Operator is a filter operator: one row of Operators.
 type Operator struct {
-	Word  string // in requests
-	Arity int    // the required number of values; 0 means any number
-	// Most is the largest number of values, if it is not the request's own limit.
+	Word  string // name in requests
+	Arity int    // required number of values; 0 means any number
+	// Most is the largest number of values. If it is 0, only the request's own limit applies.
 	Most int
-	// Negated operators select all events that their condition does not select, including events without a value.
+	// Negated is true if the operator selects all events that its condition does not select, including events without a
+	// value.
 	Negated bool
-	// Ordered operators compare a value with another by their order.
+	// Ordered is true if the operator compares values by their order.
 	Ordered bool
-	// parse reads a value, if it is not a value of the column.
+	// parse reads a value of the filter. If it is nil, the filter has values of the column.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
 }
@@ -34,10 +35,10 @@ func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
 	return c.Value.Parse(raw)
 }
 
-// OpIn is the operator of a filter without an operator.
+// OpIn is the operator of a filter that does not name an operator.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
-// The texts and patterns of one filter are tried one by one on every event.
+// These bounds limit the work of a filter, because its texts and patterns are tried one by one on every event.
 const (
 	maxTexts   = 100
 	maxPattern = 256 // characters
@@ -64,12 +65,12 @@ var Operators = []*Operator{
 
 // These are the operators of columns, by the properties of their values.
 var (
-	equality   = Operators[:2:2]                                                  // no order
-	comparison = Operators[:6:6]                                                  // an order
-	textual    = append(equality[:len(equality):len(equality)], Operators[6:]...) // parts
+	equality   = Operators[:2:2]                                                  // for values without an order
+	comparison = Operators[:6:6]                                                  // for values with an order
+	textual    = append(equality[:len(equality):len(equality)], Operators[6:]...) // for texts, which have parts
 )
 
-// OperatorWords are the words of a column's operators.
+// OperatorWords returns the words of operators.
 func OperatorWords(operators []*Operator) []string {
 	words := make([]string, len(operators))
 	for i, o := range operators {
@@ -96,8 +97,8 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest returns the condition of an operator on texts: test must hold for a text of the column and one of the
-// values.
+// textTest returns the condition of an operator on texts: it is true if test is true for a text of the column and one
+// of the values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		meets := func(text sqltree.Expr) sqltree.Expr {
@@ -116,7 +117,7 @@ func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Ar
 
 func parseTextOf(raw jsontext.Value) (any, error) { return parseText(raw) }
 
-// parsePattern reads a regular expression in RE2 syntax, in which a dot matches any character. Go's parser and the
+// parsePattern reads a regular expression in RE2 syntax, in which a dot also matches a newline. Go's parser and the
 // engine's parser accept the same expressions, except that Go's parser knows some newer names of scripts.
 func parsePattern(raw jsontext.Value) (any, error) {
 	pattern, err := parseString(raw)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// otherWords has the words that other products and SQL use for our known names. The words are in lower case, without _,
-// - and spaces. more is text that follows the known name in the suggestion.
+// otherWords has the words that other products and SQL use for names that requests may have. The words are in lower
+// case, without _, - and spaces. more is text that follows the known name in the suggestion.
 var otherWords = []struct {
 	words []string
 	known string
@@ -54,8 +54,8 @@ var otherWords = []struct {
 	{[]string{"feedback"}, "page_post_feedback", ""},
 }
 
-// Meant returns our known name for a word of another product or of SQL, and a text that completes the name. It returns
-// "" if the word is not in the list.
+// Meant returns the name that requests use for a word of another product or of SQL. more is text that follows the name
+// in a suggestion. It returns "" if the word is not in the list.
 func Meant(word string, known []string) (name, more string) {
 	word = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word))
 	for _, other := range otherWords {

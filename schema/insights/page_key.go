@@ -11,16 +11,16 @@ import (
 
 // This file has the columns that group events by page, for lists of pages. Requests cannot use them.
 
-// These members identify a page in requests and answers: the page of a space, or the path of its addresses.
+// These members identify a page in requests and responses: the page of a space, or the path of its addresses.
 const (
 	SpaceMember = "space"
 	PageMember  = "page"
 	PathMember  = "path"
 )
 
-// PageKey is the page of an event: a page of a space. For an event outside of all spaces, it is the canonical path of
-// the address. Its value has a space, a page and a path. For a page of a space the path is "". If the page key is a
-// path, the space and the page are "". An event of a space without a page has no page key.
+// PageKey is the column of an event's page. This is a page of a space or, for an event outside of all spaces, the
+// canonical path of the address. Its value has a space, a page and a path. For a page of a space the path is "". If the
+// page key is a path, the space and the page are "". An event of a space without a page has no page key.
 var PageKey = &Column{
 	Name: "page key", Roles: Group, Value: pageKeyValue{}, Null: Excluded,
 	Expr: func(Arguments, Env) sqltree.Expr {
@@ -41,13 +41,14 @@ var PageKey = &Column{
 	},
 }
 
-// PageHash reads a hash of an event's page key. Pages with different keys have different hashes, see [KeyOfGroup].
+// PageHash returns the expression for a hash of an event's page key. Pages with different keys have different hashes,
+// see [KeyOfGroup].
 func PageHash() sqltree.Expr { return KeyOfGroup(PageKey.Grouped.Keys()) }
 
-// PageViewed is the condition that an event is a view of a page with a page key.
+// PageViewed returns the condition that an event is a view of a page with a page key.
 func PageViewed() sqltree.Expr { return sqltree.AllOf(isPageView(), PageKey.HasValue()) }
 
-// OfPage is the condition that an event is about a page of a space.
+// OfPage returns the condition that an event is about a page of a space.
 func OfPage(space, page string) sqltree.Expr {
 	text := func(name, value string) sqltree.Expr {
 		return sqltree.Bin(sqltree.Eq, sqltree.Col(name), sqltree.Param(sqltree.T("String"), value))
@@ -55,7 +56,7 @@ func OfPage(space, page string) sqltree.Expr {
 	return sqltree.AllOf(text("space", space), text("page", page))
 }
 
-// AtPath is the condition that an event's address has a path, with or without a slash at its end.
+// AtPath returns the condition that an event's address has a path, with or without a slash at its end.
 func AtPath(path string) sqltree.Expr {
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
@@ -63,7 +64,8 @@ func AtPath(path string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, canonicalPath(sqltree.Col("url")), sqltree.Param(sqltree.T("String"), path))
 }
 
-// LastSeen reads the space, the page, the path and the title of the last event of a group of events with one page key.
+// LastSeen returns expressions for a group of events with the same page key: the space, the page, the path and the
+// title of the last of these events.
 func LastSeen() []sqltree.Expr {
 	last := func(e sqltree.Expr) sqltree.Expr {
 		return sqltree.Call("argMax", sqltree.Call("toString", e), SentNumber())
@@ -85,7 +87,7 @@ func pageKey(space, page, path sqltree.Expr) sqltree.Expr {
 		sqltree.Call("tuple", space, page, none))
 }
 
-// canonicalPath reads the path of a URL without a slash at its end.
+// canonicalPath returns the expression for the path of a URL, without a slash at its end.
 func canonicalPath(url sqltree.Expr) sqltree.Expr {
 	path := urlPath(url)
 	letters := sqltree.Call("length", path)
@@ -94,7 +96,7 @@ func canonicalPath(url sqltree.Expr) sqltree.Expr {
 		sqltree.Call("substring", path, sqltree.Int(1), sqltree.Bin(sqltree.Sub, letters, sqltree.Int(1))), path)
 }
 
-// pageKeyValue is a tuple of three texts, which occurs in no request or answer.
+// pageKeyValue is a tuple of three texts. No request or response contains such a value.
 type pageKeyValue struct{}
 
 func (pageKeyValue) Shape() string                     { return "page" }
@@ -110,8 +112,8 @@ func (pageKeyValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, ']')
 }
 
-// LastTitle is the title of a group's last event with a title. If several such events have the same time, it is the
-// greatest title.
+// LastTitle is the column with the title of a group's last event that has a title. If several such events have the same
+// time, it is the title that comes last in the alphabet.
 var LastTitle = func() *Column {
 	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {
 		return sqltree.Call("tupleElement", lastTitle.count(env), sqltree.Int(2))
@@ -119,7 +121,7 @@ var LastTitle = func() *Column {
 	return &c
 }()
 
-// lastTitle is the time and the title of the last event with a title.
+// lastTitle is the aggregate with the time and the title of the last event that has a title.
 var lastTitle = &Counter{
 	Name: "last_title", last: true, is: notEmpty("page_title"), value: func() sqltree.Expr {
 		return sqltree.Call("tuple", TimeExpr(), sqltree.Call("toString", sqltree.Col("page_title")))

@@ -1,14 +1,14 @@
 package insights
 
-// Reason is the cause for refusing an event or its request: one row of Reasons.
+// Reason is a reason for refusing an event or its whole request. It is a row of Reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
-	Status    int    // HTTP status of the answer
+	Status    int    // HTTP status of the response
 	Retryable bool   // whether the same request may succeed later
 	Doc       string
 }
 
-// The reasons of refusal. Metrics, answers and documents read these rows.
+// The reasons of refusal. Metrics, responses and documents use these rows.
 var (
 	NotJSON         = &Reason{"not_json", 400, false, "The body is not a JSON object with an array `events`."}
 	TooManyEvents   = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}

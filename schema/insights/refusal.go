@@ -3,19 +3,19 @@ package insights
 import "fmt"
 
 // Refusal is the error of a request whose events were not accepted. The events are not stored. If Reason is retryable,
-// they may be stored.
+// however, they may have been stored.
 //
-// Message is public. It contains only our own field names and limits, never a sent value.
+// Message is public. It contains only names of fields and limits, and never a value from the request.
 type Refusal struct {
 	Reason  *Reason
 	Index   int    // the event's index in the request; -1 means the whole request
-	Field   string // path from the body's root, as in events[3].session.visitorId; "" for the whole body
+	Field   string // path from the body's root, such as events[3].session.visitorId; "" for the whole body
 	Problem string // completes the sentence "<field> …"
 	Message string // Field and Problem
-	Cause   error  // private: for logs, never for an answer
+	Cause   error  // private: for logs, and never in a response
 }
 
-// Error is the text for logs: unlike Message it includes the private cause.
+// Error returns the text for logs. Unlike Message, it includes the private cause.
 func (e *Refusal) Error() string {
 	if e.Cause != nil {
 		return e.Message + ": " + e.Cause.Error()
@@ -32,7 +32,7 @@ func (e *Refusal) Because(cause error) *Refusal {
 	return e
 }
 
-// Refuse refuses a whole request.
+// Refuse returns the refusal of a whole request.
 func Refuse(reason *Reason, field, problem string) *Refusal {
 	message := problem
 	if field != "" {
@@ -41,8 +41,7 @@ func Refuse(reason *Reason, field, problem string) *Refusal {
 	return &Refusal{Reason: reason, Index: -1, Field: field, Problem: problem, Message: message}
 }
 
-// RefuseEvent refuses a request for one of its events. field is the path within
-// the event.
+// RefuseEvent returns the refusal of a request because of one of its events. field is the path within the event.
 func RefuseEvent(reason *Reason, index int, field, problem string) *Refusal {
 	path := fmt.Sprintf("events[%d]", index)
 	if field != "" {

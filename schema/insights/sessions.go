@@ -7,41 +7,43 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// A session is all events of a visitor with one session id. Columns of sessions read all events of the session, even
-// events that the query's conditions exclude. They also read events outside of the query's range, up to SessionReach.
+// A session has all events of a visitor with the same session id. Columns of sessions read all events of the session,
+// even events that the query's conditions exclude. They also read events outside of the query's range, up to
+// SessionReach.
 
-// Sessions are made of all events except events of quietTypes. Events of quietTypes accompany other events and begin no
-// session. They do not change bounces, entry and exit pages, or the number of sessions. But a session's duration
-// extends to its last event of any type, because page_leave measures the last page best.
+// Events of quietTypes accompany other events, and do not make a session. They do not change bounces, entry and exit
+// pages, or the number of sessions. However, a session lasts until its last event of any type, because page_leave shows
+// best how long a visitor read the last page.
 
-// SessionReach is the time before and after a range within which events still belong to the range's sessions. A session
-// of at most this length has equal values in a query about its day and in a query about its month. A working day of a
-// reader's open tab is shorter. A statement reads twice the reach in addition to its range.
+// SessionReach is the time before and after a range in which events still belong to the range's sessions. A session
+// that is not longer has the same values in a query about its day and in a query about its month. A tab that a reader
+// leaves open for a working day makes a shorter session. In addition to its range, a statement reads this time twice:
+// before and after the range.
 const SessionReach = 12 * time.Hour
 
-// sessionReachDoc is the end of the documentation of columns of sessions.
+// sessionReachDoc is the end of the documentation of each column about sessions.
 const sessionReachDoc = " A session counts where it has an event. It is all of its events, also those up to 12 " +
 	"hours before and after the range."
 
-// SessionPart is something about a session that statements read as a column.
+// SessionPart is a property of a session that statements read as a column.
 type SessionPart struct {
 	Name string
-	// Of aggregates it from the session's events.
+	// Of returns the expression that aggregates the part from the session's events.
 	Of func() sqltree.Expr
 	// Numbers are the part's columns in rows that combine several events. OfNumbers aggregates the part from these rows
-	// of the session. A part without Numbers is only read from events.
+	// of the session. A part without Numbers can be read only from events.
 	Numbers   []SessionNumber
 	OfNumbers func() sqltree.Expr
-	// First is the expression for a part about all sessions of a visitor; it reads the visitor's first event. Such a
-	// part does not have Of.
+	// First is set for a part about the visitor, and not about a single session. It returns the expression that reads
+	// the visitor's first event. Such a part does not have Of.
 	First func() sqltree.Expr
 }
 
-// SessionNumber is a number in a row of some of a session's events.
+// SessionNumber is a number in a row that combines some of a session's events.
 type SessionNumber struct {
 	Name    string
-	OfEvent func() sqltree.Expr // in a row of the events table
-	OfVisit func() sqltree.Expr // in a row of visits
+	OfEvent func() sqltree.Expr // the number in a row of the events table
+	OfVisit func() sqltree.Expr // the number in a row of visits
 }
 
 var rowViews = SessionNumber{
@@ -72,31 +74,32 @@ var (
 	}}
 )
 
-// UnixMillis reads an event's time as a number.
+// UnixMillis returns the expression for an event's time, in milliseconds since 1970.
 func UnixMillis() sqltree.Expr { return sqltree.Call("toUnixTimestamp64Milli", TimeExpr()) }
 
 func isPageView() sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(EventTypes.codeOf("page_view"))))
 }
 
-// SentOrder reads the numbers by which events are ordered: the time, and then the place in the log. So events of a
-// request with equal times are in the order of sending.
+// SentOrder returns the expressions by which events are sorted: the time, and then the place in the log. So events of a
+// request with equal times are in the order in which they were sent.
 func SentOrder() []sqltree.Expr {
 	return []sqltree.Expr{
 		UnixMillis(), sqltree.Col(ColumnPartition), sqltree.Col(ColumnOffset), sqltree.Col(ColumnIndex),
 	}
 }
 
-// viewedPage reads the page of the page view with the least or the greatest number. The number combines all parts of
-// SentOrder, so that states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
+// viewedPage returns the expression for the page of the first or the last page view. aggregate finds the page view with
+// the smallest or the largest SentNumber. This number combines all parts of SentOrder, so that states are small: 42
+// bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return aggregate(pageOfSpace(Arguments{}, Env{}), SentNumber(), isPageView())
 }
 
-// timeShift is how many bits of a SentNumber are right of the time.
+// timeShift is the number of bits of a SentNumber below the bits of the time.
 const timeShift = 86
 
-// SentNumber is a single number with the order of SentOrder.
+// SentNumber returns the expression for a single number that sorts events as SentOrder does.
 func SentNumber() (number sqltree.Expr) {
 	order := SentOrder()
 	for i, left := range []int64{timeShift, 70, 16, 0} {
@@ -110,7 +113,7 @@ func SentNumber() (number sqltree.Expr) {
 	return number
 }
 
-// SentMillis returns the time of an event, as UnixMillis, from the event's SentNumber.
+// SentMillis returns the expression for the value of UnixMillis, computed from the event's SentNumber.
 func SentMillis(number sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toInt64", sqltree.Call("bitShiftRight", number, sqltree.Int(timeShift)))
 }
@@ -118,8 +121,8 @@ func SentMillis(number sqltree.Expr) sqltree.Expr {
 // VisitorKey returns the column that identifies a visitor of a site.
 func VisitorKey() []sqltree.Expr { return SessionKey()[:1] }
 
-// SessionRows reads the parts of sessions from rows of events. The result has a row for each session, or for each
-// visitor if all parts are about visitors. keys distinguish the rows.
+// SessionRows returns a statement that reads the parts of sessions from rows of events. Its result has a row for each
+// session. If all parts are about visitors, it has a row for each visitor. keys are the columns that identify a row.
 func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Select, keys []sqltree.Expr) {
 	ofVisitor := func(p *SessionPart) bool { return p.First != nil }
 	all := !slices.ContainsFunc(parts, func(p *SessionPart) bool { return !ofVisitor(p) })
@@ -161,7 +164,7 @@ func SessionRows(events *sqltree.Select, parts []*SessionPart) (rows *sqltree.Se
 // SessionKey returns the columns that identify a session of a site.
 func SessionKey() []sqltree.Expr { return []sqltree.Expr{VisitorHash(), sqltree.Col(columnSession)} }
 
-// The columns of SessionKey.
+// These are the names of the columns of SessionKey.
 const (
 	columnVisitor = "visitor"
 	columnSession = "session"
@@ -169,20 +172,20 @@ const (
 
 // Actor is the unit to which events belong: a visitor or a session.
 type Actor struct {
-	Word string // in requests
+	Word string // name in requests
 	Key  []sqltree.Expr
 }
 
-// Actors are the actors that a request may name, the default first.
+// Actors has the actors that a request may name. The first actor is the default.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
-// RowOf is the expression that reads the part for a session's row from rows that already have it.
+// RowOf returns the expression for the part in a session's row, if the session's rows of events already have the part.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
-// CountOf is the number of such events in a row that combines several events.
+// CountOf returns the expression for the number of counted events in a row that combines several events.
 func (c *Counter) CountOf() sqltree.Expr { return c.count(Env{}) }
 
-// CountIn is CountOf of the events that meet a condition.
+// CountIn is like CountOf, for the events that meet a condition.
 func (c *Counter) CountIn(condition sqltree.Expr) sqltree.Expr {
 	switch {
 	case c.is != nil:
@@ -196,18 +199,19 @@ func (c *Counter) CountIn(condition sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("countIf", condition)
 }
 
-// Names of columns of groups that sessions have events in.
+// These are the names of columns about the groups in which a session has events.
 const (
 	// GroupKey is the number of a group.
 	GroupKey  = "group_key"
 	groupCell = "group_cell"
 )
 
-// groupBits is the number of bits of a group's number. The last bit of a cell reports whether the event makes sessions.
+// groupBits is the number of bits of a group's number. A cell has these bits, and one more bit that says whether the
+// event makes sessions.
 const groupBits = 63
 
-// KeyOfGroup is the number of a group of events. keys identify the group. The number is a hash. An attacker would need
-// 2^63 attempts to make a group with another group's number.
+// KeyOfGroup returns the expression for the number of a group of events. keys identify the group. The number is a hash
+// of the keys. An attacker would need 2^63 attempts to make a group with the number of another group.
 func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	if len(keys) == 0 {
 		return sqltree.Call("toUInt64", sqltree.Int(0))
@@ -224,8 +228,8 @@ func KeyOfGroup(keys []sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", hash, sqltree.Int(1<<groupBits-1))
 }
 
-// madeOf is a column in a row that combines some of a session's events. It is true if one of these events makes
-// sessions.
+// madeOf is the name of a column in a row that combines some of a session's events. The column is true if one of these
+// events makes a session.
 const madeOf = "row_is_of_session"
 
 // SessionRow returns the columns that [SessionsInGroups] reads from a row of events or of visits.
@@ -251,11 +255,11 @@ func SessionRow(parts []*SessionPart, visits bool, types []Code) (columns []sqlt
 	return columns
 }
 
-// SessionsInGroups reads sessions in one pass. The rows are events or, if env.Visits is set, rows with the columns of
-// [SessionRow]. The result has one row for each session and each group in which the session has an event that meets the
-// condition. A row has GroupKey and the parts of its session. The column of SessionEvents shows whether one of the
-// events makes sessions. A session may have two rows in a group: one with an event that makes sessions, and one
-// without. keys distinguish the groups.
+// SessionsInGroups makes a statement that reads sessions in one pass. rows reads events or, if env.Visits is set, rows
+// with the columns of [SessionRow]. The result has one row for each session and each group in which the session has an
+// event that meets the condition. A row has GroupKey and the parts of its session. The column of SessionEvents says
+// whether one of these events makes a session. A session may have two rows in a group: one for events that make a
+// session, and one for other events. keys identify the groups.
 func SessionsInGroups(
 	rows *sqltree.Select, env Env, parts []*SessionPart, keys []sqltree.Expr, condition sqltree.Expr,
 ) {
@@ -287,8 +291,8 @@ func SessionsInGroups(
 	column(sqltree.Call("bitAnd", sqltree.Col(groupCell), one), SessionEvents.Name)
 }
 
-// sessionMetric is a mean over sessions. A row of the statement is a session in a group. A row counts only if one of
-// its events makes sessions.
+// sessionMetric builds a metric for a mean over sessions. Each row of the statement is a session in a group. The mean
+// includes a row only if one of its events makes a session.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
 	c := meanMetric(name, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() }, SessionEvents)
 	c.Session = parts
@@ -307,7 +311,8 @@ func pagesPerSession() sqltree.Expr {
 
 func viewingSessions() sqltree.Expr { return sessionsWhere(sqltree.Gt, 0) }
 
-// sessionsWhere counts the sessions whose number of page views satisfies a comparison with n.
+// sessionsWhere returns the expression for the number of sessions whose number of page views satisfies a comparison
+// with n.
 func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
 	views := sqltree.Bin(op, sqltree.Col(sessionViews.Name), sqltree.Int(n))
 	return sqltree.Call("countIf", sqltree.AllOf(views, ofSession()))
@@ -318,16 +323,16 @@ func sessionDuration() sqltree.Expr {
 	return sqltree.Call("divide", millis, sqltree.Bin(sqltree.Mul, sessionsInGroup(), sqltree.Int(1000)))
 }
 
-// sessionsInGroup is the number of sessions.
+// sessionsInGroup returns the expression for the number of sessions in a group.
 func sessionsInGroup() sqltree.Expr { return sqltree.Call("countIf", ofSession()) }
 
-// inSessions returns the column with another way to aggregate it, from rows of sessions.
+// inSessions returns the column with InSessions set.
 func (c Column) inSessions(aggregate func() sqltree.Expr) Column {
 	c.InSessions = aggregate
 	return c
 }
 
-// sessionPage is a dimension of a page of the session.
+// sessionPage builds a dimension for a page of the session, such as the first page.
 func sessionPage(name, doc string, part *SessionPart) Column {
 	return Column{
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
@@ -335,8 +340,8 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 	}
 }
 
-// OfVisitor reports whether the column reads a visitor's first event. The events of a single session are then not
-// enough.
+// OfVisitor reports whether the column reads a visitor's first event. In that case, the events of a single session are
+// not enough.
 func (c *Column) OfVisitor() bool {
 	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }
@@ -347,8 +352,8 @@ func (c *Column) OfSessions() bool {
 	return slices.ContainsFunc(c.Session, own) || slices.Contains(c.Visit, "session")
 }
 
-// Assigned is the condition that a node assigned the event's session. Nodes assign sessions to events from browsers,
-// because browsers send no sessions.
+// Assigned returns the condition that a node of Octavo assigned the event's session. Nodes assign sessions to events
+// from browsers, because browsers send no sessions.
 func Assigned() sqltree.Expr {
 	return sqltree.Bin(sqltree.Ne, sqltree.Call("toInt8", sqltree.Col("door")), sqltree.Int(int64(doorAPI)))
 }

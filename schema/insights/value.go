@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// maxText bounds a filter value: no stored value is longer.
+// maxText bounds the bytes of a text in a filter. No stored value is longer.
 const maxText = 8192
 
 var (
@@ -23,8 +23,8 @@ var (
 	typeTime   = sqltree.T("DateTime64(3,'UTC')")
 )
 
-// JSONOptions are the options for reading requests. If member names are equal, the last member counts. Invalid UTF-8
-// becomes U+FFFD.
+// JSONOptions are the options for reading requests. If an object has several members with the same name, the last one
+// is used. Invalid UTF-8 becomes U+FFFD.
 var JSONOptions = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
 func isNull(raw jsontext.Value) bool { return raw.Kind() == jsontext.KindNull }
@@ -34,7 +34,7 @@ func parseString(raw jsontext.Value) (string, error) {
 	if raw.Kind() != jsontext.KindString {
 		return "", errors.New("must be a string")
 	}
-	s, _ := jsontext.AppendUnquote(nil, raw) // only fails for invalid UTF-8, which it replaces
+	s, _ := jsontext.AppendUnquote(nil, raw) // fails only for invalid UTF-8, which it replaces
 	return string(s), nil
 }
 
@@ -51,7 +51,7 @@ func parseNumber(raw jsontext.Value) (n float64, ok bool) {
 	return n, err == nil && raw.Kind() == jsontext.KindNumber
 }
 
-// Integer reads an integer from least to most, in any notation: 1e2 is 100.
+// Integer reads an integer from least to most, in any notation of JSON: 1e2 means 100.
 func Integer(raw jsontext.Value, least, most int64) (n int64, ok bool) {
 	f, ok := parseNumber(raw)
 	return int64(f), ok && f == math.Trunc(f) && f >= float64(least) && f <= float64(most)
@@ -60,12 +60,12 @@ func Integer(raw jsontext.Value, least, most int64) (n int64, ok bool) {
 // AppendText appends s as a JSON string, in the form that canonical content
 // references have. Bytes that are not UTF-8 become U+FFFD.
 func AppendText(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // its error only reports such bytes
+	dst, _ = jsontext.AppendQuote(dst, s) // the error only reports bytes that are not UTF-8
 	return dst
 }
 
-// MemberError refuses an object for a member that it does not have. The caller knows the path, and adds the name of a
-// similar known member.
+// MemberError is the error about an object with an unknown member. The caller adds the path, and the name of a similar
+// known member.
 type MemberError struct {
 	Member string
 	Known  []string
@@ -73,16 +73,16 @@ type MemberError struct {
 
 func (e *MemberError) Error() string { return "has no member " + strconv.Quote(e.Member) }
 
-// WordError is the error about a word that is not in a closed set, like MemberError for members.
+// WordError is the error about a word that is not one of the allowed words.
 type WordError struct {
-	What  string // such as "an interval"; errors name the value with it
+	What  string // kind of word in the error's text, such as "an interval"
 	Word  string
 	Known []string
 }
 
 func (e *WordError) Error() string { return "must be " + e.What + ", not " + strconv.Quote(e.Word) }
 
-// parseObject reads an object that may only have the members of into.
+// parseObject reads an object into `into`. It refuses members that `into` does not have.
 func parseObject(raw jsontext.Value, into any, known ...string) error {
 	err := json.Unmarshal(raw, into, JSONOptions, json.RejectUnknownMembers(true))
 	if e, ok := errors.AsType[*json.SemanticError](err); ok && errors.Is(e.Err, json.ErrUnknownName) {
@@ -91,7 +91,7 @@ func parseObject(raw jsontext.Value, into any, known ...string) error {
 	return err
 }
 
-// textValue is a string. If null is set, "" reads and filters as null.
+// textValue is a string. If null is set, "" is shown as null, and null in a filter matches it.
 type textValue struct{ null bool }
 
 func (v textValue) Shape() string {
@@ -122,7 +122,8 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	return AppendText(dst, s)
 }
 
-// sectionValue is the id of a site section. Both of its forms are accepted, and one form is shown.
+// sectionValue is the id of a site section. Filters accept both forms of an id, and responses always have the same
+// form.
 type sectionValue struct{ textValue }
 
 func (v sectionValue) Parse(raw jsontext.Value) (any, error) {
@@ -138,7 +139,7 @@ func (v sectionValue) Append(dst []byte, scanned any) []byte {
 	return v.textValue.Append(dst, &shown)
 }
 
-// pathValue is the path of a URL: a filter for the empty path means "/".
+// pathValue is the path of a URL: in a filter, the empty path means "/".
 type pathValue struct{ textValue }
 
 func (v pathValue) Parse(raw jsontext.Value) (any, error) {
@@ -149,7 +150,7 @@ func (v pathValue) Parse(raw jsontext.Value) (any, error) {
 	return value, err
 }
 
-// enumValue is a word of a closed set. If empty is set, "" is also allowed.
+// enumValue is a word of an Enum. If empty is set, "" is also allowed.
 type enumValue struct {
 	enum        *Enum
 	null, empty bool
@@ -169,7 +170,7 @@ func (enumValue) Type() sqltree.Type { return typeString }
 func (enumValue) New() any           { return new(string) }
 
 func (v enumValue) Parse(raw jsontext.Value) (any, error) {
-	// The two published versions write "no value" as null and as "".
+	// There are two published versions of the contract: for an absent value, one has null and the other has "".
 	if (v.null || v.empty) && isNull(raw) {
 		return "", nil
 	}
@@ -190,7 +191,7 @@ func (v enumValue) Append(dst []byte, scanned any) []byte {
 	return textValue{null: v.null}.Append(dst, scanned)
 }
 
-// numberValue is a number of the contract: counts.
+// numberValue is a count, which the contract calls a number.
 type numberValue struct{}
 
 func (numberValue) Shape() string      { return "number" }
@@ -209,7 +210,7 @@ func (numberValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendUint(dst, *scanned.(*uint64), 10)
 }
 
-// intValue is an integer from a small range.
+// intValue is an integer from least to most.
 type intValue struct{ least, most int64 }
 
 func (v intValue) Shape() string    { return fmt.Sprintf("integer from %d to %d", v.least, v.most) }
@@ -256,9 +257,9 @@ func (flagValue) Append(dst []byte, scanned any) []byte {
 // timeValue is a time in milliseconds.
 type timeValue struct{}
 
-// minTime and maxTime bound the stored times. DateTime64(3) itself allows the years 1900 to 2299. But the table's key
-// stores the hour in 32 bits, which overflow outside of these years. The server would then skip rows that a query
-// needs.
+// minTime and maxTime are the earliest and the latest time that is stored. DateTime64(3) allows the years 1900 to 2299.
+// However, the table's key stores the hour in 32 bits, which overflow for times before minTime or after maxTime. The
+// server would then skip rows that a query needs.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)
@@ -287,14 +288,14 @@ func (timeValue) Append(dst []byte, scanned any) []byte {
 	return AppendTime(dst, *scanned.(*time.Time))
 }
 
-// AppendTime writes a time in the form of answers, with the offset of its zone.
+// AppendTime writes a time in the form that responses have, with the offset of its zone.
 func AppendTime(dst []byte, t time.Time) []byte {
 	dst = t.AppendFormat(append(dst, '"'), "2006-01-02T15:04:05.000Z07:00")
 	return append(dst, '"')
 }
 
-// parseTime reads an RFC 3339 date-time and cuts it to the millisecond. It refuses years that the store cannot
-// represent.
+// parseTime reads an RFC 3339 date-time and cuts it to the millisecond. It refuses times that the events table cannot
+// store.
 func parseTime(s string) (time.Time, error) {
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
@@ -307,19 +308,19 @@ func parseTime(s string) (time.Time, error) {
 	return t, nil
 }
 
-// TimeBounds returns the first and the last time that the store can represent.
+// TimeBounds returns the first and the last time that the events table can store.
 func TimeBounds() (first, last time.Time) { return minTime, maxTime }
 
-// TimeExpr reads an event's exact time.
+// TimeExpr returns the expression for an event's exact time.
 func TimeExpr() sqltree.Expr { return sqltree.Col("time") }
 
-// TimeType is the type of TimeExpr, whose parameters FormatTime writes.
+// TimeType returns the type of TimeExpr. FormatTime writes parameters of this type.
 func TimeType() sqltree.Type { return typeTime }
 
 // FormatTime writes a time as a DateTime64(3,'UTC') parameter.
 func FormatTime(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000") }
 
-// constantNull is the value of a column without values in any event.
+// constantNull is the value of a column that is null in all events.
 type constantNull struct{ enumValue }
 
 func (v constantNull) Append(dst []byte, _ any) []byte { return append(dst, "null"...) }

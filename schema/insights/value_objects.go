@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// pageValue is {page, space}, or null for an event outside any space.
+// pageValue is {page, space}, or null for an event outside of all spaces.
 type pageValue struct{}
 
 const pageShape = `object {page: string or null, space: string}, {page: null} or null`
@@ -53,7 +53,7 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	return sqltree.Tuple{*v.Space, page}, nil
 }
 
-// oneOf is the condition that value is one of values. noPage matches all rows without a page.
+// oneOf returns the condition that value is one of values. noPage matches all rows without a page.
 func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
 	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
@@ -77,7 +77,8 @@ func (pageValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, '}')
 }
 
-// memberOr returns err if err is about an unknown member, because it is more specific than problem.
+// memberOr returns err if it is about an unknown member, because it is then more specific than problem. Otherwise it
+// returns an error with the text problem.
 func memberOr(err error, problem string) error {
 	if e, ok := errors.AsType[*MemberError](err); ok {
 		return e
@@ -85,7 +86,7 @@ func memberOr(err error, problem string) error {
 	return errors.New(problem)
 }
 
-// pointValue is {latitude, longitude, h3}, or null where the place is unknown.
+// pointValue is {latitude, longitude, h3}, or null if the place is unknown.
 type pointValue struct{}
 
 const pointShape = `object {latitude: number, longitude: number, h3: string} or null`
@@ -96,7 +97,7 @@ func (pointValue) Shape() string      { return pointShape }
 func (pointValue) Type() sqltree.Type { return typeString }
 func (pointValue) New() any           { return new([]any) }
 
-// Parse reads the cell's index, because the coordinates in answers are only the cell's centre.
+// Parse reads the cell's index, because the coordinates in responses are only the centre of the cell.
 func (pointValue) Parse(raw jsontext.Value) (any, error) {
 	if isNull(raw) {
 		return "", nil
@@ -150,8 +151,8 @@ func (linkValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, *scanned.(*string)...)
 }
 
-// contentRefMembers are the string members of each kind of content reference. The first `required` members are
-// required.
+// contentRefMembers has the string members of each kind of content reference. The first `required` names are names of
+// required members.
 var contentRefMembers = map[string]struct {
 	required int
 	names    []string
@@ -168,15 +169,15 @@ var contentRefMembers = map[string]struct {
 	"tag":              {1, []string{"tag", "space"}},
 }
 
-// ContentRef is a link target. Members has the members except kind.
+// ContentRef is a link target. Members has all members except kind.
 type ContentRef struct {
 	Kind    Code // LinkKinds
 	Members map[string]string
-	unknown map[string]jsontext.Value // the members that the kind does not have
+	unknown map[string]jsontext.Value // members that the kind does not have
 }
 
-// ParseContentRef reads a content reference and returns its canonical JSON. This JSON only has the known members,
-// sorted by name, so that equal targets have equal texts. The error names the member.
+// ParseContentRef reads a content reference and returns its canonical JSON. The canonical JSON has only the known
+// members, sorted by name, so that equal targets have equal texts. An error has the name of the wrong member.
 func ParseContentRef(raw []byte) (ContentRef, string, error) {
 	var members map[string]jsontext.Value
 	if err := json.Unmarshal(raw, &members, JSONOptions); err != nil || members == nil {
@@ -220,7 +221,7 @@ func (r ContentRef) canonical(kind string) string {
 	return string(append(b, '}'))
 }
 
-// ratingValue is a metric that consists of several counts, such as {ok, good, bad}.
+// ratingValue is the value of a metric that consists of several counts, such as {ok, good, bad}.
 type ratingValue struct{ names []string }
 
 func (v ratingValue) Shape() string {

@@ -11,37 +11,39 @@ import (
 )
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
-// visit, quarter of an hour, and combination of the values that the events of a visit share. A row counts its events of
-// each kind. The projection has a fifth as many rows as the table and answers queries about the columns with Visit.
-// Bounce rates and pages per session by these columns are read from it too.
+// visit, quarter of an hour, and combination of the values that the events of a visit share. A row has the numbers of
+// its events of each kind. The projection has a fifth as many rows as the table. Queries that need only columns with
+// Visit read the projection. Queries for bounce rates and pages per session read it too, if they group only by these
+// columns.
 //
-// The engine writes a part's projection with the part, and rebuilds the projection when it deletes rows. So the
+// The engine writes the projection of a data part together with the part, and rebuilds it when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall
 // behind. The projection takes about 12 B per event on a site whose visits have two events each.
 
-// VisitQuarter is the length of time that a row of visits covers. Every zone's clock is set by whole quarters, since
-// 1972 at least.
+// VisitQuarter is the length of time that a row of visits covers. Since 1972 at least, all zones have offsets of whole
+// quarters of an hour, so an hour or a day of any zone consists of whole rows.
 const VisitQuarter = 15 * time.Minute
 
 const visitSlot = "toStartOfFifteenMinutes(time)"
 
-// Counter counts one kind of event. Each row of visits has this count.
+// Counter counts events of one kind. Rows of visits have the counts.
 type Counter struct {
 	Name  string              // name of the number in a statement
-	typ   Code                // the only type of these events; 0 means any type
-	is    func() sqltree.Expr // whether a row is such an event; nil means that every event counts
-	value func() sqltree.Expr // the summand of each event; nil counts events
-	// without has the types that do not count, if the counter counts all other types.
+	typ   Code                // only type of the counted events; 0 means any type
+	is    func() sqltree.Expr // whether a row is a counted event; nil means that every event is counted
+	value func() sqltree.Expr // number that each event adds; nil means 1
+	// without is set if the counter counts all types except these.
 	without []Code
-	state   string // the column of the projection; "" if the projection has no column for it
-	last    bool   // whether the number is the time of the last event, or its value
+	state   string // column of the projection; "" if the projection has no column for the counter
+	last    bool   // whether the counter is the time of the last event, or a value of this event
 }
 
 // Events counts all events, or the events of some types. Its name differs from the table's name and from the
-// statements' aliases, because the engine would confuse them.
+// statements' aliases, because the engine would confuse equal names.
 var Events = &Counter{Name: "number_of_events", state: "count()"}
 
-// lastEvent is the time of the last event. Rows of visits have only the quarter of an hour.
+// lastEvent is the time of the last event. It cannot be read from rows of visits, which have only the quarter of an
+// hour.
 var lastEvent = &Counter{Name: "last_event", last: true}
 
 var (
@@ -49,17 +51,17 @@ var (
 	askCounters      = []*Counter{askCounter("ask_up", sqltree.Gt, "greater"), askCounter("ask_down", sqltree.Lt, "less")}
 )
 
-// SessionEvents counts the events that sessions are made of.
+// SessionEvents counts the events that make sessions.
 var SessionEvents = &Counter{Name: "number_of_session_events", without: quietTypes, is: func() sqltree.Expr {
 	return noneOf(quietTypes)
 }}
 
-// quietTypes are the types of events that begin no session.
+// quietTypes has the types of events that do not make a session.
 var quietTypes = []Code{
 	EventTypes.codeOf("page_leave"), EventTypes.codeOf("code_copy"), EventTypes.codeOf("file_download"),
 }
 
-// noneOf is the condition that the event has none of the types.
+// noneOf returns the condition that an event has none of the types.
 func noneOf(types []Code) sqltree.Expr {
 	list := make([]sqltree.Expr, len(types))
 	for i, typ := range types {
@@ -68,13 +70,14 @@ func noneOf(types []Code) sqltree.Expr {
 	return sqltree.AllOf(list...)
 }
 
-// People counts events that a visitor's browser sent. Servers also send events, for programs that read a page or
-// without any visitor. A server makes up a new visitor for each of its events.
+// People counts events that a visitor's browser sent. Servers also send events: for programs that read a page, or
+// without any visitor. A server makes up a new visitor id for each of its events.
 var People = &Counter{Name: "number_of_people_events", without: serverTypes, is: func() sqltree.Expr {
 	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
 }}
 
-// serverTypes are the types of events that only servers send. Servers send other types in serverContexts.
+// serverTypes has the types of events that only servers send. serverContexts has the display contexts of other events
+// that servers send.
 var (
 	serverTypes = []Code{
 		EventTypes.codeOf("page_markdown_request"), EventTypes.codeOf("agent_feedback"), EventTypes.codeOf("llms_request"),
@@ -91,7 +94,8 @@ func onServers(context sqltree.Expr) sqltree.Expr {
 	return sqltree.AnyOf(list...)
 }
 
-// otherEvents is OfVisit of a counter of all types without some. The visits' events agree on the display context.
+// otherEvents is OfVisit for a counter that counts all types except some. All events of a row of visits have the same
+// display context.
 func (c *Counter) otherEvents(types []Code) sqltree.Expr {
 	var number sqltree.Expr
 	if types == nil {
@@ -108,7 +112,8 @@ func (c *Counter) otherEvents(types []Code) sqltree.Expr {
 	return sqltree.Call("if", onServers(VisitColumn("display_context")), sqltree.Call("toUInt64", sqltree.Int(0)), number)
 }
 
-// feedbackCounter uses codes, because sqltree.Str only accepts constants.
+// feedbackCounter builds the counter of a rating. It compares codes, and not words, because sqltree.Str accepts only
+// constants.
 func feedbackCounter(rating string) *Counter {
 	typ, code := EventTypes.codeOf("page_post_feedback"), FeedbackRatings.codeOf(rating)
 	is := func(column string, code Code) sqltree.Expr {
@@ -130,8 +135,8 @@ func askCounter(name string, sign sqltree.Op, function string) *Counter {
 }
 
 // countsState is the projection's state from which sessions are read. Its upper half has the number of page views, and
-// its lower half has the number of events that make sessions. The engine reads it in the time that it needs for the
-// state of one type. States of a session's first and last time saved no time, and took 4 B for each event
+// its lower half has the number of events that make sessions. The engine reads this state as fast as the state of a
+// single type. States of a session's first and last time would save no time, and would take 4 B for each event
 // (bench/results/2026-11-30-hot.md).
 var countsState = newCountsState()
 
@@ -144,14 +149,14 @@ func newCountsState() string {
 		EventTypes.codeOf("page_view"), 1<<viewsShift, strings.Join(made, ", "))
 }
 
-// visitCounts reads countsState in a row of visits.
+// visitCounts returns the expression for the value of countsState in a row of visits.
 func visitCounts() sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(countsState)) }
 
 const viewsShift = 32
 
 func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type), %d))", typ) }
 
-// count aggregates the events of a kind.
+// count returns the aggregate of the counted events.
 func (c *Counter) count(env Env) sqltree.Expr {
 	switch {
 	case c.last && (env.Visits || env.States):
@@ -170,7 +175,7 @@ func (c *Counter) count(env Env) sqltree.Expr {
 	return sqltree.Call("countIf", c.is())
 }
 
-// has is the condition that the row contains a counted event.
+// has returns the condition that a row contains a counted event.
 func (c *Counter) has(env Env) sqltree.Expr {
 	if env.Visits {
 		return sqltree.Bin(sqltree.Gt, sqltree.Col(c.Name), sqltree.Int(0))
@@ -178,7 +183,7 @@ func (c *Counter) has(env Env) sqltree.Expr {
 	return c.is()
 }
 
-// OfEvent is the number that a row of the events table adds: 0 or 1, or the value.
+// OfEvent returns the expression for the number that a row of the events table adds to the count: 0 or 1, or the value.
 func (c *Counter) OfEvent() sqltree.Expr {
 	switch {
 	case c.is == nil:
@@ -189,8 +194,8 @@ func (c *Counter) OfEvent() sqltree.Expr {
 	return sqltree.Call("toUInt64", c.is())
 }
 
-// OfVisit is the number of counted events in a row of visits. Only events of the types count; nil means all types. ok
-// is false if visits do not have this number.
+// OfVisit returns the expression for the number of counted events in a row of visits. It includes only events of the
+// given types. If types is nil, it includes all types. ok is false if rows of visits do not have this number.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
@@ -216,7 +221,7 @@ func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	return sqltree.Call("toUInt64", sqltree.Int(0)), c.typ != 0
 }
 
-// TypesOf are the types of events that a filter on EventType selects.
+// TypesOf returns the types of events that a filter on EventType selects.
 func TypesOf(op *Operator, values []any) []Code {
 	types := []Code{}
 	for _, word := range EventTypes.Words() {
@@ -231,10 +236,10 @@ func TypesOf(op *Operator, values []any) []Code {
 var projected = newProjected()
 
 type projection struct {
-	columns []string // the stored columns that distinguish rows in addition to the quarter
+	columns []string // stored columns that, with the quarter of an hour, identify a row
 	query   string
-	// name contains a hash of the projection's query and of the columns' types. So the projection of another version
-	// has another name.
+	// name contains a hash of the projection's query and of the columns' types. So a version with another query has
+	// another name.
 	name string
 }
 
@@ -278,17 +283,17 @@ func (p projection) reads(column string) bool {
 
 func (p projection) definition() string { return "PROJECTION " + p.name + " (" + p.query + ")" }
 
-// VisitColumn reads a stored column in a row of visits.
+// VisitColumn returns the expression for a stored column in a row of visits.
 func VisitColumn(name string) sqltree.Expr { return sqltree.Col(name) }
 
-// VisitsProjection is the projection's name.
+// VisitsProjection returns the projection's name.
 func VisitsProjection() string { return projected.name }
 
-// VisitsStatements returns statements that add the projection to an older table and drop other versions' projections.
-// They also make the engine build the projection for existing rows. have are the table's projections of visits. bare is
-// true if some parts do not have the present projection and the engine is not already building it. The engine builds it
-// part by part, while inserts and queries go on. A cluster's table has no projection, because no function can read a
-// projection through a distributed table.
+// VisitsStatements returns statements that add the projection to an older table and drop the projections of other
+// versions. They also make the engine build the projection for existing rows. have has the names of the table's
+// projections of visits. bare is true if some parts do not have the present projection and the engine is not already
+// building it. The engine builds the projection part by part, while inserts and queries continue. A cluster's table has
+// no projection, because no function can read a projection through a distributed table.
 func VisitsStatements(t Topology, have []string, bare bool) []string {
 	if t.Cluster != "" {
 		return nil
@@ -304,12 +309,13 @@ func VisitsStatements(t Topology, have []string, bare bool) []string {
 	return statements
 }
 
-// VisitsOf reads the names of a table's projections of visits in system.tables.
+// VisitsOf is an expression for a row of system.tables. It returns the names of the table's projections of visits.
 const VisitsOf = "extractAll(create_table_query, 'PROJECTION (visits_[0-9a-f]+)')"
 
-// DropVisits returns statements that drop projections of visits, because the engine does not change a column that a
-// projection reads. Other versions' projections are dropped in the background. The present projection is dropped
-// immediately. It is built again with the same name, and a later background drop would remove the new one.
+// DropVisits returns statements that drop projections of visits. This is needed because the engine does not change a
+// column that a projection reads. The engine drops projections of other versions in the background. It drops the
+// present projection immediately, because this projection is then built again under the same name: a drop in the
+// background would later remove the new projection.
 func DropVisits(names ...string) (statements []string) {
 	for _, name := range names {
 		settings := " SETTINGS alter_sync = 0"
@@ -321,20 +327,20 @@ func DropVisits(names ...string) (statements []string) {
 	return statements
 }
 
-// VisitRows reads the rows of visits.
+// VisitRows returns the table function that reads the rows of visits.
 func VisitRows() sqltree.Expr {
 	return sqltree.Call("mergeTreeProjection", sqltree.Call("currentDatabase"), sqltree.Col(Table), sqltree.Col(VisitsProjection()))
 }
 
-// VisitSlot reads the start of the quarter of an hour in a row of visits, as a DateTime.
+// VisitSlot returns the expression for the start of the quarter of an hour in a row of visits, as a DateTime.
 func VisitSlot() sqltree.Expr { return sqltree.Col(visitSlot) }
 
-// VisitTime is VisitSlot as events have their time.
+// VisitTime returns the value of VisitSlot in the type that the time of events has.
 func VisitTime() sqltree.Expr {
 	return sqltree.Call("toDateTime64", VisitSlot(), sqltree.Int(3), sqltree.Str("UTC"))
 }
 
-// Quarters reports whether every hour of the zone, in the zone's range, begins with a whole quarter of an hour.
+// Quarters reports whether, in the zone's range, every local hour begins at the start of a quarter of an hour in UTC.
 func (z Zone) Quarters() bool {
 	for i, s := range z.spans {
 		if s.offset%VisitQuarter != 0 || i > 0 && !s.from.Truncate(VisitQuarter).Equal(s.from) {
@@ -344,9 +350,10 @@ func (z Zone) Quarters() bool {
 	return true
 }
 
-// VisitsCheck returns two statements about the events of {site} on {day}, a DateTime. If the projection of visits is
-// right, both return equal numbers. The numbers are the count of events, a sum over the columns that distinguish rows
-// of visits, and sums over the events' types and the numbers that sessions use.
+// VisitsCheck returns two statements about the events of {site} on {day}, which is a DateTime: one reads events, and
+// one reads visits. If the projection of visits is right, both statements return equal numbers. The numbers are the
+// count of events, a sum over the columns that identify rows of visits, and sums over the events' types and over the
+// numbers that sessions use.
 func VisitsCheck() (events, visits string) {
 	type row struct {
 		number, types, counts, slot sqltree.Expr

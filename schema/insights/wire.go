@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A log message is one request's events of one site:
+// A log message has the events of one request for one site. Its bytes are:
 //
 //	magic 'O'; the baseline as a letter, 'F' for 1; version 1
 //	message id, 16 bytes: equal only in repeats of one message
@@ -31,7 +31,7 @@ const (
 	MaxMessageEvents = 1 << 16
 )
 
-// beforeBaselines is the letter of messages from before baseline 1.
+// beforeBaselines is the letter in messages that are older than baseline 1.
 const beforeBaselines = 'E'
 
 // MessageID distinguishes repeats of one message from other messages.
@@ -39,7 +39,7 @@ type MessageID [16]byte
 
 const idAt = len(wireMagic) + 1
 
-// MessageIDOf reads the id of a message. ok is false for other bytes.
+// MessageIDOf reads the id of a message. ok is false if the bytes are not the beginning of a message.
 func MessageIDOf(head []byte) (id MessageID, ok bool) {
 	if len(head) < idAt+len(id) || string(head[:len(wireMagic)]) != wireMagic || head[len(wireMagic)] != wireVersion {
 		return id, false
@@ -55,8 +55,7 @@ type Encoder struct {
 	count   int
 }
 
-// Begin starts a message, reusing the encoder's buffer: the bytes of the last
-// message are no longer valid.
+// Begin starts a message. It reuses the encoder's buffer, so the bytes of the previous message are no longer valid.
 func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
 	w.buf = append(w.buf[:0], wireMagic...)
 	w.buf = append(w.buf, wireVersion)
@@ -69,11 +68,11 @@ func (w *Encoder) Begin(id MessageID, site string, receivedMillis int64) {
 	w.buf = append(w.buf, 0, 0, 0)
 }
 
-// Add appends an event. It copies all that it needs.
+// Add appends an event. It copies all data of the event that it needs.
 func (w *Encoder) Add(e *Event) {
 	start := len(w.buf)
-	// Two bytes for the length are enough for nearly every event. If the event is longer, it is moved to make room for
-	// a longer length.
+	// For almost all events, two bytes are enough for the length. If an event is longer, its bytes are moved to make
+	// room for the length.
 	w.buf = append(w.buf, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	var mask uint64
 	for i := range fields {
@@ -98,7 +97,7 @@ func (w *Encoder) Add(e *Event) {
 	w.count++
 }
 
-// ID is the message's id.
+// ID returns the message's id.
 func (w *Encoder) ID() (id MessageID) {
 	copy(id[:], w.buf[idAt:])
 	return id
@@ -107,10 +106,10 @@ func (w *Encoder) ID() (id MessageID) {
 // SetID makes the message a repeat of the message with this id.
 func (w *Encoder) SetID(id MessageID) { copy(w.buf[idAt:], id[:]) }
 
-// Len is the number of events added since Begin.
+// Len returns the number of events that were added since Begin.
 func (w *Encoder) Len() int { return w.count }
 
-// Bytes is the message. It is valid until the next Begin.
+// Bytes returns the message. The bytes are valid until the next call of Begin.
 func (w *Encoder) Bytes() []byte {
 	w.buf[w.countAt] = byte(w.count) | 0x80
 	w.buf[w.countAt+1] = byte(w.count>>7) | 0x80
@@ -118,7 +117,7 @@ func (w *Encoder) Bytes() []byte {
 	return w.buf
 }
 
-// Message is a log message's header; its events are read by [Batch.Add].
+// Message is a log message's header. [Batch.Add] reads its events.
 type Message struct {
 	ID             MessageID
 	Site           string
@@ -130,16 +129,16 @@ type Message struct {
 // ErrMessage is wrapped by every error about a message's bytes.
 var ErrMessage = errors.New("not a message of the event log")
 
-// ErrNewer marks errors about a valid message that this version cannot read. The message has a newer version or another
-// baseline.
+// ErrNewer is wrapped by errors about a valid message that this program cannot read, because the message has a newer
+// version or another baseline.
 var ErrNewer = errors.New("a later version's message of the event log")
 
 // Reads is the latest version of the log encoding that this program reads. It
 // grows with wireVersion and with every new bit of the presence mask.
 const Reads = 2
 
-// BaselineError is the error about a message of another baseline. errors.Is reports that
-// it is ErrNewer. Found is 0 if the message has no baseline.
+// BaselineError is the error about a message of another baseline. For errors.Is, it is also ErrNewer. Found is the
+// baseline of the message, or 0 if the message has none.
 type BaselineError struct{ Found int }
 
 func (e BaselineError) Error() string {
@@ -164,8 +163,8 @@ func CheckBaseline(data []byte) error {
 	return nil
 }
 
-// ParseMessage reads a message's header. The result aliases data. data must not change while the message, or a batch
-// that has taken it, is in use.
+// ParseMessage reads a message's header. The result shares memory with data. data must not change while the message, or
+// a batch to which its events were added, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
 	if err := CheckBaseline(data); err != nil {
@@ -192,19 +191,18 @@ func ParseMessage(data []byte) (Message, error) {
 	return m, nil
 }
 
-// receivedSecond is the second of the message's arrival. It is cut to the column's range, because the clock may have
-// been wrong.
+// receivedSecond returns the second in which the message arrived. It limits the second to the range of the column,
+// because the clock may have been wrong.
 func (m *Message) receivedSecond() int64 { return min(max(m.ReceivedMillis/1000, 0), math.MaxUint32) }
 
-// Received is the message's time of arrival, with the precision of the events table.
+// Received returns the message's time of arrival, with the precision of the events table.
 func (m *Message) Received() time.Time { return time.Unix(m.receivedSecond(), 0) }
 
 func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// reader takes values off the front of b. After the first error every value
-// is zero and err stays.
+// reader reads values from the beginning of b. After the first error, every value is zero, and err stays set.
 type reader struct {
 	b   []byte
 	err error
@@ -267,8 +265,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of items of at least size bytes each. It refuses numbers that are too large for the message. So
-// a bad message cannot make it allocate more memory than the message's size.
+// count reads a number of items of at least size bytes each. It refuses a number of items that the rest of the message
+// cannot contain. So a damaged message cannot make the program allocate more memory than the size of the message.
 func (r *reader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {
@@ -278,7 +276,7 @@ func (r *reader) count(size int) int {
 	return int(n)
 }
 
-// str returns a string that aliases the message's bytes.
+// str reads a string. The string shares memory with the message.
 func (r *reader) str() string {
 	n := r.uvarint()
 	if n > uint64(len(r.b)) {

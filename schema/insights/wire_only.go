@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Only copies a single event of the message into a new message. The new message has the same id.
+// Only returns a new message that has only one event of the message. The new message has the same id.
 func (m Message) Only(index int) ([]byte, error) {
 	r := reader{b: m.events}
 	for i := range m.Count {
@@ -27,7 +27,7 @@ func (m Message) Only(index int) ([]byte, error) {
 	return nil, fmt.Errorf("%w: no event %d", ErrMessage, index)
 }
 
-// WithID copies a message and changes its id. It checks only the header.
+// WithID returns a copy of a message with another id. It checks only the message's header.
 func WithID(message []byte, id MessageID) ([]byte, error) {
 	if _, err := ParseMessage(message); err != nil {
 		return nil, err

@@ -8,13 +8,14 @@ import (
 	"strings"
 	"sync"
 	"time"
-	_ "time/tzdata" // needed on machines without a zone database
+	_ "time/tzdata" // for machines without a zone database
 
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Zone is a time zone within a range of time, and the day on which its weeks begin. Only Go's zone data determines
-// local times. Statements contain offsets, because the engine's zone data may be of another year.
+// Zone is a time zone within a range of time, and the day on which its weeks begin. Local times are computed only from
+// Go's zone data. Statements contain offsets instead of zone names, because the engine's zone data may be from another
+// year.
 type Zone struct {
 	location *time.Location // nil is UTC
 	spans    []span         // sorted by time, without gaps; nil for UTC
@@ -28,13 +29,13 @@ type span struct {
 	offset   time.Duration
 }
 
-// local returns the time of a clock in the zone, as if the clock showed UTC.
+// local returns the time that a local clock shows, as a time in UTC.
 func (s span) local(t time.Time) time.Time { return t.UTC().Add(s.offset) }
 
-// UTC is the zone of requests without a zone.
+// UTC is the zone of requests that do not define a zone.
 var UTC = Zone{}
 
-// String is the zone's name.
+// String returns the zone's name.
 func (z Zone) String() string {
 	if z.location == nil {
 		return "UTC"
@@ -42,10 +43,10 @@ func (z Zone) String() string {
 	return z.location.String()
 }
 
-// zoneName is the form of names in the IANA database.
+// zoneName matches texts in the form of names of the IANA database.
 var zoneName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+){0,2}$`)
 
-// locations has the zones that were read. The set of names is closed, so the map cannot grow without bound.
+// locations has the zones that were read. The number of names is limited, so the map cannot grow without bound.
 var locations sync.Map
 
 // Location finds a time zone by its name in the IANA database. Its error completes
@@ -54,8 +55,8 @@ func Location(name string) (*time.Location, error) {
 	if l, ok := locations.Load(name); ok {
 		return l.(*time.Location), nil
 	}
-	// Some systems have other files in the folder of zones: copies, variants with leap seconds, and the system's local
-	// time.
+	// On some systems, the folder of zones also contains copies, variants with leap seconds, and the system's local
+	// time. Refuse these names.
 	other := name == "Local" || name == "localtime" || name == "posixrules" || strings.HasPrefix(name, "right/") || strings.HasPrefix(name, "posix/")
 	if !zoneName.MatchString(name) || other {
 		return nil, errZone
@@ -70,7 +71,7 @@ func Location(name string) (*time.Location, error) {
 
 var errZone = errors.New("must be a time zone of the IANA database, such as Europe/Berlin")
 
-// unknownZone refuses a name. It suggests the zone whose name only differs in letter case.
+// unknownZone returns the error about an unknown name. It suggests the zone whose name differs only in case.
 func unknownZone(name string) error {
 	titled, start := []byte(strings.ToLower(name)), true
 	for i, c := range titled {
@@ -87,10 +88,10 @@ func unknownZone(name string) error {
 	return errZone
 }
 
-// BucketReach is longer than the time by which the first bucket of a range may begin before the range.
+// The first bucket of a range may begin before the range. BucketReach is longer than this time before the range can be.
 const BucketReach = 40 * 24 * time.Hour
 
-// NewZone returns the zone of a location, from one time to another.
+// NewZone returns the zone of a location for a range of time.
 func NewZone(location *time.Location, from, to time.Time) Zone {
 	if location == nil || location == time.UTC {
 		return UTC
@@ -105,7 +106,7 @@ func NewZone(location *time.Location, from, to time.Time) Zone {
 	return z
 }
 
-// spansOf returns the spans of a location from one time to another.
+// spansOf returns the spans of a location in a range of time.
 func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 	for t := from; t.Before(to); {
 		_, seconds := t.In(location).Zone()
@@ -114,13 +115,13 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 		case end.IsZero() || end.After(to):
 			end = to
 		case !end.After(t):
-			// ZoneBounds is wrong on December 31 of leap years that only a zone's general rule covers. It then ends the
-			// period with December 30.
+			// ZoneBounds has a bug on December 31 of leap years for which a zone has only a general rule: its result
+			// ends before t, with December 30.
 			end = t.Add(time.Hour)
 		}
 		offset := time.Duration(seconds) * time.Second
 		if last := len(spans) - 1; last >= 0 && spans[last].offset == offset {
-			spans[last].to = end // only the name or the daylight-saving flag changed
+			spans[last].to = end // only the zone's name or the flag for daylight saving has changed
 		} else {
 			spans = append(spans, span{t, end, offset})
 		}
@@ -129,7 +130,7 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 	return spans
 }
 
-// Within returns the zone from one time to another.
+// Within returns the zone for another range of time.
 func (z Zone) Within(from, to time.Time) Zone { return NewZone(z.location, from, to).WeeksFrom(z.week) }
 
 // WeeksFrom returns the zone with weeks that begin with the given day.
@@ -141,7 +142,7 @@ func (z Zone) WeeksFrom(day WeekStart) Zone {
 // Week returns the day on which weeks begin.
 func (z Zone) Week() WeekStart { return z.week }
 
-// localTime reads the local time in the zone when an event happens.
+// localTime returns the expression for the local time of an event in the zone.
 func (z Zone) localTime() sqltree.Expr {
 	if len(z.spans) == 0 {
 		return TimeExpr()
@@ -149,12 +150,13 @@ func (z Zone) localTime() sqltree.Expr {
 	return sqltree.Call("addSeconds", TimeExpr(), z.offset())
 }
 
-// offset reads the zone's offset when an event happens, in seconds.
+// offset returns the expression for the zone's offset at the time of an event, in seconds.
 func (z Zone) offset() sqltree.Expr {
 	return z.bySpan(func(s span) sqltree.Expr { return sqltree.Param(sqltree.T("Int64"), int64(s.offset/time.Second)) })
 }
 
-// bySpan reads an expression of the span that contains an event's time.
+// bySpan returns the expression that has, for each event, the value of `of` for the span that contains the event's
+// time.
 func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 	last := len(z.events) - 1
 	if last == 0 {
@@ -169,11 +171,12 @@ func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
 
-// bucket cuts time to an interval in the zone. For a day, week or month it returns the local time of the beginning. For
-// an hour it returns the time of the beginning. Moment converts both to times.
+// bucket returns the expression for the beginning of an event's bucket in the zone. For a day, week or month, this is
+// the local time of the beginning. For an hour or a minute, it is the time in UTC. Moment converts both results to
+// times.
 //
-// Every result is a DateTime64(3), so that all intervals are scanned alike. The setting
-// enable_extended_results_for_datetime_functions must be on. Without it, the week of January 1, 1970 starts on that
+// Every result is a DateTime64(3), so that the results of all intervals have one type. The setting
+// enable_extended_results_for_datetime_functions must be on. Otherwise the week of January 1, 1970 would begin on this
 // day.
 func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval == nil {
@@ -184,17 +187,18 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
-	// If a clock is set back, it shows an hour twice. These count as two hours. If the change falls within an hour, the
+	// If a clock is set back, it shows an hour twice. These are two buckets. If the change falls within an hour, the
 	// rest of this hour begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
 	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
-		return start // no clock change falls within an hour
+		// If no clock change falls within an hour, no bucket begins with a change.
+		return start
 	}
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }
 
-// Moment returns the beginning of a bucket as a time in the zone. read is the result of [bucket]. Exact times are
-// moments already.
+// Moment returns the beginning of a bucket as a time in the zone. read is the result of [bucket]. Exact times need no
+// conversion.
 func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	switch {
 	case len(z.spans) == 0:
@@ -203,18 +207,18 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 		return read.In(z.location)
 	}
 	for _, s := range z.spans {
-		// The bucket begins at this time in this span, if the span contains a part of the bucket. If a clock is set
-		// forward at midnight, the day begins later.
+		// If this span contains a part of the bucket, t is the time at which this part begins. If a clock is set
+		// forward at midnight, this is later than the local time in read.
 		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)
 		}
 	}
-	return read.In(z.location) // not reached: the spans cover every event
+	return read.In(z.location) // not reached, because the spans cover every event
 }
 
-// Buckets returns the result of [bucket] for each bucket from one time to another, sorted by this result. ok is false
-// if there are more than most buckets.
+// Buckets returns the value of [bucket] for each bucket in a range of time. The values are sorted. ok is false if there
+// are more than `most` buckets.
 func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []time.Time, ok bool) {
 	spans := z.spans
 	if len(spans) == 0 {
@@ -232,7 +236,7 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 				read = later(start.Add(-s.offset), s.from.UTC())
 			}
 			if seen[read] {
-				continue // the same day continues after its clock was set
+				continue // the clock was set within the day, and the same day continues
 			}
 			if len(list) == most {
 				return nil, false
@@ -241,7 +245,8 @@ func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []
 			list = append(list, read)
 		}
 	}
-	slices.SortFunc(list, time.Time.Compare) // if a clock is set back over midnight, the previous day ends twice
+	// If a clock is set back over midnight, the end of the previous day occurs twice, so sort the list.
+	slices.SortFunc(list, time.Time.Compare)
 	return list, true
 }
 

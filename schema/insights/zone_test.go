@@ -6,7 +6,7 @@ import (
 )
 
 // someZones has zones of all kinds: offsets with half and quarter hours, changes at midnight or by half an hour, a
-// skipped day, and rules by a religious calendar.
+// skipped day, and rules that follow a religious calendar.
 var someZones = []string{"UTC", "Etc/UTC", "Europe/Berlin", "Europe/Dublin", "Asia/Kathmandu", "Asia/Almaty", "America/St_Johns", "America/Havana", "America/Sao_Paulo",
 	"Australia/Lord_Howe", "Africa/Cairo", "Africa/Casablanca", "Pacific/Apia", "Pacific/Kwajalein", "America/Argentina/Buenos_Aires", "Africa/Monrovia"}
 
@@ -64,7 +64,8 @@ func TestLocationNames(t *testing.T) {
 	}
 }
 
-// TestZoneOfAnEmptyRange: a range outside of the storable years is empty, even if an offset changes at that time.
+// TestZoneOfAnEmptyRange: a range outside of the storable years is empty, even if the zone's offset changes in this
+// range.
 func TestZoneOfAnEmptyRange(t *testing.T) {
 	t.Parallel()
 	berlin, err := Location("Europe/Berlin")

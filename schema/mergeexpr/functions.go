@@ -14,14 +14,17 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// Bounds of a single call. The library checks a value's size after the call that made the value.
+// These are the bounds of a single call. They are needed because the library checks the size of a value only after the
+// call that made it.
 const (
 	stringsVersion = 4
 	// maxPrecision bounds the digits that format writes for a number.
 	maxPrecision = 20
-	// maxText bounds the results of replace and join, in bytes. Both multiply the lengths of their arguments.
+	// maxText bounds the results of replace and join, in bytes. A result can be as long as the product of the lengths
+	// of the arguments.
 	maxText = 10 * memoryLimit
-	// maxPattern bounds the instructions of a regular expression, and maxMatched the bytes of a text that it reads.
+	// maxPattern bounds the instructions of a compiled regular expression. maxMatched bounds the bytes of the text in
+	// which an expression searches.
 	maxPattern = 1000
 	maxMatched = 64 << 10
 )
@@ -80,8 +83,8 @@ func join(list, separator ref.Val) ref.Val {
 	return types.String(strings.Join(texts, between))
 }
 
-// boundedMatches replaces calls of the library's function matches. A declaration cannot replace matches, because all
-// its overloads share a binding.
+// boundedMatches replaces calls of the library's function matches. It replaces calls and not the declaration, because
+// all overloads of matches share one binding.
 func boundedMatches(step interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := step.(interpreter.InterpretableCall)
 	if !ok || call.Function() != overloads.Matches {
@@ -100,7 +103,7 @@ func boundedMatches(step interpreter.InterpretableV2) (interpreter.Interpretable
 	}), nil
 }
 
-// calling returns a call of another function with the same arguments.
+// calling returns a call with the same arguments that calls another function.
 func calling(call interpreter.InterpretableCall, function functions.FunctionOp) interpreter.InterpretableCall {
 	return interpreter.NewCall(call.ID(), call.Function(), call.OverloadID(), call.Args(), function)
 }
@@ -116,7 +119,7 @@ func match(pattern *regexp.Regexp, text ref.Val) ref.Val {
 	return types.Bool(pattern.MatchString(string(s)))
 }
 
-// compiledMatches compiles a constant pattern once.
+// compiledMatches compiles a constant pattern once for all calls.
 var compiledMatches = &interpreter.RegexOptimization{
 	Function: overloads.Matches, RegexIndex: 1,
 	Factory: func(call interpreter.InterpretableCall, pattern string) (interpreter.InterpretableCall, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// growth has steps for each function of the language. The steps make the text a larger with this function.
+// growth has, for each function of the language, expressions that use the function to make the text `a` larger.
 var growth = map[string][]string{
 	"_+_": {`a + a`, `(b"x" + bytes(a) + bytes(a)).size() > 0 ? a + a : a`},
 	"format": {
@@ -45,14 +45,15 @@ var growth = map[string][]string{
 	"!_": {`!(a == a) ? a : a + a`}, "dyn": {`string(dyn(a + a))`}, "type": {`type(a) == string ? a + a : a`},
 }
 
-// small has functions with small results: numbers, times and truth values, made of arguments of these kinds.
+// small has the functions whose arguments and results are small: numbers, times and booleans.
 var small = strings.Fields(`-_ _-_ _*_ _/_ _%_ int uint double bool duration timestamp
 	@not_strictly_false __not_strictly_false__ in _in_
 	getDate getDayOfMonth getDayOfWeek getDayOfYear getFullYear getHours
 	getMilliseconds getMinutes getMonth getSeconds`)
 
-// TestGrowth applies each function to its own output, as often as an expression can. A call's values can be freed after
-// the next call. A hundred expressions make at most 384 MB of values, and take at most two seconds of processor time.
+// TestGrowth applies each function to its own output, as often as an expression can. The values of a call can be freed
+// after the next call. A hundred expressions may allocate at most 384 MB, and may take at most two seconds of processor
+// time.
 func TestGrowth(t *testing.T) {
 	env, err := environment()
 	if err != nil {
@@ -99,12 +100,12 @@ func TestGrowth(t *testing.T) {
 }
 
 // evaluate returns 1 if an evaluation reached a limit. Other programs slow an evaluation down, because they share the
-// processor's caches and memory. A slow evaluation is repeated. It may take twelve times as long as writing its bytes
-// takes at that time.
+// processor's caches and memory. So evaluate repeats a slow evaluation, and then compares its time with the time that
+// writing the same number of bytes takes at that moment. The evaluation may take twelve times as long.
 func evaluate(t *testing.T, facts Facts, text string) int {
 	t.Helper()
 	if _, err := Parse(text); err != nil {
-		return 0 // some steps have a wrong type, such as a sum of lists of lists
+		return 0 // some expressions have a wrong type, such as a sum of lists of lists
 	}
 	const mostMade = 384 << 20
 	mostSpent := 2 * time.Second
@@ -126,7 +127,7 @@ func evaluate(t *testing.T, facts Facts, text string) int {
 	return 0
 }
 
-// made1MB makes the compiler keep an allocation that the test does not read.
+// made1MB has an allocation that the test does not read, so that the compiler does not remove it.
 var made1MB []byte
 
 // evaluateRules evaluates as many rules as an organization may have.
@@ -157,7 +158,7 @@ func TestContextEndsEvaluation(t *testing.T) {
 	}
 }
 
-// TestExpressionsShareTheirCost evaluates an expression that takes half of the bound, three times.
+// TestExpressionsShareTheirCost evaluates an expression three times. Each evaluation costs half of the limit.
 func TestExpressionsShareTheirCost(t *testing.T) {
 	t.Parallel()
 	many := facts

@@ -31,7 +31,7 @@ type ChangeRequest struct {
 	Description string `cel:"description"`
 	// Author is the id of the user who created the change request.
 	Author string `cel:"author"`
-	// Outdated means that the main content has changes that the change request does not have.
+	// Outdated is true if the main content has changes that the change request does not have.
 	Outdated bool `cel:"outdated"`
 }
 
@@ -39,29 +39,30 @@ type ChangeRequest struct {
 type Review struct {
 	// User is the id of the reviewer.
 	User string `cel:"user"`
-	// Status is the verdict on the current content, `approved` or `changes-requested`; empty without a verdict.
+	// Status is the verdict on the current content: `approved` or `changes-requested`. It is empty if there is no
+	// verdict.
 	Status    string `cel:"status"`
 	Requested bool   `cel:"requested"`
-	// Contributor means that the reviewer wrote a part of the content.
+	// Contributor is true if the reviewer wrote a part of the content.
 	Contributor bool `cel:"contributor"`
 }
 
 // MaxLength bounds an expression, in characters.
 const MaxLength = 1024
 
-// These bound the work of an expression.
+// These constants bound the work of an expression.
 const (
-	// costLimit is a few milliseconds.
+	// costLimit bounds the cost that the library counts. It corresponds to a few milliseconds.
 	costLimit = 100_000
-	// memoryLimit bounds each value of an evaluation. It counts elements of lists, and units of ten bytes of text: 320
-	// KB of text.
+	// memoryLimit bounds each value of an evaluation. The size of a value is the number of its list elements, plus a
+	// tenth of the bytes of its texts. So a text may have 320 KB.
 	memoryLimit = 32 << 10
 	maxDepth    = 32
 	// interruptEvery is the number of loop steps between two checks of the context.
 	interruptEvery = 100
 )
 
-// Error is the problem of an expression. At counts its characters from 1.
+// Error is the problem of an expression. At is the number of the character, counted from 1.
 type Error struct {
 	Problem string
 	At      int
@@ -101,7 +102,7 @@ func Parse(text string) (*Expression, error) {
 	}
 	checked, issues := env.Compile(text)
 	if found := issues.Errors(); len(found) > 0 {
-		// The first line is the problem. The other lines show its place.
+		// The first line of the message is the problem. The other lines show its position.
 		problem, _, _ := strings.Cut(strings.TrimSpace(found[0].Message), "\n")
 		problem = strings.ReplaceAll(problem, " (in container '')", "")
 		return nil, &Error{problem, character(text, found[0].Location.Line(), found[0].Location.Column())}
@@ -113,12 +114,13 @@ func Parse(text string) (*Expression, error) {
 		cel.CustomDecoratorV2(boundedMatches), cel.OptimizeRegex(compiledMatches),
 		cel.InterruptCheckFrequency(interruptEvery))
 	if err != nil {
-		return nil, &Error{err.Error(), 1} // an unusable constant, such as an invalid regular expression
+		return nil, &Error{err.Error(), 1} // a constant is unusable, such as an invalid regular expression
 	}
 	return &Expression{program}, nil
 }
 
-// character counts the characters up to a place. Lines count from 1, columns from 0.
+// character returns the number of the character at a line and a column. Characters and lines are counted from 1, and
+// columns from 0.
 func character(text string, line, column int) int {
 	at := 1 + max(column, 0)
 	for i, before := range strings.SplitAfter(text, "\n") {
@@ -130,14 +132,14 @@ func character(text string, line, column int) int {
 	return at
 }
 
-// Evaluation evaluates the expressions of a merge. Their costs share one limit.
+// Evaluation evaluates the expressions of a merge. Together, they may cost at most costLimit.
 type Evaluation struct {
 	Facts Facts
 	cost  uint64
 }
 
-// Allows evaluates an expression. It returns an error if the expression has no result. The expression divides by zero,
-// reads an entry beyond a list's end, or costs too much, or ctx has ended.
+// Allows evaluates an expression. It returns an error if the expression has no result: for example, because it divides
+// by zero, reads an element beyond the end of a list, or costs too much, or because ctx has ended.
 func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error) {
 	if e.cost >= costLimit {
 		return false, errors.New("the expressions cost too much together")
@@ -152,7 +154,8 @@ func (e *Evaluation) Allows(ctx context.Context, expression string) (bool, error
 	facts := map[string]any{"actor": e.Facts.Actor, "changeRequest": e.Facts.ChangeRequest, "reviews": e.Facts.Reviews}
 	value, details, err := parsed.program.ContextEval(ctx, facts)
 	if details == nil || details.ActualCost() == nil {
-		e.cost = costLimit // Without its cost, an expression costs all.
+		// If the cost is unknown, assume that the expression has used the whole limit.
+		e.cost = costLimit
 	} else {
 		e.cost += *details.ActualCost()
 	}

@@ -68,7 +68,8 @@ func TestExpressions(t *testing.T) {
 	}
 }
 
-// TestCostIsBounded nests loops over the maximum number of reviews. Without a limit the expression would run for ever.
+// TestCostIsBounded nests loops over the maximum number of reviews. Without the limit on costs, the expression would
+// run practically forever.
 func TestCostIsBounded(t *testing.T) {
 	t.Parallel()
 	text := `true`
@@ -83,7 +84,7 @@ func TestCostIsBounded(t *testing.T) {
 			t.Errorf("Allows returns %t, %v; want false and the cost limit", allowed, err)
 		}
 	})
-	if spent > 5*time.Second { // Allows takes milliseconds.
+	if spent > 5*time.Second { // Allows takes only milliseconds
 		t.Errorf("Allows took %s, want at most 5s", spent)
 	}
 	for _, growing := range []string{
@@ -96,7 +97,7 @@ func TestCostIsBounded(t *testing.T) {
 	}
 }
 
-// FuzzParse searches expressions that panic, and problems whose place is outside of the text.
+// FuzzParse searches for expressions that make Parse panic, and for problems whose position is outside of the text.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{`true`, `reviews.exists(r, r.status == "approved")`, `changeRequest.x`, "a\nb", `"\u00e4"`, `1/0 == 1`, `[1][2] == 3`} {
 		f.Add(seed)

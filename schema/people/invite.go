@@ -7,8 +7,8 @@ import (
 )
 
 // Invited is the result of an invitation by e-mail. Users are the ids of the invited users, and Invited is their
-// number. FailedSSOEmails are the addresses that should log in through a provider, although the organization has no
-// provider. Mail shows whether mails are sent. It is absent if nobody is invited.
+// number. FailedSSOEmails has the addresses whose users should log in through a provider, if the organization has no
+// provider. Mail says whether mails are sent. It is absent if nobody was invited.
 type Invited struct {
 	Users           []string    `json:"users"`
 	Invited         int         `json:"invited"`
@@ -19,8 +19,8 @@ type Invited struct {
 // InviteMailState is the state of an invite's mail.
 type InviteMailState string
 
-// These are the states of a mail. A mail in the state off is not sent, because no mail server was configured when the
-// invite was made. A failed mail is sent again when a user requests it.
+// These are the states of a mail. A mail in the state off will not be sent, because no mail server was configured when
+// the invite was made. A failed mail is sent again when a user requests it.
 const (
 	InviteMailOff     InviteMailState = "off"
 	InviteMailWaiting InviteMailState = "waiting"
@@ -33,18 +33,18 @@ func InviteMailStates() []string {
 	return []string{string(InviteMailOff), string(InviteMailWaiting), string(InviteMailSent), string(InviteMailFailed)}
 }
 
-// InviteMail is the mail of an invite. Reason explains why the mail is off, has failed, or is still pending.
+// InviteMail is the mail of an invite. Reason explains why the mail is off, has failed, or is still waiting.
 type InviteMail struct {
 	State  InviteMailState `json:"state" rules:"enum=inviteMailState"`
 	Reason string          `json:"reason,omitempty"`
 	SentAt *time.Time      `json:"sentAt,omitempty"`
 }
 
-// InviteMailsOff is the reason of a mail that is off.
+// InviteMailsOff is the reason of a mail in the state off.
 const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
 
-// LinkInvite is a grant to everyone who follows a link: a role in the organization, or a level on one space or
-// collection. It has either Role, or Level with a space or a collection. Redundant means that the caller already has
+// LinkInvite gives access to everyone who follows a link: a role in the organization, or a level on a space or a
+// collection. Either Role is set, or Level and a space or a collection. Redundant is true if the caller already has
 // this access.
 type LinkInvite struct {
 	Object     string             `json:"object"`
@@ -60,13 +60,13 @@ type LinkInvite struct {
 	location string
 }
 
-// At returns the invite with its address, which is not in the body.
+// At returns the invite with its address, which is in a header of the response and not in the body.
 func (i LinkInvite) At(location string) LinkInvite {
 	i.location = location
 	return i
 }
 
-// Location is the address of a new invite in the answer to its creation.
+// Location returns the Location header of the response that creates the invite.
 func (i LinkInvite) Location() string { return i.location }
 
 // EmailInvite is an e-mail invite that nobody has accepted yet. For an invite to the organization, its ID is the

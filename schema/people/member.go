@@ -22,10 +22,10 @@ type Member struct {
 	LastSeenAt *time.Time `json:"lastSeenAt,omitempty"`
 }
 
-// Ping is the answer to a member's ping. It is empty because Octavo signs no claims for visitors.
+// Ping is the response to a member's ping. It is empty, because Octavo signs no claims for visitors.
 type Ping struct{}
 
-// MemberRoles are the roles with which members can be listed, including `guest`.
+// MemberRoles are the roles by which a list of members can be filtered, including `guest`.
 func MemberRoles() []string {
 	names := []string{"guest"}
 	for _, role := range schema.Roles() {

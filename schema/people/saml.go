@@ -15,8 +15,8 @@ const (
 // SAMLStatuses are the values of a provider's `status`.
 func SAMLStatuses() []string { return []string{SAMLActive, SAMLPending} }
 
-// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty until they are known.
-// SSOURL is then NoSSOURL.
+// SAMLProvider is an identity provider of an organization. EntityID and Certificate are empty if they are not yet
+// known. SSOURL is NoSSOURL if it is not yet known.
 type SAMLProvider struct {
 	Object      string `json:"object"`
 	ID          string `json:"id"`
@@ -24,7 +24,7 @@ type SAMLProvider struct {
 	SSOURL      string `json:"ssoURL"`
 	EntityID    string `json:"entityID"`
 	Certificate string `json:"certificate"`
-	// Certificates are all certificates in the text Certificate.
+	// Certificates describes all certificates in the text Certificate.
 	Certificates []SAMLCertificate   `json:"certificates"`
 	DefaultTeam  *Team               `json:"defaultTeam,omitzero"`
 	DefaultRole  schema.Role         `json:"defaultRole"`
@@ -34,7 +34,8 @@ type SAMLProvider struct {
 	URLs         schema.LocationURLs `json:"urls"`
 }
 
-// SAMLCertificate identifies a certificate in the form of identity providers, with its validity.
+// SAMLCertificate has the fingerprint of a certificate, in the form in which identity providers show it, and the
+// certificate's validity.
 type SAMLCertificate struct {
 	SHA256    string    `json:"sha256"`
 	NotBefore time.Time `json:"notBefore"`
@@ -42,7 +43,7 @@ type SAMLCertificate struct {
 }
 
 // NoSSOURL replaces an unknown address of an identity provider, because the contract requires an absolute URI. In a
-// request it means an unknown address, so that an answer can be sent back.
+// request it also means an unknown address, so that a client can send the address of a response back.
 const NoSSOURL = "about:blank"
 
 // SAMLService has the facts about this server that the identity provider needs.
@@ -52,7 +53,7 @@ type SAMLService struct {
 	EntityID string `json:"entityID"`
 }
 
-// Location is the address of a new provider in the answer to its creation.
+// Location returns the Location header of the response that creates the provider.
 func (p SAMLProvider) Location() string { return p.URLs.Location }
 
 // SSOLogin is a way to log in to an organization.
@@ -62,7 +63,8 @@ type SSOLogin struct {
 	StartURL string `json:"startURL"`
 }
 
-// SSOLogins are the ways to log in to an organization. An organization has few logins, so the list has no pages.
+// SSOLogins are the ways to log in to an organization. An organization has only a few of them, so the list has no
+// pages.
 type SSOLogins struct {
 	Items []SSOLogin `json:"items"`
 }
@@ -77,7 +79,7 @@ type Session struct {
 	CreatedAt    time.Time       `json:"createdAt"`
 	ExpiresAt    time.Time       `json:"expiresAt"`
 	LastUsedAt   *time.Time      `json:"lastUsedAt,omitzero"`
-	// Current marks the session of the token that sends the request.
+	// Current is true for the session whose token sends the request.
 	Current bool `json:"current"`
 }
 

@@ -8,11 +8,11 @@ type Team struct {
 	ID      string `json:"id"`
 	Title   string `json:"title"`
 	Members int64  `json:"members"`
-	// Spaces counts the spaces that the team was given access to, directly or through a collection.
+	// Spaces is the number of spaces to which the team was given access, directly or through a collection.
 	Spaces      int64           `json:"spaces"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	Permissions TeamPermissions `json:"permissions"`
-	// location is the address of a new team. The contract has no urls for teams.
+	// location is the address of a new team. It is not in the body, because teams have no member urls in the contract.
 	location string
 }
 
@@ -22,13 +22,13 @@ type TeamPermissions struct {
 	View  bool `json:"view"`
 }
 
-// At returns the team with its address, for the answer to its creation.
+// At returns the team with its address, for the response to the request that creates the team.
 func (t Team) At(location string) Team {
 	t.location = location
 	return t
 }
 
-// Location is the address of a new team in the answer to its creation.
+// Location returns the Location header of the response that creates the team.
 func (t Team) Location() string { return t.location }
 
 // TeamMember is an organization's member who is in a team.

@@ -1,4 +1,5 @@
-// Package schematest holds the document that tests of several packages share.
+// Package schematest has helpers for tests: a document that tests of several packages share, and Stepped for changes of
+// the clock.
 package schematest
 
 import _ "embed"

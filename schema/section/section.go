@@ -1,6 +1,6 @@
-// Package section has the two forms of the ids of site sections. Stored ids have no prefix. In answers they have a
-// prefix, because front ends use them as identifiers in style sheets. Such identifiers cannot begin with a digit.
-// Requests, filters and events may have either form. The package imports nothing of this module.
+// Package section has the two forms of the ids of site sections. Stored ids have no prefix. Ids in responses have a
+// prefix, because front ends use them as identifiers in style sheets, which cannot begin with a digit. Requests,
+// filters and events may have either form. The package imports nothing of this module.
 package section
 
 import "strings"
@@ -11,7 +11,7 @@ const (
 	Pattern = "^[0-9a-v]{26}$"
 )
 
-// Shown returns an id in the form of answers. Text that is not an id of this service is not changed.
+// Shown returns an id in the form that responses have. It returns any other text unchanged.
 func Shown(id string) string {
 	if !made(id) {
 		return id
@@ -19,7 +19,7 @@ func Shown(id string) string {
 	return Prefix + id
 }
 
-// ID returns the stored form of an id in a request.
+// ID returns the stored form of an id from a request.
 func ID(sent string) string {
 	if id, shown := strings.CutPrefix(sent, Prefix); shown && made(id) {
 		return id
@@ -27,7 +27,7 @@ func ID(sent string) string {
 	return sent
 }
 
-// made reports whether this service made the id.
+// made reports whether a text has the form of an id that this service makes.
 func made(id string) bool {
 	if len(id) != 26 {
 		return false

@@ -8,7 +8,7 @@ type Expr interface {
 	prec() int
 }
 
-// These are ClickHouse's precedences, from low to high.
+// These are the precedences of ClickHouse's operators, from low to high.
 const (
 	precOr = iota + 1
 	precAnd
@@ -19,7 +19,7 @@ const (
 	precAtom
 )
 
-// Op is a binary operator: one of the variables below.
+// Op is a binary operator. The variables below have all operators.
 type Op struct {
 	text string
 	prec int
@@ -40,35 +40,35 @@ var (
 	Mul = Op{"*", precMul}
 )
 
-// constant is SQL text from this program's source. The type is unexported, so other packages can pass only an untyped
-// constant. A string variable does not convert to the type implicitly.
+// constant is SQL text from this program's source. The type is unexported, so other packages can pass only untyped
+// constants: a string variable is not implicitly converted to the type.
 type constant string
 
 type identifier struct{ name string }
 
-// Col is a column or an alias.
+// Col returns a column or an alias.
 func Col(name string) Expr { return identifier{name} }
 
 type number struct{ n int64 }
 
-// Int is an integer literal.
+// Int returns an integer literal.
 func Int(n int64) Expr { return number{n} }
 
 type literal struct{ s constant }
 
-// Str is a string literal from this program's source. Values of users must be a [Param] instead.
+// Str returns a string literal with text from this program's source. Values of users must be a [Param] instead.
 func Str(s constant) Expr { return literal{s} }
 
 type call struct {
 	name   constant
-	params []Expr // parameters, which are in separate parentheses before the arguments
+	params []Expr // parameters of an aggregate function, in separate parentheses before the arguments
 	args   []Expr
 }
 
-// Call is a function call. The name must be from this program's source.
+// Call returns a function call. The name must be from this program's source.
 func Call(name constant, args ...Expr) Expr { return call{name: name, args: args} }
 
-// Parametric is a call of an aggregate function that has parameters and arguments: name(params)(args).
+// Parametric returns a call of an aggregate function that has parameters and arguments: name(params)(args).
 func Parametric(name constant, params []Expr, args ...Expr) Expr { return call{name, params, args} }
 
 type over struct {
@@ -76,10 +76,10 @@ type over struct {
 	by []Expr
 }
 
-// OverAll is an aggregate of all rows that a statement has before its limit.
+// OverAll returns an aggregate over all rows that a statement has before its limit.
 func OverAll(aggregate Expr) Expr { return over{e: aggregate} }
 
-// OverEach is an aggregate of all rows with the same values of by.
+// OverEach returns an aggregate over all rows that have the same values of by.
 func OverEach(aggregate Expr, by ...Expr) Expr { return over{aggregate, by} }
 
 type alias struct {
@@ -95,8 +95,7 @@ type lambda struct {
 	body  Expr
 }
 
-// Lambda is an argument of a higher-order function. Its body refers to the
-// parameters with [Col].
+// Lambda returns an argument of a higher-order function. Its body refers to the parameters with [Col].
 func Lambda(names []string, body Expr) Expr { return lambda{names, body} }
 
 type binary struct {
@@ -107,10 +106,10 @@ type binary struct {
 // Bin joins two expressions by an operator.
 func Bin(op Op, l, r Expr) Expr { return binary{op, l, r} }
 
-// AllOf joins conditions with AND. Without conditions it is true.
+// AllOf joins conditions with AND. If there are no conditions, the result is true.
 func AllOf(list ...Expr) Expr { return fold(And, Int(1), list) }
 
-// AnyOf joins conditions with OR. Without conditions it is false.
+// AnyOf joins conditions with OR. If there are no conditions, the result is false.
 func AnyOf(list ...Expr) Expr { return fold(Or, Int(0), list) }
 
 func fold(op Op, empty Expr, list []Expr) Expr {
@@ -134,7 +133,7 @@ type inRows struct {
 	rows *Select
 }
 
-// InRows is the condition that the values of keys are a row of rows.
+// InRows returns the condition that the values of keys equal a row that the statement rows returns.
 func InRows(keys []Expr, rows *Select) Expr { return inRows{keys, rows} }
 
 type param struct {
@@ -148,10 +147,10 @@ type Type struct{ text string }
 // T names a ClickHouse type.
 func T(name constant) Type { return Type{string(name)} }
 
-// ArrayOf is Array(t).
+// ArrayOf returns the type Array(t).
 func ArrayOf(t Type) Type { return Type{"Array(" + t.text + ")"} }
 
-// TupleOf is Tuple(types...).
+// TupleOf returns the type Tuple(types...).
 func TupleOf(types ...Type) Type {
 	texts := make([]string, len(types))
 	for i, t := range types {
@@ -160,14 +159,14 @@ func TupleOf(types ...Type) Type {
 	return Type{"Tuple(" + strings.Join(texts, ",") + ")"}
 }
 
-// String is the type in ClickHouse's syntax.
+// String returns the type in ClickHouse's syntax.
 func (t Type) String() string { return t.text }
 
-// Tuple is a parameter's value of a Tuple type, also inside a list.
+// Tuple is the value of a parameter of a Tuple type, or of an element of an array of tuples.
 type Tuple []any
 
-// Param is a value that the server binds. It is sent separately and never becomes part of the statement's text. value
-// is a string, an integer, a float64, a Tuple, or a slice of these types.
+// Param returns a parameter. The server binds its value, which is sent separately and is never a part of the
+// statement's text. value is a string, an integer, a float64, a Tuple, or a slice of these types.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (identifier) prec() int { return precAtom }

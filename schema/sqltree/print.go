@@ -78,7 +78,8 @@ func (l lambda) print(p *printer) {
 func (b binary) print(p *printer) {
 	left := b.op.prec
 	if left == precCompare {
-		left++ // (a = b) = c keeps its parentheses, because few readers know how a = b = c is grouped
+		// Print parentheses in (a = b) = c, because few readers know how a = b = c is grouped.
+		left++
 	}
 	p.operand(b.l, left)
 	p.write(" " + b.op.text + " ")
@@ -175,7 +176,7 @@ func (p *printer) selectStmt(s *Select) {
 	}
 }
 
-// Ident writes an identifier, in backquotes unless it is a plain word.
+// Ident writes an identifier, and puts it in backquotes if it is not a plain word.
 func Ident(name string) string {
 	plain := name != ""
 	for i := 0; i < len(name); i++ {
@@ -191,8 +192,7 @@ func Ident(name string) string {
 	return "`" + escape(name, '`') + "`"
 }
 
-// Quote writes a string literal of DDL or of this program's constants. User
-// values are parameters.
+// Quote writes a string literal, for DDL and for constants of this program. Values of users must be parameters instead.
 func Quote(s string) string { return "'" + escape(s, '\'') + "'" }
 
 func escape(s string, quote byte) string {

@@ -93,7 +93,7 @@ func TestJoin(t *testing.T) {
 	if got := s.Print(); got.SQL != want || got.Params[1].Value != 2 {
 		t.Errorf("%s\nwant %s", got.SQL, want)
 	}
-	// A joined statement has a name here.
+	// If there is a join, the statement in FROM has a name.
 	s = &Select{Columns: s.Columns, Sub: &Select{Columns: s.Columns, Table: "t"}, Join: s.Join, Using: s.Using[:1]}
 	want = "SELECT x\nFROM (\nSELECT x\nFROM t\n) AS own\n" +
 		"INNER JOIN (\nSELECT k, y\nFROM u\nWHERE z = {p0:UInt8}\n) AS joined USING (k)"
@@ -113,8 +113,8 @@ func TestInRows(t *testing.T) {
 	}
 }
 
-// TestRoundTrip prints random trees and reads them back with a parser that uses the
-// documented precedences of the operators. The result is the same tree.
+// TestRoundTrip prints random trees, and reads the text with a parser that uses the documented precedences of the
+// operators. The result is the same tree.
 func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	operators := []Op{Or, And, Eq, Ne, Lt, Le, Gt, Ge, In, Sub, Mul}
@@ -148,7 +148,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// explicit writes a tree fully parenthesized.
+// explicit writes a tree with parentheses around every operation.
 func explicit(e Expr) string {
 	switch e := e.(type) {
 	case binary:
@@ -231,7 +231,7 @@ func (p *testParser) operand() string {
 	}
 }
 
-// FuzzQuote: a quoted text reads back unchanged and ends at its closing quote.
+// FuzzQuote: reading a quoted text gives the same text, and ends at the closing quote.
 func FuzzQuote(f *testing.F) {
 	for _, s := range []string{"", "a", `'`, `\`, `\'`, "`", "\x00", "\n", "\xff", `';--`} {
 		f.Add(s)
@@ -249,7 +249,7 @@ func FuzzQuote(f *testing.F) {
 	})
 }
 
-// unquote reads the rest of a literal like ClickHouse, up to the closing quote.
+// unquote reads the rest of a literal up to the closing quote, as ClickHouse does.
 func unquote(t *testing.T, rest string, quote byte) string {
 	var b strings.Builder
 	for i := 0; i < len(rest); i++ {

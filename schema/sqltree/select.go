@@ -6,16 +6,16 @@ type Aliased struct {
 	As   string
 }
 
-// Order is one ORDER BY element.
+// Order is an element of ORDER BY.
 type Order struct {
 	Expr Expr
 	Desc bool
 }
 
-// Select is one SELECT statement. A nil Where or Having is left out, and so is a zero Limit. It reads from Sub or Rows
-// if one is set, and otherwise from Table. Join adds the columns of the joined rows with equal values in Using. Rows
-// without a joined row are left out. With LimitBy, the Limit applies to the rows of each of its values. The rows of
-// Union follow the statement's own rows.
+// Select is one SELECT statement. If Where or Having is nil, or Limit is 0, the clause is left out. The statement reads
+// from Sub or Rows if one of them is set, and otherwise from Table. Join is an inner join on the columns in Using: it
+// adds the columns of the joined rows, and leaves out rows without a joined row. If LimitBy is set, Limit applies
+// separately to the rows of each value of LimitBy. The rows of Union are added to the statement's own rows.
 type Select struct {
 	Columns []Aliased
 	Table   string
@@ -39,7 +39,7 @@ type Named struct {
 	Value any
 }
 
-// Statement is printed SQL with its parameters.
+// Statement is the text of a statement with its parameters.
 type Statement struct {
 	SQL    string
 	Params []Named

@@ -21,7 +21,8 @@ func EveryKind(tb testing.TB) schema.Document {
 	return d
 }
 
-// Markdown pairs Markdown with the outline of its document. Out is the written form of the document, if it differs.
+// Markdown pairs Markdown with the outline of its document. Out is the Markdown that Write makes of the document. It is
+// empty if it equals In.
 var Markdown = []struct{ In, Outline, Out string }{
 	{"", "", ""},
 	{"one\ntwo\n\nthree", "paragraph('one two') paragraph('three')", "one two\n\nthree"},

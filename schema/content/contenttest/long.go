@@ -53,7 +53,7 @@ func LongPage() string {
 	})
 }
 
-// filled repeats pieces up to the size of the largest page, and ends with a text.
+// filled returns a text of the size of the largest page. It has as many pieces as fit, and ends with the text end.
 func filled(end string, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; ; i++ {

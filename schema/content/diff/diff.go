@@ -3,8 +3,10 @@ package diff
 
 import "slices"
 
-// The bounds keep Match near linear on any input. A gap between unique common elements that is larger than maxCells, or nested
-// deeper than maxRounds, counts as replaced.
+// The bounds keep the time of Match almost linear in the size of any input. maxRounds bounds the nesting of the ranges
+// in which Match looks for unique common elements. If a pair of ranges has no such elements, Match compares every
+// element of one range with every element of the other range. If this would need more than maxCells comparisons, the
+// elements stay without partners.
 const (
 	maxCells  = 1 << 16
 	maxRounds = 16
@@ -14,8 +16,8 @@ const (
 const None = -1
 
 // Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index
-// of its partner in b or None. Elements that occur once on both sides are paired first (patience diff). So the commas
-// of a rewritten part do not determine the pairs. The result depends only on the input.
+// of its partner in b or None. Elements that occur once on both sides are paired first (patience diff). So frequent
+// elements, such as the commas of a rewritten part, do not determine the pairs. The result depends only on the input.
 func Match[T comparable](a, b []T) []int {
 	m := matcher[T]{a: a, b: b, pairs: make([]int, len(a))}
 	for i := range m.pairs {
@@ -116,7 +118,8 @@ func (m *matcher[T]) longest(a0, a1, b0, b1 int) {
 	}
 }
 
-// Align pairs two lists in order so that the sum of the scores is highest. A score of 0 forbids a pair.
+// Align pairs the elements of two lists of n and m elements, in order, so that the sum of the scores is highest. It
+// returns the same kind of result as Match. A score of 0 forbids a pair.
 func Align(n, m int, score func(i, j int) float64) []int {
 	scores, best := make([]float64, n*m), make([]float64, (n+1)*(m+1))
 	at := func(i, j int) *float64 { return &best[i*(m+1)+j] }

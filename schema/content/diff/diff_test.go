@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// shown writes a and b as one text. Parts only in a are in brackets, and parts only in b are in braces.
+// shown writes a and b as one text. Parts that only a has are in brackets, and parts that only b has are in braces.
 func shown(a, b string) string {
 	pairs := Match([]rune(a), []rune(b))
 	var out strings.Builder
@@ -70,7 +70,7 @@ func TestMatchIsACommonSubsequence(t *testing.T) {
 	})
 }
 
-// TestMatchIsBounded uses the inputs that make a diff quadratic.
+// TestMatchIsBounded uses inputs for which a simple diff takes quadratic time.
 func TestMatchIsBounded(t *testing.T) {
 	t.Parallel()
 	const n = 200_000

@@ -1,6 +1,7 @@
-// Package filerefs lists the files that documents name, with the conditions under which visitors see the references.
+// Package filerefs lists the files to which documents refer, with the conditions under which visitors see the
+// references.
 //
-// It imports schema and its siblings only.
+// The package imports only schema and other packages of schema/content.
 package filerefs
 
 import (
@@ -15,11 +16,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// maxBytes limits the stored references of one document, to some 3,000 files. Only users see files that exceed the
-// limit.
+// maxBytes limits the size of one document's stored references. Some 3,000 files fit. Visitors cannot see the files
+// beyond the limit, but users can.
 const (
 	maxBytes    = 128 << 10
-	refBytes    = 40 // more bytes if the reference names a space
+	refBytes    = 40 // bytes of a reference, without the id of a space
 	branchBytes = 24 // memory of a branch, in addition to its expression
 )
 
@@ -33,13 +34,15 @@ type Refs struct {
 	Includes []Ref `json:"includes,omitzero"`
 }
 
-// Branch is a conditional block. In counts from 1; 0 is the document itself.
+// Branch is a conditional block. In is the number of the enclosing branch, counted from 1. In is 0 if only the document
+// encloses the block.
 type Branch struct {
 	In int    `json:"in,omitzero"`
 	If string `json:"if"`
 }
 
-// Ref names a file in a branch. Space is set if the reference names a space.
+// Ref is a reference to a file. Space is set if the reference names a space. In is the number of the branch that
+// contains the reference.
 type Ref struct {
 	ID    string `json:"id"`
 	Space string `json:"space,omitzero"`
@@ -67,13 +70,14 @@ func OfFile(file []byte) Refs {
 	return refs
 }
 
-// MayName reports whether a document's JSON or Markdown may refer to a file. It then has a text that every reference to
-// a file has.
+// MayName reports whether a document's JSON or Markdown may refer to a file. It looks for texts of which every such
+// reference has at least one.
 func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
 
-// OfRef returns the file that a reference names, if it names one. An id of another form cannot exist.
+// OfRef returns the file that a reference names. ok is false if the reference does not name a file, or if the id has a
+// form that no file's id has.
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)
@@ -144,7 +148,8 @@ func (f *finder) add(ref Ref, include bool, in *markdown.Branch) {
 	}
 }
 
-// take consumes a part of the limit. After the first failure it always fails.
+// take adds a number of bytes to the used size, and reports whether the size is still within maxBytes. After the first
+// failure, every call fails.
 func (f *finder) take(bytes int) bool {
 	f.bytes += bytes
 	return f.bytes <= maxBytes

@@ -74,7 +74,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfIsBounded: the stored Refs of a document are bounded, with any references and any nesting of its blocks.
+// TestOfIsBounded: the size of a document's stored Refs is bounded, for any number of references and any nesting of
+// blocks.
 func TestOfIsBounded(t *testing.T) {
 	t.Parallel()
 	image := func(n int) schema.Node {

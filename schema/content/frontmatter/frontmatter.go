@@ -13,18 +13,19 @@ import (
 )
 
 // Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
-// signs. It has its source, so unchanged fields keep their bytes.
+// signs. Fields has the source text of the front matter, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // including both lines of hyphens; "" if there is no front matter
+	source string // including the fences; "" if there is no front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied is true if a change removed the last field. If no other fields remain, the front matter is then removed.
+	// emptied is true if a change removed the last field. Join then leaves out the front matter, unless other text
+	// remains in it, such as a comment.
 	emptied bool
 }
 
-// lineSpan are the lines of a field in the source.
+// lineSpan is the range of a field's lines in the source.
 type lineSpan struct{ from, to int }
 
 // maxBytes bounds the size of front matter. Longer text is a part of the page.
@@ -33,8 +34,8 @@ const maxBytes = 64 << 10
 // ErrNotMap means that the front matter is not a map of YAML. The text then belongs to the page.
 var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
-// Split separates the front matter of a file from its Markdown. If there is no front matter, or an error, body is the
-// file.
+// Split separates the front matter of a file from its Markdown. If the file has no front matter, or if Split returns an
+// error, body is the whole file.
 func Split(file string) (front Fields, body string, err error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	fence := strings.TrimSuffix(first, "\r")
@@ -95,7 +96,7 @@ func (f *Fields) parse(text string) error {
 	return nil
 }
 
-// The fences are the lines before and behind front matter.
+// The fences are the lines before and after front matter.
 const (
 	yamlFence = "---"
 	tomlFence = "+++"
@@ -106,7 +107,7 @@ var (
 	tomlValue = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|true|false)\s*(?:#.*)?$`)
 )
 
-// parseTOML reads the top-level fields of TOML that are texts or flags. Other fields, and tables, are not read.
+// parseTOML reads the top-level fields of TOML that are texts or flags. It skips other fields, and tables.
 func (f *Fields) parseTOML(text string) error {
 	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
 	long := "" // the text that ends a multi-line value
@@ -182,8 +183,8 @@ func (f *Fields) Flag(name string) (value, ok bool) {
 	return value, ok
 }
 
-// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines do not change,
-// and a new field is added at the end.
+// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines do not change. A
+// new field is added at the end of YAML, and at the start of TOML.
 func (f *Fields) Set(name string, value any) error {
 	if old, given := f.fields[name]; given && sameYAML(old, value) || !given && value == nil {
 		return nil

@@ -10,14 +10,14 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Repository is the input: the paths of its files, and their bytes.
+// Repository is the repository that is read: Files has the paths of its files, and Read returns the bytes of a file.
 type Repository struct {
 	Files []File
 	Read  func(path string) ([]byte, error)
 	// Left has the entries of the repository that cannot be read as files. They are never written.
 	Left []Left
-	// Fold returns equal texts for paths that cannot coexist; nil folds case. Writable reports whether a file can have
-	// a path; nil allows every path.
+	// Fold returns equal texts for paths that cannot coexist. If Fold is nil, paths that differ only in case cannot
+	// coexist. Writable reports whether a file can have a path. If Writable is nil, a file can have every path.
 	Fold     func(path string) string
 	Writable func(path string) bool
 }
@@ -56,9 +56,9 @@ var (
 
 // Layout is the place of the content in a repository, with its configuration.
 type Layout struct {
-	// Root is the folder of the content with a slash at its end, or "" for all of the repository.
+	// Root is the folder of the content with a slash at its end, or "" if the content is the whole repository.
 	Root string
-	// Config, Readme and Summary are paths, also of absent files.
+	// Config, Readme and Summary are the paths of these files. They are set even if the files do not exist.
 	Config, Readme, Summary string
 	HasConfig, HasSummary   bool
 	Notes                   []Note
@@ -83,8 +83,8 @@ type config struct {
 	Redirects map[string]string `yaml:"redirects"`
 }
 
-// Open finds the content of a repository. project is the project directory; slashes at its ends do not matter. A repository
-// without any file may lack the folder.
+// Open finds the content of a repository. project is the project directory; slashes at its ends do not matter. The
+// folder may be missing if the repository has no files.
 func Open(r Repository, project string) (*Layout, error) {
 	l := &Layout{
 		repository: r, files: make(map[string]File, len(r.Files)), folders: map[string]bool{"": true},
@@ -149,7 +149,8 @@ func (l *Layout) configure(c *config) error {
 
 func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
 
-// folderOf returns a folder below another folder, with a slash at its end. ok is false if the path leads outside.
+// folderOf returns a folder below another folder, with a slash at its end. The second result is false if the path leads
+// out of the repository.
 func folderOf(base, name string) (string, bool) {
 	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
 	switch {
@@ -162,7 +163,7 @@ func folderOf(base, name string) (string, bool) {
 }
 
 // named returns the path of a file that the configuration names, relative to the root. It returns "" if the path leads
-// outside.
+// out of the repository.
 func (l *Layout) named(name, absent string) string {
 	if name == "" {
 		name = absent
@@ -174,8 +175,8 @@ func (l *Layout) named(name, absent string) string {
 	return strings.TrimSuffix(folder, "/")
 }
 
-// pageExtensions has the endings of names of pages. An .mdx file is Markdown. Its components are shown as text or left
-// out.
+// pageExtensions has the extensions of files that are pages. An .mdx file is read as Markdown, and its components are
+// shown as text or left out.
 var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"

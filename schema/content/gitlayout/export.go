@@ -22,13 +22,13 @@ type Change struct {
 	Content []byte
 }
 
-// Export has the changes of a repository that pages cause.
+// Export has the changes that the pages of a space make in a repository.
 type Export struct {
 	Changes []Change
-	// Synced is the next Base's Files.
+	// Synced is the value of Base.Files for the next synchronisation.
 	Synced map[string]Synced
-	// Moved lists the files that the repository has changed since the last synchronisation. Without force, no other
-	// member is set then.
+	// Moved lists the files that the repository has changed since the last synchronisation. If force is not set and
+	// Moved has files, no other member is set.
 	Moved []string
 	// Notes lists everything that was not written.
 	Notes []Note
@@ -49,24 +49,24 @@ type exporter struct {
 	base   Base
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
-	pages  []tree.Page // as a tree
+	pages  []tree.Page // nested, as a tree
 	// paths has the files of the existing pages by id. keys has the keys of all pages and entries by id.
 	paths, keys map[string]string
 	ids         map[string]string // ids of pages, by path
 	rewrite     map[string]bool   // pages whose files the repository has changed
 	assets      map[string]string // paths of the space's files, by id
-	folded      map[string]bool   // paths that are taken, in a form without case
+	folded      map[string]bool   // paths that are taken, as Fold returns them
 	changes     map[string]Change
 	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note
-	// written counts the pages that were looked at, of their number.
+	// written is the number of pages that were processed, and count is the number of all pages.
 	written, count int
 	failed         error
 }
 
-// Export writes pages. files returns a file of the space. Files that the repository has changed since the last
-// synchronisation stop it, or are overwritten if force is set. Such files do not stop the export if the repository
-// already has the result. So an export can run again if its end was not recorded.
+// Export writes pages. files returns a file of the space. Export stops if the repository has changed files since the
+// last synchronisation. If force is set, it overwrites these files instead. Export does not stop if the repository
+// already has the result, so an export can run again if its end was not recorded.
 func (l *Layout) Export(
 	base Base, pages []tree.Node, tools Tools, files func(id string) (string, []byte, error), force bool,
 ) (Export, error) {
@@ -109,7 +109,7 @@ func (l *Layout) Export(
 	return x.result(moved)
 }
 
-// moved lists the files that have changed.
+// moved lists the files that the repository has changed since the last synchronisation.
 func (x *exporter) moved(entries []*Entry) []string {
 	l, moved := x.layout, map[string]bool{}
 	differs := func(name string) bool { return x.base.Files[name].Blob != l.files[name].Blob }
@@ -140,8 +140,8 @@ func eachEntry(entries []*Entry, visit func(e *Entry)) {
 	}
 }
 
-// find assigns their previous files to the pages. A file that a forced export overwrites belongs to the page at its
-// path.
+// find assigns the files of the last synchronisation to their pages. A file that a forced export overwrites belongs to
+// the page at its path.
 func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) error {
 	l := x.layout
 	x.folded[l.fold(l.Summary)] = true

@@ -46,8 +46,8 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	}
 }
 
-// folderOf returns the folder of a page without a file, with its slash. With a table of contents it is the folder of
-// the child pages that the slug comes from.
+// folderOf returns the folder of a page without a file, with its slash. With a table of contents, it is the folder that
+// all child pages share, if the page's slug is the name of this folder.
 func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	if !x.layout.HasSummary {
 		folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
@@ -75,7 +75,7 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 // needsFile reports whether a page has data that an entry in the table of contents cannot have.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
-		return false // its text lists the missing parts
+		return false // the text of a read-only page only says why the file cannot be used
 	}
 	if key := x.keys[p.ID]; key == "" || !strings.HasPrefix(key, keyPrefix) {
 		return true
@@ -111,7 +111,7 @@ func FileName(slug string) string {
 // reserved matches names that Windows reserves for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// free returns the first path that no entry of the repository has. Later paths have a number.
+// free returns a path that no entry of the repository has: wanted, other, or other with a number.
 func (x *exporter) free(wanted, other string) string {
 	wanted, other = x.inFolder(wanted), x.inFolder(other)
 	taken := func(name string) bool {
@@ -127,9 +127,9 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder returns the path of a new file in a usable folder. The folder has the spelling of the repository. If a file
-// or a left-out entry has this name, the folder gets another name. A path that is too long or too deep becomes a path
-// below the root.
+// inFolder returns the path of a new file in a usable folder. If the repository already has the folder, the path has
+// the repository's spelling of it. If a file or a left-out entry has the folder's name, the folder gets another name. A
+// path that is too long or too deep becomes a path below the root.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
 	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {

@@ -65,12 +65,12 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// Next to new lines, the old lines would change their meaning. So all lines are written again.
+	// If only the new lines were added, the old lines would get another meaning. So all lines are written again.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }
 
-// compare finds the correct lines of a table of contents without a previous state.
+// compare finds the lines that are already right in a table of contents of which no last synchronisation is known.
 func compare(old *summary, want []contents) {
 	byKey := map[string]*item{}
 	for i := range old.items {

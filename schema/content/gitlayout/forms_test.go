@@ -307,8 +307,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// outlineOf returns the outline with the targets of links. For pages with a colon in want, it includes the targets of
-// their texts' references.
+// outlineOf returns the outline with the targets of links. If the line of a page in `want` has a colon, the outline
+// includes the targets of the references in the page's text.
 func (s *space) outlineOf(want string) string {
 	titles := map[string]string{}
 	for _, n := range s.pages {

@@ -21,7 +21,8 @@ type Synced struct {
 	Page, File string
 }
 
-// Base is the last synchronisation: the files by their paths, entries without a file by their keys, and their pages.
+// Base is the state at the last synchronisation. Files has the files by path, and the entries without a file by key.
+// Pages has the pages of these files and entries.
 type Base struct {
 	Files map[string]Synced
 	Pages []tree.Node
@@ -41,9 +42,9 @@ type Tools struct {
 	// Pages are the existing pages of the space. A new page of the repository is matched with the space's page at its
 	// path.
 	Pages []tree.Node
-	// Known has the space's pages and files by their paths in other branches, folders and repositories. If a path is
-	// missing in the last synchronisation, Known gives the page at this path. It also gives the file, if its blob is
-	// equal.
+	// Known has the space's pages and files by their paths in other branches, folders and repositories. For a path that
+	// the last synchronisation does not have, an import takes the page from Known. It also takes the file from Known,
+	// if the blob is equal.
 	Known map[string]Synced
 	// KeepMissing keeps pages of the last synchronisation whose files are missing. An export to another place sets it,
 	// because the repository may not have all of these files.
@@ -60,13 +61,13 @@ type Asset struct{ ID, Path string }
 // Content is the content of a space that is made from a repository's files.
 type Content struct {
 	Pages []tree.Node
-	// Beside are pages of the last synchronisation that do not belong to this folder. They stay, like the pages in
-	// Pages.
+	// Beside are pages of the last synchronisation that do not belong to this folder. They stay in the space, like the
+	// pages in Pages.
 	Beside []tree.Node
 	Assets []Asset
 	// Removed are the files of the space whose repository files were deleted or replaced.
 	Removed []string
-	// Synced is the next Base's Files.
+	// Synced is the value of Base.Files for the next synchronisation.
 	Synced map[string]Synced
 	// Redirects maps paths of the space, without slashes at the ends, to pages. A page at such a path has precedence.
 	Redirects map[string]string
@@ -78,7 +79,8 @@ type importer struct {
 	Tools
 	layout *Layout
 	base   Base
-	// was has the pages by id at the last synchronisation. Pages that were not synced have their state in the space.
+	// was has the pages by id at the last synchronisation. For a page that was never synced, was has the page's state
+	// in the space.
 	was     map[string]tree.Node
 	pageIDs map[string]string // by path
 	out     Content
@@ -210,8 +212,8 @@ func (m *importer) identify(entries []*Entry) (map[*Entry]string, error) {
 	return ids, nil
 }
 
-// adopt matches entries with pages of the space that were not synced. The first page matches the root folder's page if
-// their titles are equal.
+// adopt matches entries with pages of the space that were not synced. If the space has no page at the path of the root
+// folder's README.md, this file matches the first page if their titles are equal.
 func (m *importer) adopt(
 	entries []*Entry, each func([]*Entry, func(*Entry, string), string), take func(*Entry, string),
 ) error {
@@ -245,7 +247,7 @@ func (m *importer) adopt(
 	return failed
 }
 
-// titled reports whether a file has a title.
+// titled reports whether the title in an entry's file equals title.
 func (m *importer) titled(e *Entry, title string) (bool, error) {
 	if _, there := m.layout.files[e.Key]; !there {
 		return false, nil
@@ -261,7 +263,7 @@ func (m *importer) titled(e *Entry, title string) (bool, error) {
 // manyRenamed is the number of changed names above which all files are read again.
 const manyRenamed = 40
 
-// compareNames finds the names with a new meaning since the last synchronisation.
+// compareNames finds the names whose targets have changed since the last synchronisation.
 func (m *importer) compareNames() {
 	changed := func(name string) {
 		m.renamed = append(m.renamed, path.Base(name))
@@ -387,7 +389,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names reports whether a text contains one of the names, plain or in a link's spelling.
+// names reports whether a text contains one of the names, as it is or in a link's spelling.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
@@ -400,7 +402,7 @@ func names(text string, of []string) bool {
 	return false
 }
 
-// maxLeftOut bounds the names in a note.
+// maxLeftOut bounds the number of constructs that a note lists.
 const maxLeftOut = 10
 
 // noteLeftOut lists the constructs that a page cannot show. They stay in the file.

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// Left is an entry of a repository that cannot be read as a file, and why.
+// Left is an entry of a repository that cannot be read as a file. Why is the reason.
 type Left struct{ Path, Why string }
 
 // The reasons of Layout.blocked and unreadable complete this sentence: "name cannot be edited here: it ...".
@@ -28,7 +28,7 @@ const (
 
 func leftWhy(why string) string { return "is left as it is: " + why }
 
-// fold returns equal texts for names that file systems without case treat as equal.
+// fold returns equal texts for names that case-insensitive file systems treat as equal.
 func (l *Layout) fold(name string) string {
 	if l.repository.Fold != nil {
 		return l.repository.Fold(name)
@@ -68,8 +68,8 @@ func (l *Layout) has(name string) bool {
 	return file || left
 }
 
-// blocked returns the reason why a path cannot be read or written as a file; "" if it can. It ignores the file's bytes:
-// see unreadable.
+// blocked returns the reason why a path cannot be read or written as a file. It returns "" if the path can be read and
+// written. It does not check the file's bytes: unreadable does that.
 func (l *Layout) blocked(name string) string {
 	if _, there := l.files[name]; there {
 		return ""
@@ -99,8 +99,8 @@ func (l *Layout) blocked(name string) string {
 	return ""
 }
 
-// unreadable returns the reason why a file's bytes cannot be an editable page; "" if they can. An edit would write the
-// whole file as UTF-8.
+// unreadable returns the reason why a file's bytes cannot be an editable page. It returns "" if they can. An edit of a
+// file in another encoding would write the whole file as UTF-8.
 func unreadable(text string) string {
 	switch {
 	case strings.HasPrefix(text, littleEndian), strings.HasPrefix(text, bigEndian):
@@ -138,7 +138,7 @@ func legible(text, why string) string {
 	return ""
 }
 
-// sentence returns the reason why a page cannot be edited. Names may have any character.
+// sentence returns the reason why a page cannot be edited.
 func sentence(name, why string) string {
 	return cutText(name, maxTitle) + " cannot be edited here: it " + cutText(why, maxDescription)
 }

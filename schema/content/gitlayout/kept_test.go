@@ -23,12 +23,12 @@ func utf16LE(text string) string {
 	return b.String()
 }
 
-// kepts are entries of a table of contents that become read-only pages, each in a separate repository.
+// kepts has entries of a table of contents that become read-only pages. Each entry is in a separate repository.
 var kepts = []struct {
 	name, path string
 	files      map[string]string
 	left       map[string]string
-	// why is a part of the page's sentence, and shows is the rest of its text.
+	// why is a part of the sentence that the page shows. shows is the rest of the page's text.
 	why, shows string
 	// listed is true if the file is also a page without a table of contents.
 	listed bool
@@ -117,7 +117,7 @@ func TestKept(t *testing.T) {
 				if s.pull(t, ""); !slices.EqualFunc(before, s.pages, tree.Node.Same) {
 					t.Errorf("imported without a change: %v", s.pages)
 				}
-				// The API refuses this edit. A conflict may be resolved so.
+				// The API refuses this edit, but the resolution of a conflict can make it.
 				s.edit(t, "Home", "Hi.", "Hello.")
 				for _, kept := range []string{find().Kept, ""} {
 					n = find()
@@ -158,7 +158,7 @@ func TestKept(t *testing.T) {
 					t.Errorf("exported again: %v", again)
 				}
 				was := maps.Clone(s.files)
-				// Once the file is a page, so is the page.
+				// When the file becomes usable, the page becomes editable.
 				s.left = nil
 				maps.DeleteFunc(s.files, func(name, _ string) bool {
 					return strings.HasPrefix(strings.ToLower(name), strings.ToLower(c.path)) ||
@@ -179,7 +179,7 @@ func TestKept(t *testing.T) {
 				if changed := s.push(t, "", false); len(changed) > 0 {
 					t.Errorf("exported without an edit: %v", changed)
 				}
-				// Without the last synchronisation, a forced export does not write the file either.
+				// If no last synchronisation is known, a forced export does not write the file either.
 				s.files, s.left, s.base = was, c.left, Base{}
 				if changed := s.push(t, "", true); slices.Contains(changed, c.path) {
 					t.Errorf("forced: %v", changed)

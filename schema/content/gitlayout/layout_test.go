@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is a space with its repository in tests.
+// space is a space and its repository, for tests.
 type space struct {
 	files     map[string]string
 	pages     []tree.Node
@@ -92,7 +92,7 @@ func (s *space) pull(t fataler, project string) Content {
 	return content
 }
 
-// pushable fails if a Git server's checks, or a file system without case, would refuse a new file.
+// pushable fails if a Git server's checks, or a case-insensitive file system, would refuse a new file.
 func (s *space) pushable(t fataler, name string) {
 	t.Helper()
 	for at := name; at != "."; at = path.Dir(at) {
@@ -261,7 +261,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestEdits: each edit of a space changes exactly these files and lines.
+// TestEdits: each edit of a space changes exactly the listed files and lines.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -380,8 +380,8 @@ func TestRepositoriesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFolders: without a table of contents, the folders are the outline. An export creates a table only if they do not
-// match the pages.
+// TestFolders: without a table of contents, the folders are the outline. An export creates a table of contents only if
+// the folders do not match the pages.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
@@ -432,7 +432,8 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestRenamedFile: the page of a renamed file stays, and links to the file change in other pages.
+// TestRenamedFile: a page stays if its file is renamed, and the links of other pages to the file still lead to the
+// page.
 func TestRenamedFile(t *testing.T) {
 	t.Parallel()
 	s := newSpace(maps.Clone(book))
@@ -535,8 +536,8 @@ func pathOf(s *space, id string) string {
 	return ""
 }
 
-// TestRedirects: old paths lead to pages, with all spellings in the configuration. The notes name redirects without a
-// target.
+// TestRedirects: redirects in the configuration lead from old paths to pages, in every spelling. Notes list the
+// redirects without a target.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
@@ -570,8 +571,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestEditedPagesKeepTheirSpelling edits a word of a page as a document: links to anchors, references and blank lines
-// stay.
+// TestEditedPagesKeepTheirSpelling edits a word in the document of a page. Links to anchors, references and blank lines
+// stay unchanged in the file.
 func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -590,7 +591,7 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 			s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": text, "b.md": "# B\n"})
 			s.pull(t, "")
 			s.edit(t, "A", "WORD", "WORDS")
-			// As from a client, the document has anchor references where the file links to its own anchors.
+			// In a client's document, links to anchors of the same page are references. Make the same change here.
 			page := s.byTitle(t, "A")
 			page.Document, _ = s.tools().
 				Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {

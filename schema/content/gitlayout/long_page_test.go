@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongFiles imports files of the largest size, and larger ones. The page of a larger file says so, the file stays,
-// and other files are written. If a file was too long and its page is empty, the page gets its text once pages may be
-// longer.
+// TestLongFiles imports files of the largest size, and larger ones. The page of a larger file says that the file is too
+// long. The file stays unchanged, and other files are still written. If an earlier version made an empty page from a
+// file that was too long, the page gets the file's text when longer pages are allowed.
 func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	const heading = "# A\n\n"

@@ -11,21 +11,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// A page's layout, its tags and its variables come from front matter and from the files of variables and tags. They are
-// read-only in the space.
+// A page's layout, its tags and its variables come from front matter and from the files of variables and tags. Users
+// cannot edit them in the space.
 
 // settingsFolder has the files of variables and of tags.
 const settingsFolder = ".gitbook/"
 
 // VariablesName and TagsName are the names of the space's files with its variables and its tags. MaxVariables bounds
-// both.
+// the bytes of each file.
 const (
 	VariablesName = "vars.yaml"
 	TagsName      = "tags.yaml"
 	MaxVariables  = 64 << 10
 )
 
-// maxTags bounds the tags of a space, and of a page.
+// maxTags bounds the number of tags of a space, and of a page.
 const maxTags = 500
 
 // Tags reads the tags that a space allows for pages and updates. It returns no tags if the file is not a list.
@@ -60,7 +60,7 @@ func Tags(text []byte) []schema.RevisionTag {
 	return tags
 }
 
-// tagsOf reads a page's tags. A page can have a primary tag.
+// tagsOf reads a page's tags.
 func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	given, _ := front.Value("tags").([]any)
 	var tags []tree.Tag
@@ -175,7 +175,8 @@ func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
 	n.Cover = cover
 }
 
-// imageRef returns the file or the address of an image; ok is false if the file is missing.
+// imageRef returns a reference to the file or the address of an image. The second result is false if the file is
+// missing.
 func (m *importer) imageRef(from, link string) (map[string]any, bool) {
 	ref, ok := content.Ref(link)
 	if !ok || link == "" || len(schema.ContentRefProblems("", ref)) > 0 {

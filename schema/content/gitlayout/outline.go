@@ -15,15 +15,16 @@ import (
 
 // Entry is a page's entry in the table of contents.
 type Entry struct {
-	// Key is the path of the file. For an entry without a file, it is "//" and the titles down to the entry.
+	// Key is the path of the file. For an entry without a file, Key is "//" and the titles of the entry's ancestors and
+	// of the entry.
 	Key  string
 	Kind string
-	// Title is the text of the entry; "" means that the title is in the file. Label replaces the title in the table of
+	// Title is the text of the entry. It is "" if the title is in the file. Label replaces the title in the table of
 	// contents.
 	Title, Label string
 	// Link is the destination of a link, relative to the table of contents.
 	Link string
-	// Slug is the slug in a group's heading; "" means that it follows from the title.
+	// Slug is the slug in a group's heading. It is "" if the slug follows from the title.
 	Slug     string
 	Children []*Entry
 }
@@ -31,14 +32,14 @@ type Entry struct {
 // HasFile reports whether the entry names a file.
 func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
 
-// label is the label of the page.
+// label returns the label of the entry's page, cut to the length that a page can have.
 func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
 
 // keyPrefix is the beginning of the keys of entries without a file, because no path of a repository begins with a
 // slash.
 const keyPrefix = "//"
 
-// maxText bounds a table of contents.
+// maxText bounds the bytes of a table of contents.
 const maxText = 8 << 20
 
 // Outline reads the table of contents.
@@ -52,7 +53,7 @@ func (l *Layout) Outline() ([]*Entry, error) {
 	}
 	switch why := unreadable(string(text)); why {
 	case "":
-	case whyEncoding: // its lines do not change, and only titles are missing characters
+	case whyEncoding: // the lines stay unchanged, and only titles may lack characters
 		l.note(l.Summary, "it "+why+": titles may miss characters")
 	default:
 		return nil, fmt.Errorf("%w: %s %s", ErrSummary, l.Summary, why)
@@ -82,7 +83,8 @@ type outliner struct {
 	layout *Layout
 	root   []*Entry
 	group  *Entry
-	// above are the entries on the way down to the last entry. Links are nil, because no entry is below a link.
+	// above has the last entry and its ancestors, by depth. A link is nil in above, because a link has no child
+	// entries.
 	above []*Entry
 	seen  map[string]bool
 	// whole has the files that at least one entry refers to without an anchor. Any other file is the page of the first
@@ -90,7 +92,8 @@ type outliner struct {
 	whole map[string]bool
 }
 
-// maxNesting keeps the tree within its depth. Deeper entries become siblings.
+// maxNesting is the greatest depth of an entry, so that the tree of pages keeps its own limit. Deeper entries become
+// siblings of entries at this depth.
 const maxNesting = tree.MaxDepth - 2
 
 func (b *outliner) add(it *item) {
@@ -166,7 +169,7 @@ func (b *outliner) plain(it *item, parent *Entry, kind string) *Entry {
 	return &Entry{Key: b.unique(key), Kind: kind, Title: it.title, Label: it.label}
 }
 
-// unique numbers the keys of entries with equal titles.
+// unique returns the key, or the key with a number if another entry has the same key.
 func (b *outliner) unique(key string) string {
 	const longest = 2000 // keys are stored and indexed, so they must not be too long
 	if len(key) > longest {
@@ -253,7 +256,7 @@ func (l *Layout) ownPage(names []string) string {
 	return ""
 }
 
-// humanize makes a title of the name of a file or folder.
+// humanize makes a title from the name of a file or folder.
 func humanize(name string) string {
 	name = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if r == '-' || r == '_' {
@@ -268,7 +271,7 @@ func humanize(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// titleOfFile returns the title of a page without another title.
+// titleOfFile returns the title of a page that has no title in its entry or its file.
 func titleOfFile(name string) string {
 	if strings.EqualFold(path.Base(name), readmeName) && path.Dir(name) != "." {
 		return humanize(path.Base(path.Dir(name)) + ".md")

@@ -8,14 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// WithoutEntries returns a synchronisation without the entries of pages that have no file.
+// WithoutEntries returns the files of a synchronisation, without the entries of pages that have no file.
 func WithoutEntries(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	maps.DeleteFunc(left, func(name string, _ Synced) bool { return strings.HasPrefix(name, keyPrefix) })
 	return left
 }
 
-// Unread returns a synchronisation in which the texts of all pages count as changed in the repository.
+// Unread returns the files of a synchronisation with the hashes of all pages removed. So the next import reads all
+// pages again.
 func Unread(files map[string]Synced) map[string]Synced {
 	left := maps.Clone(files)
 	for name, synced := range left {
@@ -27,8 +28,8 @@ func Unread(files map[string]Synced) map[string]Synced {
 	return left
 }
 
-// putBeside finds the last synchronisation's pages that do not belong to this folder. They stay in place, or move up to
-// the closest ancestor that still exists.
+// putBeside finds the pages of the last synchronisation that do not belong to this folder. Each page stays below its
+// parent, or moves to the closest ancestor that still exists.
 func (m *importer) putBeside(ids map[*Entry]string) {
 	if m.Alone {
 		return
@@ -93,7 +94,8 @@ func (m *importer) ofFolder(name string) bool {
 	return name != "" && (strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, m.layout.Root))
 }
 
-// leaveOutside leaves out the pages of the repository's other folders. Pages of this folder below them move up.
+// leaveOutside leaves out the pages of the repository's other folders. A page of this folder whose parent is left out
+// moves to the closest ancestor that is not left out.
 func (x *exporter) leaveOutside(pages []tree.Node) []tree.Node {
 	mine := map[string]bool{}
 	for _, synced := range x.base.Files {

@@ -15,17 +15,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// pageFile has the parts of a page's file. All parts except the encoding's marks are text with line feeds.
+// pageFile has the parts of a page's file. In all parts except mark and original, lines end with line feeds.
 type pageFile struct {
 	mark     string // a byte order mark
-	original string // without it
+	original string // the text of the file without the mark, unchanged
 	front    frontmatter.Fields
-	// imports has the lines of MDX at the file's start that import components. Readers do not see them.
+	// imports has the lines of MDX at the file's start that import components. Readers do not see these lines.
 	imports string
-	// lead has the blank lines before the heading, heading has its lines, and rest has the text after it.
+	// lead has the blank lines before the heading, heading has the heading's lines, and rest has the text after the
+	// heading.
 	lead, heading, rest string
 	headingText         string
-	headingData         schema.Data // has its anchor
+	headingData         schema.Data // has the heading's anchor
 }
 
 const byteOrderMark = "\ufeff"
@@ -87,7 +88,7 @@ const (
 	titleInEntry titleFrom = iota // the text of the table of contents
 	titleInFront
 	titleInHeading
-	titleInName // of the file
+	titleInName // the name of the file
 )
 
 func (f *pageFile) title(entry *Entry) (string, titleFrom) {
@@ -103,7 +104,7 @@ func (f *pageFile) title(entry *Entry) (string, titleFrom) {
 	return cutText(titleOfFile(entry.Key), maxTitle), titleInName
 }
 
-// body is the Markdown of the page's document: without the heading, if it is the title.
+// body returns the Markdown of the page's document. If the heading is the page's title, body leaves it out.
 func (f *pageFile) body(title string) string {
 	if f.headingText == title {
 		return f.rest
@@ -111,7 +112,7 @@ func (f *pageFile) body(title string) string {
 	return f.lead + f.heading + f.rest
 }
 
-// These bound the values of a page, in characters, as in the API.
+// These are the most characters that a page's values can have. The API has the same limits.
 const (
 	maxTitle       = 256
 	maxLabel       = 100
@@ -198,7 +199,7 @@ func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err
 	return d, false, err
 }
 
-// change sets the attributes that differ. entries means that titles are also in the table of contents.
+// change sets the attributes that differ. entries is true if titles are also in the table of contents.
 func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 	none := len(f.front.Names()) == 0
 	for _, field := range pageFields {

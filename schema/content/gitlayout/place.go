@@ -30,8 +30,8 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange assigns slugs and positions to siblings. Existing siblings keep theirs if the order allows. used are the
-// slugs of siblings outside of this folder.
+// arrange assigns slugs and positions to siblings. Existing siblings keep their slugs, and their positions if the order
+// allows it. used has the slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {
@@ -69,8 +69,8 @@ func arrange(
 	}
 }
 
-// ordered reports whether siblings are in order already. Two sides may have added pages at one position. Then the ids
-// determine the order.
+// ordered reports whether siblings are in order already. If two pages have the same position, their ids determine the
+// order.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
 		if positions[i] == "" {
@@ -95,7 +95,7 @@ func numbered(slug string, number int) string {
 	return slug + suffix
 }
 
-// maxPosition limits the length of kept positions. After very many inserts at one place, all siblings get new
+// maxPosition limits the length of a position that stays. After very many inserts at one place, all siblings get new
 // positions.
 const maxPosition = 64
 
@@ -123,7 +123,7 @@ func fill(positions []string) {
 	}
 }
 
-// increasing marks a longest list of increasing positions.
+// increasing marks the positions of a longest increasing subsequence.
 func increasing(positions []string) []bool {
 	var tails []int
 	before := make([]int, len(positions))

@@ -14,8 +14,8 @@ import (
 // maxRedirect bounds the source path of a redirect, as the API does for redirects of sites.
 const maxRedirect = 512
 
-// redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. The
-// path may leave out the extension, and a folder means the folder's README.md.
+// redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. A
+// target may lack the file's extension. A target that is a folder means the folder's README.md.
 func (m *importer) redirects() {
 	l := m.layout
 	m.out.Redirects = map[string]string{}
@@ -37,7 +37,7 @@ func (m *importer) redirects() {
 	}
 }
 
-// redirectSource returns a path in the form of requests.
+// redirectSource returns a redirect's source path in the form in which requests have paths.
 func redirectSource(source string) (string, bool) {
 	if plain, err := url.PathUnescape(source); err == nil {
 		source = plain

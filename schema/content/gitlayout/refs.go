@@ -23,7 +23,8 @@ type linker struct {
 	pagePath, filePath func(id string) (path string, ok bool)
 }
 
-// mediaExtensions are the extensions of files that pages show or offer. Such files may be anywhere in the repository.
+// mediaExtensions are the extensions of files that pages show or offer for download. Such files may be anywhere in the
+// repository.
 var mediaExtensions = []string{
 	".avif", ".bmp", ".gif", ".ico", ".jpeg", ".jpg", ".mov", ".mp3", ".mp4", ".ogg", ".pdf", ".png", ".svg", ".tif", ".tiff", ".wav", ".webm", ".webp", ".zip",
 }
@@ -114,7 +115,8 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-// withExtension finds the page for a link without an extension. Links of site generators often have this form.
+// withExtension adds the page's extension to the target of a link without one. Links of site generators often have this
+// form.
 func (k *linker) withExtension(target string) string {
 	for _, ext := range pageExtensions {
 		if _, ok := k.page(target + ext); ok {
@@ -124,7 +126,8 @@ func (k *linker) withExtension(target string) string {
 	return target
 }
 
-// readFile refers to a file of the space. A fragment selects a part or a form of the file.
+// readFile returns a reference to a file of the space. A fragment selects a part of the file, or a form in which the
+// file is shown.
 func (k *linker) readFile(target, fragment string) map[string]any {
 	if !k.isAsset(target) {
 		return nil
@@ -171,11 +174,12 @@ func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any { return k.read(from, ref) })
 }
 
-// spellings are the spellings of a file's references, in their order. The key is the meaning of a reference.
+// spellings has the references as the file spells them, in the order of the file. The key of the map is the reference's
+// meaning: the target in the space.
 type spellings map[string][]map[string]any
 
-// toFile returns the document with references in the file's spelling: the previous spelling, if original has the
-// reference.
+// toFile returns the document with references to files of the repository. A reference that original also has keeps the
+// spelling of original.
 func (k *linker) toFile(from string, original, d schema.Document) schema.Document {
 	links, blocks := spellings{}, spellings{}
 	markdown.MapRefs(original, func(ref map[string]any) map[string]any {
@@ -196,7 +200,7 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		means := ref
 		if own := k.ownAnchor(from, ref); own != nil {
-			means = own // a text that no client has changed has the file's form
+			means = own // a text that no client has changed still has the link as the file has it
 		}
 		if spelled := links.next(means); spelled != nil {
 			return spelled
@@ -220,12 +224,13 @@ func (k *linker) ownAnchor(from string, ref map[string]any) map[string]any {
 func meaning(ref map[string]any) string {
 	text, err := json.Marshal(ref, json.Deterministic(true))
 	if err != nil {
-		return "" // The value was decoded from JSON.
+		return "" // cannot happen, because the value was decoded from JSON
 	}
 	return string(text)
 }
 
-// next returns the next spelling of a meaning. After the last spelling, it repeats the last.
+// next returns the next spelling of a reference with the same meaning. After the last spelling, next repeats the last
+// spelling.
 func (s spellings) next(ref map[string]any) map[string]any {
 	key := meaning(ref)
 	list := s[key]
@@ -280,7 +285,8 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 	return valid(map[string]any{"kind": "url", "url": link})
 }
 
-// fileBlocks writes the references of file blocks. They contain the path as a file and not as an address.
+// fileBlocks writes the references of file blocks. Such a reference has the path as a file, while other references have
+// it as an address.
 func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

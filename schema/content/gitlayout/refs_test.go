@@ -50,7 +50,7 @@ func spell(t *rapid.T, from, to string) string {
 		if link = strings.TrimSuffix(link, "README.md"); link == "" {
 			link = "./"
 		}
-	case "site": // relative to the page's address, as if the page were a folder
+	case "site": // relative to the page's address, in which the page is like a folder
 		link = content.RelativeLink(strings.TrimSuffix(from, ".md")+"/x", strings.TrimSuffix(to, ".md"))
 	case "around":
 		if dir := path.Dir(from); dir != "." {
@@ -60,7 +60,7 @@ func spell(t *rapid.T, from, to string) string {
 	return link + rapid.SampledFrom([]string{"", "", "#one", "#own"}).Draw(t, "fragment")
 }
 
-// TestAnyReferences: references can be read in any form and written back without a change of the file. An edit of a
+// TestAnyReferences: references can be read in any form and written again without a change of the file. An edit of a
 // paragraph changes only its line.
 func TestAnyReferences(t *testing.T) {
 	t.Parallel()

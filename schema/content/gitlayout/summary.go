@@ -17,21 +17,21 @@ const (
 	itemRule
 )
 
-// item is a meaningful line of a table of contents.
+// item is a line of a table of contents that is an entry, a heading or a rule.
 type item struct {
 	kind        itemKind
 	depth       int
 	title, dest string
 	slug, label string // the id of a heading, and the title of an entry's link
-	// line is the index of its line, and level the depth of its entry.
+	// line is the index of the item's line. level is the depth of the item's entry.
 	line, level int
-	// key is the key of its entry, and parent the key of the entry or group above.
+	// key is the key of the item's entry. parent is the key of the parent entry or of the group.
 	key, parent string
 }
 
-// summary is a table of contents, with all its bytes.
+// summary is a parsed table of contents. Its lines have all bytes of the file.
 type summary struct {
-	lines []string // with their ends
+	lines []string // each line with its line break
 	items []item
 }
 
@@ -81,7 +81,7 @@ func parseSummary(text string) *summary {
 	return s
 }
 
-// cutEnd cuts a line from its end.
+// cutEnd separates a line's text from its line break.
 func cutEnd(line string) (text, end string) {
 	if text, is := strings.CutSuffix(line, "\n"); is {
 		text = strings.TrimSuffix(text, "\r")
@@ -122,8 +122,8 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 	return it, it.title != ""
 }
 
-// readLabel reads the Markdown of an entry. It returns the link's text, destination and title, or the entry's text if
-// it is not a link.
+// readLabel reads the Markdown of an entry. It returns the text, destination and title attribute of the entry's link.
+// If the entry has no link, readLabel returns only the entry's text.
 func readLabel(text string) (title, dest, label string) {
 	d, err := markdown.Read(text)
 	if err != nil || len(d.Nodes) == 0 {

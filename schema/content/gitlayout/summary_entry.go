@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// editedEntry is an old line with the title, the label and the destination of its page. The other parts keep their
-// spelling.
+// editedEntry returns an old line with the present title, label and destination of its page. The other parts of the
+// line stay unchanged.
 func editedEntry(line string, it *item, c *contents) string {
 	if c.kind == itemHeading {
 		return editedHeading(line, c)
@@ -48,7 +48,7 @@ func editedEntry(line string, it *item, c *contents) string {
 	return line[:at] + inOneLine(markdown.Edit(text, d)) + line[at+len(text):]
 }
 
-// editedHeading is the heading of a group with its title and slug.
+// editedHeading returns the heading line of a group with the group's present title and slug.
 func editedHeading(line string, c *contents) string {
 	if c.own {
 		return line
@@ -72,7 +72,7 @@ func editedHeading(line string, c *contents) string {
 
 func inOneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ") }
 
-// headingOf writes the heading of a group, with its slug if that does not follow from the title.
+// headingOf writes the heading of a group, and adds the slug if the slug does not follow from the title.
 func headingOf(title, slug string) string {
 	heading := schema.Block("heading-2", schema.Text(oneLine(title)))
 	if slug != "" && slug != tree.Slugify(title) {

@@ -9,18 +9,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// rewriter updates a table of contents line by line. Lines without a meaning, comments and blank lines stay in their
-// places. Entries that keep their order also stay. Only lines of new, deleted, renamed or moved entries change.
+// rewriter updates a table of contents line by line. Only the lines of new, deleted, renamed or moved entries change.
+// All other lines stay in their places, including comments, blank lines and lines that are not items.
 type rewriter struct {
 	old  *summary
 	want []contents
 	// stays has the old items of the entries that keep their place. from has the old items of all existing entries. The
-	// keys of both are indexes in want.
+	// keys of stays and from are indexes in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
 	out   []string
-	// next is the first old line that is not written yet.
+	// next is the index of the first old line that is not yet written.
 	next int
 	// fresh means that the last written line is new.
 	fresh bool
@@ -32,7 +32,7 @@ type rewriter struct {
 // newParent is the parent of items below an entry that the table does not have yet.
 const newParent = "new"
 
-// entryForm matches the beginning of an entry's line.
+// entryForm is the beginning of an entry's line.
 type entryForm struct{ indent, bullet string }
 
 // rewrite writes the table of contents. If reuse is set, existing entries keep their old lines.
@@ -98,7 +98,8 @@ func rewrite(old *summary, want []contents, reuse bool) string {
 	return strings.Join(w.out, "")
 }
 
-// copy writes the old lines before an index. It leaves out deleted items, and rules in invalid places.
+// copy writes the old lines before an index. It leaves out the old lines of items, and rules if noRules is set. rule is
+// true if it has written a rule.
 func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 	for ; w.next < to; w.next++ {
 		line := w.old.lines[w.next]
@@ -115,7 +116,7 @@ func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 		switch after := w.next + 1; {
 		case !w.blank():
 		case after < to && isBlank(w.old.lines[after]):
-			w.next++ // one of the surrounding blank lines stays
+			w.next++ // of the blank lines before and after the deleted line, one stays
 		case after == len(w.old.lines) && len(w.out) > 1:
 			w.out = w.out[:len(w.out)-1]
 		}
@@ -163,7 +164,7 @@ func (w *rewriter) rule() {
 	w.add("")
 }
 
-// insert writes the line of a new or moved item after the item before it.
+// insert writes the line of a new or moved item after the previous item.
 func (w *rewriter) insert(i int, ruled bool) {
 	c := &w.want[i]
 	switch {
@@ -219,7 +220,7 @@ func (w *rewriter) ruleAhead(i int) int {
 	return -1
 }
 
-// loose reports whether a blank line separates the written entry and the old entry after it.
+// loose reports whether the old table had a blank line between the entry just written and the next entry.
 func (w *rewriter) loose() bool {
 	return !w.blank() && w.next > 0 && w.looseBehind(w.next-1)
 }
@@ -234,7 +235,8 @@ func (w *rewriter) looseBehind(line int) bool {
 	return at > line+1 && entry(line) && entry(at)
 }
 
-// remember records the style of the entries of a depth. A heading and a rule end all lists.
+// remember records the indent and the bullet of the last entry at a depth. After a heading or a rule it forgets all
+// depths.
 func (w *rewriter) remember(depth int, line string) {
 	text, _ := cutEnd(line)
 	found := entryLine.FindStringSubmatch(text)
@@ -271,8 +273,8 @@ func (w *rewriter) line(i int) string {
 	return f.indent + f.bullet + editedEntry(line, it, c)[found[5]:]
 }
 
-// form returns the beginning of an item's neighbouring entries. If no entry is before it, form uses entries of the same
-// depth elsewhere.
+// form returns the indent and the bullet for an item, like its neighbouring entries have them. If no such entry is
+// before the item, form uses an entry of the same depth elsewhere.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {
@@ -315,7 +317,7 @@ func (w *rewriter) form(i int, it *item) entryForm {
 	return entryForm{above.indent + strings.Repeat(" ", max(narrow, len(above.bullet)+1)), above.bullet}
 }
 
-// aboveOf returns the beginning of the entry above an entry of this depth.
+// aboveOf returns the indent and the bullet of the parent of an entry at this depth.
 func (w *rewriter) aboveOf(depth int) entryForm {
 	if depth == 0 || len(w.above) < depth {
 		return entryForm{bullet: "*"}
@@ -331,7 +333,7 @@ func (w *rewriter) formOf(it *item) entryForm {
 
 var numberBullet = regexp.MustCompile(`^(\d+)([.)])$`)
 
-// following returns the form of the next entry: a number is incremented.
+// following returns the form of the next entry. If the bullet is a number, following adds 1 to it.
 func (f entryForm) following() entryForm {
 	if found := numberBullet.FindStringSubmatch(f.bullet); found != nil {
 		n, _ := strconv.Atoi(found[1])

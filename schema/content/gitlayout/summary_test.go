@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// marksOfText are visible marks for characters of a case that an editor does not show.
+// marksOfText replaces visible marks in the test cases by characters that an editor does not show.
 var marksOfText = strings.NewReplacer("␍", "\r", "\n␄\n", "", "␄\n", "", "␄", "")
 
 // TestSummary: an edit of the space changes only the expected lines of the table of contents.
@@ -99,7 +99,8 @@ func (s *space) remove(id string) {
 	}
 }
 
-// place moves or adds a page. The page becomes the first or last page below another page, or comes after its sibling.
+// place moves or adds a page. The page becomes the first or the last child of another page, or comes directly after
+// another page.
 func (s *space) place(t fataler, what, title string, first bool, where, other string) {
 	t.Helper()
 	if what != "move" {
@@ -247,7 +248,8 @@ func TestOtherLinesStay(t *testing.T) {
 				kept = append(kept, line)
 			}
 		}
-		if what == "move" { // it is undefined which of two lines has moved
+		// Of two lines that change places, either line may be the moved line.
+		if what == "move" {
 			slices.Sort(got)
 			slices.Sort(kept)
 		}

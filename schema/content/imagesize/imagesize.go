@@ -15,14 +15,14 @@ import (
 	_ "golang.org/x/image/webp" // and WebP
 )
 
-// maxSide bounds a stated width and height, in pixels.
+// maxSide is the largest width or height, in pixels, that Of accepts from a file.
 const maxSide = 1 << 20
 
-// svgStart bounds the bytes of a file up to the end of an SVG image's first element.
+// svgStart is the number of bytes at the start of a file in which Of looks for an SVG image's first element.
 const svgStart = 16 << 10
 
-// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both are 0 if the file has
-// another format or does not state its size. An SVG image without a width or height in pixels has the size of its
+// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both results are 0 if the file
+// has another format or does not state a size. An SVG image without a width or height in pixels has the size of its
 // viewBox.
 func Of(file []byte) (width, height int) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))

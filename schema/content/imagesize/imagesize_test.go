@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestOf checks the sizes of images of each format, and that other files have no size.
+// TestOf checks the size of an image in each format. It also checks that other files have no size.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	drawn := image.NewPaletted(image.Rect(0, 0, 31, 17), color.Palette{color.Black})

@@ -1,7 +1,8 @@
 // Package includes handles reusable contents: Markdown files to which blocks of documents refer. Readers see the
-// contents instead of the blocks. Contents cannot include other contents. Such blocks stay.
+// contents instead of the blocks. A reusable content cannot include other contents: its blocks that refer to contents
+// stay as they are.
 //
-// It imports schema and its siblings only.
+// The package imports only schema and other packages of schema/content.
 package includes
 
 import (
@@ -14,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// These bound the reusable contents in one document, which has at most [schema.MaxDocumentNodes] including them. A
-// block that exceeds the bounds stays unchanged, and so does a block whose content is missing.
+// These constants bound the reusable contents in one document. With its contents, a document has at most
+// [schema.MaxDocumentNodes] nodes. A block stays unchanged if its content is missing or would exceed a bound.
 const (
 	maxNamed         = 100
 	MaxBytes         = 64 << 10 // bytes of one content, as Markdown
@@ -25,7 +26,7 @@ const (
 // Path is the base of a reusable content's relative links, because its file is in the folder .gitbook/includes.
 const Path = ".gitbook/includes/content"
 
-// Block is the type of the blocks that name a content.
+// Block is the type of the blocks that refer to a reusable content.
 const Block = "reusable-content"
 
 // Named lists the files of the reusable contents to which blocks refer, without duplicates.
@@ -42,7 +43,8 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-// Name returns the file of a content. ok is false if the block does not refer to a content.
+// Name returns the id of the file of the content to which a block refers. ok is false if the block does not refer to a
+// content.
 func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false
@@ -82,14 +84,14 @@ func Read(file []byte) (d schema.Document, ok bool) {
 	return d, err == nil
 }
 
-// Edit returns the file with another document. Unchanged parts keep their bytes, and so does the front matter.
+// Edit returns the file with another document. Unchanged parts and the front matter keep their bytes.
 func Edit(file []byte, d schema.Document) []byte {
 	front, body := split(string(file))
 	return []byte(front + markdown.Edit(body, d))
 }
 
 // split separates the front matter of a file from its text, including the blank lines after it. Front matter that
-// cannot be read counts as text.
+// cannot be read belongs to the text.
 func split(file string) (front, body string) {
 	_, body, err := frontmatter.Split(file)
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 // author chose, and meta.id is the anchor in effect.
 const metaID = "id"
 
-// maxAnchor bounds an anchor that a client sends.
+// maxAnchor bounds the length of an anchor that a client sends.
 const maxAnchor = 256
 
 func anchorOf(n *schema.Node) string {
@@ -23,7 +23,7 @@ func anchorOf(n *schema.Node) string {
 	return anchor
 }
 
-// setAnchor replaces the whole meta, because other documents may share it.
+// setAnchor replaces the meta with a changed copy, because other documents may share the old map.
 func setAnchor(n *schema.Node, anchor string) {
 	meta := maps.Clone(n.Meta)
 	if meta == nil {
@@ -46,8 +46,8 @@ func chosenAnchor(n *schema.Node) string {
 	return ""
 }
 
-// assignAnchors assigns a unique anchor to every anchored block. Existing anchors have precedence wherever they are,
-// because a link may lead to them.
+// assignAnchors assigns a unique anchor to every anchored block. All existing anchors stay, wherever their blocks are,
+// because links may lead to them. New anchors differ from them.
 func assignAnchors(nodes []schema.Node) {
 	taken := map[string]bool{}
 	anchored := func(visit func(n *schema.Node)) {

@@ -10,14 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// The bounds of pairing edited blocks. A gap with more pairs is paired by type only.
+// The bounds of pairing edited blocks. If a gap has more than maxPairs possible pairs, its blocks are paired only by
+// type. maxWords is the number of words of a block that are compared.
 const (
 	maxPairs = 1 << 12
 	maxWords = 128
 )
 
-// These are the least similarities of two blocks that count as one edited block. If two blocks of one type are the only
-// ones of this type between their neighbors, they always count as one.
+// These are the least similarities with which a new block is treated as an edited old block. If a gap has only one old
+// block and one new block of a family of types, the new block is always treated as the edited old block.
 const (
 	similarType   = 0.3
 	similarFamily = 0.5
@@ -26,7 +27,7 @@ const (
 // carrier carries keys from the blocks of one document to the blocks of the next.
 type carrier struct {
 	*assignment
-	// byKey has the blocks of the document before.
+	// byKey has the blocks of the previous document, by their keys.
 	byKey map[string]*schema.Node
 	// taken has the blocks of the previous document that already have a partner. done has the blocks of this document
 	// that already have a partner.
@@ -59,7 +60,7 @@ func carry(a *assignment, before, after []schema.Node) {
 	c.moved(before, after)
 }
 
-// list pairs the children of two nodes that count as the same node.
+// list pairs the children of an old node and a new node that have been paired.
 func (c *carrier) list(before, after []schema.Node) {
 	a, b := c.free(before, c.taken), c.free(after, c.done)
 	pairs := diff.Match(c.hashList(a), c.hashList(b))
@@ -102,7 +103,7 @@ func (c *carrier) hash(n *schema.Node) Hash {
 	return hash
 }
 
-// adopt replaces a node by the equal node of the previous document. Nodes that already have keys keep them.
+// adopt replaces a node by the equal node of the previous document. A node that already has a key keeps it.
 func (c *carrier) adopt(was, is *schema.Node) {
 	own := false
 	all := []schema.Node{*is}
@@ -151,7 +152,7 @@ func (c *carrier) below(was, is *schema.Node) {
 	}
 }
 
-// gap pairs edited blocks between two neighbors that stayed.
+// gap pairs edited blocks between two unchanged neighbors.
 func (c *carrier) gap(a, b []*schema.Node) {
 	if len(a) == 0 || len(b) == 0 {
 		return
@@ -185,7 +186,7 @@ func types(nodes []*schema.Node) []string {
 	return list
 }
 
-// alone reports whether no other node of the list has the type.
+// alone reports whether no other node of the list has the same family of types as the node at an index.
 func alone(list []*schema.Node, at int) bool {
 	return !slices.ContainsFunc(list, func(n *schema.Node) bool {
 		return n != list[at] && n.Object == list[at].Object && Family(n) == Family(list[at])
@@ -203,7 +204,7 @@ func Family(n *schema.Node) string {
 	return n.Type
 }
 
-// similarity is the share of words that two nodes have in common, from 0 to 1.
+// similarity returns the share of words that two nodes have in common, from 0 to 1.
 func (c *carrier) similarity(a, b *schema.Node) float64 {
 	x, y := c.wordsOf(a), c.wordsOf(b)
 	if len(x)+len(y) == 0 {
@@ -223,8 +224,7 @@ func (c *carrier) similarity(a, b *schema.Node) float64 {
 	return 2 * float64(common) / float64(len(x)+len(y))
 }
 
-// seed is the seed for hashes of words. Hashes exist only during one pairing. The seed does not change which words are
-// counted.
+// seed is the seed for hashes of words. Hashes exist only during one pairing, so results do not depend on the seed.
 var seed = maphash.MakeSeed()
 
 // wordsOf returns the hashes of the first words of a node, sorted.
@@ -265,7 +265,7 @@ func collectWords(n *schema.Node, words *[]uint64) {
 	}
 }
 
-// moved pairs equal blocks at different places.
+// moved pairs equal blocks that are at different places in the two documents.
 func (c *carrier) moved(before, after []schema.Node) {
 	left := map[Hash][]*schema.Node{}
 	c.unpaired(before, c.taken, func(n *schema.Node) {

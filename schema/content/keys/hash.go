@@ -13,7 +13,7 @@ import (
 // Hash identifies the content of a node.
 type Hash [sha256.Size]byte
 
-// encoding has the alphabet of ids.
+// encoding encodes hashes as keys, with the characters that ids have.
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // HashOf hashes a node without its keys, its anchors, and the ids and names inside of a table.

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keyLength is the length of the keys made here: 50 bits, for at most schema.MaxDocumentNodes blocks.
+// keyLength is the length of the keys that this package makes. They have 50 bits, which is enough for
+// schema.MaxDocumentNodes blocks.
 const keyLength = 10
 
 // Assign gives every block of the document a unique key. It also gives a unique anchor to every block of a kind with
@@ -30,8 +31,8 @@ func Assign(d *schema.Document, before *schema.Document) {
 	assignAnchors(d.Nodes)
 }
 
-// Complete reports whether Assign would change nothing. Then each block has a key, each block of a kind with anchors
-// has an anchor, and all are unique.
+// Complete reports whether Assign would change nothing. It does not if each block has a key, each block of a kind with
+// anchors has an anchor, and all keys and anchors are unique.
 func Complete(d schema.Document) bool {
 	used, anchors := map[string]bool{}, map[string]bool{}
 	return complete(d.Nodes, used, anchors)
@@ -60,13 +61,13 @@ func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
 	return true
 }
 
-// assignment is a document while it gets its keys.
+// assignment is the state of one call of Assign.
 type assignment struct {
 	// used has the keys of the document and of the previous document.
 	used map[string]bool
 	// settled has the final keys of the document's nodes: the keys that it already had, and the carried keys.
 	settled map[string]bool
-	// count is the number of keys that were derived from a hash.
+	// count has, for each hash, the number of keys that were derived from it.
 	count map[Hash]int
 }
 
@@ -133,7 +134,7 @@ func walk(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// Clone copies nodes deeply enough for Assign: the copies share maps and leaves.
+// Clone copies nodes so that Assign can change the copies. The copies share the nodes' maps and leaves.
 func Clone(nodes []schema.Node) []schema.Node {
 	if nodes == nil {
 		return nil

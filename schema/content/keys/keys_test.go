@@ -33,7 +33,7 @@ func read(t tester, text string) schema.Document {
 	return d
 }
 
-// keyed reads Markdown over an older document.
+// keyed reads Markdown, and assigns keys from an older document.
 func keyed(t tester, text string, before *schema.Document) schema.Document {
 	t.Helper()
 	d := read(t, text)
@@ -57,8 +57,8 @@ func blocks(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// kept writes the innermost blocks of a document. Each block is written as its text and the number of the block in
-// before with the same key. + means a new block.
+// kept writes the innermost blocks of a document. Each block is written as its text, and the number of the block of
+// `before` that has the same key. A new block has a + instead of a number.
 func kept(before, after schema.Document) string {
 	number, at := map[string]int{}, 0
 	list := func(d schema.Document, visit func(n *schema.Node)) {
@@ -178,7 +178,7 @@ func TestAnchors(t *testing.T) {
 	if got := anchors(first); got != "getting-started c-you getting-started-1 日本 heading-2 getting-started-1-1" {
 		t.Errorf("%s", got)
 	}
-	// The anchor stays when the text changes, and a new heading does not take it.
+	// The anchor of a heading stays if its text changes, and a new heading does not get this anchor.
 	second := keyed(t, "# Getting going\n\n## C++ & you\n\n## Getting started\n\n### Getting started\n\n## 日本", &first)
 	if got := anchors(second); got != "getting-started c-you getting-started-1 getting-started-2 日本" {
 		t.Errorf("%s", got)
@@ -211,7 +211,8 @@ func encode(d schema.Document) string {
 	return string(text)
 }
 
-// TestSameTextSameDocument: writing an unchanged text again gives the same document, even after edits that moved keys.
+// TestSameTextSameDocument: if a client writes the same text again, the document stays the same, even if earlier edits
+// have moved keys.
 func TestSameTextSameDocument(t *testing.T) {
 	t.Parallel()
 	block := rapid.SampledFrom([]string{
@@ -257,8 +258,8 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded uses pairs of documents of the largest size, with as few and as many common blocks as possible.
-// The short form has a quarter of the blocks and of the time.
+// TestAssignIsBounded uses pairs of documents of the largest size, which have either no common blocks or all blocks in
+// common. The short form has a quarter of the blocks, and a quarter of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 60*time.Second

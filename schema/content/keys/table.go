@@ -59,7 +59,7 @@ func RowOrder(records map[string]any) []string {
 	return ids
 }
 
-// OrderIndex returns the text that determines a record's place.
+// OrderIndex returns the text by which a table's records are sorted.
 func OrderIndex(record any) string {
 	members, _ := record.(map[string]any)
 	index, _ := members["orderIndex"].(string)
@@ -72,7 +72,7 @@ func (t table) values(row string) map[string]any {
 	return values
 }
 
-// cell returns the fragment that a cell shows, if any.
+// cell returns the fragment that a cell shows. The second result is false if the cell shows no fragment.
 func (t table) cell(row, column string) (*schema.Node, bool) {
 	name, _ := t.values(row)[column].(string)
 	f, ok := t.fragments[name]
@@ -89,7 +89,7 @@ func (t table) cellHash(row, column string) Hash {
 	return hashValue(t.values(row)[column])
 }
 
-// columnHash names a column by its definition.
+// columnHash returns the hash of a column's definition without its id.
 func (t table) columnHash(id string) Hash {
 	definition, _ := t.definition[id].(map[string]any)
 	nameless := maps.Clone(definition)
@@ -97,7 +97,8 @@ func (t table) columnHash(id string) Hash {
 	return hashValue(nameless)
 }
 
-// names maps a table's ids, its fragments' names and its order to new names. Missing entries keep their names.
+// names maps the ids of a table's columns and rows, its fragments' names and its order indexes to new names. Missing
+// entries keep their names.
 type names struct {
 	columns, rows, fragments, order map[string]string
 }
@@ -197,7 +198,7 @@ func renameValue(value any, to map[string]string) any {
 	return value
 }
 
-// canonicalTable returns the table with ids that depend on the order only.
+// canonicalTable returns the table with ids that depend only on the order of columns and rows.
 func canonicalTable(n *schema.Node) schema.Node {
 	t, to := tableOf(n), newNames()
 	for i, id := range t.columns {
@@ -218,9 +219,9 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives a table without a key the ids of the table that it replaces. These are the ids of its columns, its
-// records and its cells' fragments. Reading Markdown numbers these ids, so a new row would change the ids of all rows
-// below it.
+// table gives the table is the ids of the table was, which it replaces: the ids of columns, records and cells'
+// fragments. The reader of Markdown makes these ids from numbers, so otherwise a new row would change the ids of all
+// rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)
@@ -282,8 +283,8 @@ func free(prefix string, of Hash, used map[string]bool) string {
 	return name
 }
 
-// pairColumns returns, for each column, the index of its old column. The columns between two unchanged columns are
-// paired if their numbers are equal.
+// pairColumns returns, for each column, the index of its old column. Between two unchanged columns, the old and new
+// columns are paired in order if there are equally many.
 func (c *carrier) pairColumns(old, t table) []int {
 	hashes := func(t table) []Hash {
 		list := make([]Hash, len(t.columns))
@@ -352,7 +353,7 @@ func (t table) rowHashes(columns []string) [][]Hash {
 	return rows
 }
 
-// fill pairs the elements between pairs.
+// fill calls between for each gap between two pairs, and adds the pairs that between returns.
 func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	a0, b0 := 0, 0
 	gap := func(a1, b1 int) {
@@ -375,8 +376,8 @@ func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	return pairs
 }
 
-// order keeps the order of the existing rows and puts new rows between them. If that is not possible, it numbers all
-// rows again.
+// order gives new rows order indexes between the indexes of the existing rows. If that is not possible, it gives all
+// rows new indexes.
 func (c *carrier) order(old, t table, rows []int, to names) {
 	last, ok := "", true
 	for j, id := range t.rows {

@@ -16,13 +16,13 @@ import (
 // name="x"></a>, or {#x} at the heading's end or on a line next to it. Readers do not see the anchor. Write writes the
 // anchor in the form that Read found.
 
-// memberAnchor has the source of a heading's anchor, if the source differs from GitBook's form.
+// memberAnchor is the member that has the source of a heading's anchor, if the source differs from GitBook's form.
 const memberAnchor = "anchor"
 
 // anchor has the id of a heading and the source of that id.
 type anchor struct{ id, source string }
 
-// maxAnchor bounds an id, as in the documents of clients.
+// maxAnchor bounds the length of an id. Documents of clients have the same limit.
 const maxAnchor = 256
 
 // anchorName matches the ids that a heading can have.
@@ -44,7 +44,7 @@ func setAnchor(data schema.Data, a anchor) {
 	}
 }
 
-// anchorAttributes belong to an element that is nothing but an anchor.
+// anchorAttributes are the attributes that an element can have if it is only an anchor.
 var anchorAttributes = []string{"href", "id", "name", "class", "aria-hidden"}
 
 // anchorIn returns the id of an element that is an anchor.
@@ -80,10 +80,11 @@ func (headingIDParser) Parse(parent ast.Node, block text.Reader, _ parser.Contex
 	return &headingIDInline{id: string(match[2]), source: string(match[1])}
 }
 
-// memberLevel of a heading-3 is its level in Markdown, if that is 4 to 6.
+// memberLevel is the member of a heading-3 that has its level in Markdown, if the level is 4 to 6.
 const memberLevel = "level"
 
-// headingNode makes a heading. The grammar has three levels, so deeper headings have their level in data.
+// headingNode makes a heading. Documents have three levels of headings. A deeper heading in Markdown is a heading-3
+// with its level in data.
 func headingNode(level int, inlines []schema.Node, a anchor) schema.Node {
 	n := schema.Node{Type: "heading-" + strconv.Itoa(min(level, 3)), Data: schema.Data{}, Nodes: inlines}
 	if level > 3 {

@@ -12,10 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Other tools write attributes at blocks: {#id}, { .class key=value } or kramdown's {: .class }. Attributes are on a
-// separate line, at the end of a heading, or after a link, an image or code. mdBook has directives, such as {{#include
-// file}}. Readers see neither attributes nor directives. An id next to a heading is the heading's anchor. All other
-// attributes stay as source text.
+// Markdown of other tools has attributes of blocks: {#id}, { .class key=value } or kramdown's {: .class }. Attributes
+// are on a separate line, at the end of a heading, or after a link, an image or code. mdBook has directives, such as
+// {{#include file}}. Readers see neither attributes nor directives. An id next to a heading is the heading's anchor.
+// All other attributes stay as source text.
 
 // attributeList is a list in braces: kramdown's after a colon, otherwise ids, classes and values.
 const attributeList = `\{(?:::?[^{}\n]*|[ \t]*` + oneAttribute + `(?:[ \t]+` + oneAttribute + `)*[ \t]*)\}`
@@ -58,7 +58,8 @@ func (attributesParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (attributesParser) CanInterruptParagraph() bool                 { return true }
 func (attributesParser) CanAcceptIndentedLine() bool                 { return false }
 
-// attributes reads a line of attributes. A heading's attributes are a part of the heading.
+// attributes reads a line of attributes. It returns nil if the line has the anchor of a heading, because the line is
+// then a part of the heading.
 func (r *reader) attributes(block ast.Node) []schema.Node {
 	n := block.(*attributesBlock)
 	if headingOf(n) != nil {
@@ -95,7 +96,8 @@ func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	return heading
 }
 
-// anchorBeside returns the anchor of a heading from the line before it or after it. The line after it has precedence.
+// anchorBeside returns the anchor of a heading from the line before it or after it. The line after the heading has
+// precedence.
 func anchorBeside(heading ast.Node) anchor {
 	if n, ok := heading.NextSibling().(*attributesBlock); ok && headingOf(n) == heading {
 		return anchor{idInAttributes.FindStringSubmatch(n.source)[1], "\n" + n.source}
@@ -117,7 +119,7 @@ func ownLineAnchor(source string) anchor {
 	return anchor{match[1], source}
 }
 
-// isAttributes reports whether a source is attributes or directives, which readers do not see.
+// isAttributes reports whether a source text has only attributes or directives, which readers do not see.
 func isAttributes(source string) bool { return attributesSource.MatchString(content.Clean(source)) }
 
 type attributesInlineParser struct{}
@@ -147,11 +149,11 @@ func (attributesInlineParser) Parse(parent ast.Node, block text.Reader, _ parser
 	return &attributesInline{source: string(match)}
 }
 
-// maxAttributeList bounds a list of attributes in a line.
+// maxAttributeList bounds the bytes of a list of attributes in a line.
 const maxAttributeList = 512
 
-// attributesInline hides attributes at the end of a block or after their link, image or code. Otherwise it keeps them
-// as text.
+// attributes hides the attributes after a link, an image or code, and at the end of a block. Other attributes stay as
+// text.
 func (b *inlineBuilder) attributes(source string, atEnd bool) {
 	last := len(b.pieces) - 1
 	owned := last >= 0 && (b.pieces[last].node != nil && (b.pieces[last].node.Type == "link" ||

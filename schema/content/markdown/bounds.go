@@ -15,15 +15,15 @@ import (
 // The parsers here take precedence over the parsers of goldmark. They make parsing linear in the length of any text.
 // Goldmark rescans some constructs many times, and nests without bound.
 
-// maxNesting bounds the nesting of containers. Deeper containers are read as text. So the document of any text stays
-// within the schema's depth limit, and each line is tried with few containers.
+// maxNesting bounds the nesting of containers. The parser reads deeper containers as text. So each document stays
+// within the schema's depth limit, and for each line the parser tries only a few containers.
 const maxNesting = 10
 
 // nested opens a container. If the container would nest too deeply, the line is read as text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	// The list parser must see every further item of a list.
+	// Inside of a list, call the list parser at any depth, because it must see every item of the list.
 	if _, item := parent.(*ast.List); !item && containersAround(parent) >= maxNesting {
 		return nil, parser.NoChildren
 	}
@@ -41,8 +41,8 @@ func containersAround(n ast.Node) int {
 	return depth
 }
 
-// codeSpanParser calls goldmark's parser only if the span ends. Goldmark's parser reads the rest of the block for each
-// run of backticks.
+// codeSpanParser calls goldmark's parser only if the code span has an end. Goldmark's parser reads the rest of the
+// block for each run of backticks.
 type codeSpanParser struct{ parser.InlineParser }
 
 func (p codeSpanParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -76,8 +76,8 @@ func backtickRuns(lines *text.Segments, source []byte) map[int]int {
 	return runs
 }
 
-// maxReferenceLines is the number of lines in which goldmark searches for references in one step. Its time is quadratic
-// in this number.
+// maxReferenceLines is the largest number of lines that goldmark gets in one step to search for reference definitions.
+// The time of a step is quadratic in this number.
 const maxReferenceLines = 500
 
 // referenceTransformer extracts reference definitions from the start of a paragraph.
@@ -100,7 +100,7 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		parent.InsertBefore(parent, node, part)
 		parser.LinkReferenceParagraphTransformer.Transform(part, reader, pc)
 		if part.Parent() != nil {
-			// Other text comes before the end of the paragraph, and no definition can follow it.
+			// The part has text that is not a definition, and no definition can follow such text in a paragraph.
 			parent.RemoveChild(parent, part)
 			part.Lines().AppendAll(rest.Sliced(0, rest.Len()))
 			node.SetLines(part.Lines())
@@ -112,8 +112,8 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 	parser.LinkReferenceParagraphTransformer.Transform(node, reader, pc)
 }
 
-// tableTransformer stops goldmark from filling in the missing cells of large tables. Without it, a single wide row
-// would add cells to many rows.
+// tableTransformer refuses a table with more cells than a document may have nodes. Goldmark fills in missing cells, so
+// a wide header with many short rows would become a very large table.
 type tableTransformer struct{ parser.ParagraphTransformer }
 
 func newTableTransformer() tableTransformer {
@@ -136,7 +136,8 @@ func (t tableTransformer) Transform(node *ast.Paragraph, reader text.Reader, pc 
 	t.ParagraphTransformer.Transform(node, reader, pc)
 }
 
-// columns counts the columns of a table with this header and delimiter row; 0 if it is not a table.
+// columns returns the number of columns of a table with this header and delimiter row. It returns 0 if the lines are
+// not a table.
 func (t tableTransformer) columns(head []text.Segment, reader text.Reader, pc parser.Context) int {
 	root, paragraph := ast.NewDocument(), ast.NewParagraph()
 	paragraph.Lines().AppendAll(head)

@@ -13,7 +13,7 @@ import (
 
 var codeTitle = regexp.MustCompile(`(?:^|\s)title="([^"]*)"`)
 
-// memberInfo of a code block is the text after the language in its first line.
+// memberInfo is the member of a code block that has the text after the language in the block's first line.
 const memberInfo = "info"
 
 func (r *reader) code(n ast.Node) []schema.Node {
@@ -50,7 +50,7 @@ func (r *reader) code(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: "code", Data: data, Nodes: codeLines(lines)}}
 }
 
-// titleIn returns the title of a code block whose first line has one: ```go title="main.go"
+// titleIn returns the title in the first line of a code block, such as ```go title="main.go"
 func titleIn(info string) string {
 	if title := codeTitle.FindStringSubmatch(info); title != nil {
 		return unescape([]byte(title[1]))
@@ -69,13 +69,13 @@ func codeLines(lines []string) []schema.Node {
 	return nodes
 }
 
-// preAttributes are the attributes that GitBook writes into <pre>, and the members of the data that they become.
+// preAttributes are the attributes that GitBook writes into <pre>, and the members of a code block's data for them.
 var preAttributes = []struct{ name, member string }{
 	{"data-title", "title"}, {"data-overflow", "overflow"}, {"data-line-numbers", "lineNumbers"},
 	{"data-full-width", "fullWidth"},
 }
 
-// pre reads <pre class="language-go"><code class="lang-go">, where highlighted lines are <strong>.
+// pre reads <pre class="language-go"><code class="lang-go">, in which highlighted lines are <strong>.
 func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	list, ok := e.elements()
 	if !ok || len(list) != 1 || list[0].name != "code" || !list[0].attrs.only("class") {
@@ -96,7 +96,8 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 			return nil, false
 		}
 		if !strings.HasSuffix(text, "\n") {
-			return nil, false // If a part of a line is highlighted, or the last line has no end, the block is not read.
+			// The block is not read if a part of a line is highlighted, or if the last line has no line break.
+			return nil, false
 		}
 		added := codeLines(strings.Split(strings.TrimSuffix(text, "\n"), "\n"))
 		for i := range added {
@@ -109,7 +110,8 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "code", Data: data, Nodes: lines}}, true
 }
 
-// preData reads the attributes of <pre> and of its <code>. ok is false if a block of code cannot have an attribute.
+// preData reads the attributes of <pre> and of its <code>. The second result is false if a code block cannot have one
+// of the attributes.
 func preData(outer, inner *element) (schema.Data, bool) {
 	data := schema.Data{}
 	class, _ := inner.attrs.get("class")
@@ -144,8 +146,8 @@ func preData(outer, inner *element) (schema.Data, bool) {
 	return data, known == len(outer.attrs) && schema.ValidData("code", data)
 }
 
-// preLines returns the lines of a <pre> with any content, as readers see them. Lines that are wholly or partly strong
-// are highlighted.
+// preLines returns the lines of a <pre> with any content, as readers see them. A line is highlighted if any part of it
+// is strong.
 func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "pre" {
@@ -194,7 +196,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 		}
 	}
 	walk(inner.nodes, false)
-	shown, first := strings.CutPrefix(text.String(), "\n") // HTML does not show a newline behind <pre>.
+	shown, first := strings.CutPrefix(text.String(), "\n") // HTML does not show a newline directly after <pre>.
 	lines := codeLines(strings.Split(strings.TrimSuffix(shown, "\n"), "\n"))
 	for i := range lines {
 		if first && highlighted[i+1] || !first && highlighted[i] {
@@ -204,7 +206,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. Properties that its first line cannot hold are in a tag around the block.
+// code writes a code block. If the first line cannot have all properties, a tag around the block has them.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -240,7 +242,8 @@ func codeBlock(n *schema.Node) string {
 	}
 	first := syntaxEscapes.Replace(syntax)
 	if first == "math" && info == "" {
-		first = "&#109;ath" // Code in the language, and not a formula.
+		// The language of the code is named math, so escape the name: otherwise the block would be read as a formula.
+		first = "&#109;ath"
 	}
 	switch {
 	case info == "":
@@ -254,8 +257,8 @@ func codeBlock(n *schema.Node) string {
 	return fenced(first, strings.Join(lines, "\n"))
 }
 
-// preAttributesOf returns the attributes of <pre> for the data of a code block, if these attributes can replace the
-// tag.
+// preAttributesOf returns the attributes of <pre> for the data of a code block. It returns nil if <pre> cannot have all
+// of the data, and a tag is needed.
 func preAttributesOf(n *schema.Node) attributes {
 	var attrs attributes
 	for _, row := range preAttributes {
@@ -297,6 +300,6 @@ func preHTML(n *schema.Node, lines []string) string {
 
 var preEscapes = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;")
 
-// syntaxEscapes writes a language that would end the first word of the line.
+// syntaxEscapes escapes the characters of a language's name that would end the first word of the line.
 var syntaxEscapes = strings.NewReplacer(`"`, "&quot;", "`", "&#96;", "~", "&#126;", `\`, "&#92;", "&", "&amp;", "\n", "&#10;", "\t", "&#9;",
 	"\v", "&#11;", "\f", "&#12;", " ", "&#32;")

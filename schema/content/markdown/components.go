@@ -12,15 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// MDX has components, such as <Tabs.Tab items={[1, 2]}>, and comments, such as {/* text */}. Readers see neither, but
-// see the text between two tags. A component with the name of an HTML element is read as HTML.
+// MDX has components, such as <Tabs.Tab items={[1, 2]}>, and comments, such as {/* text */}. Readers do not see tags
+// and comments, but they see the text between two tags. A component with the name of an HTML element is read as HTML.
 
 var (
 	// componentName matches the beginning of a component's tag. The name may also be the name of an HTML element,
 	// because such a tag can have expressions as attributes.
 	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
-	// componentAlone matches a component's opening tag without attributes. It does not match placeholders for the
-	// reader's own text, such as <YourTool>.
+	// componentAlone matches a component's opening tag without attributes.
 	componentAlone = regexp.MustCompile(`^<[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(?:\.[A-Za-z]\w*)*[ \t]*>$`)
 	placeholder    = regexp.MustCompile(`^<(?i:your|my)`)
 )
@@ -33,26 +32,27 @@ func isComponent(tag string) bool {
 	return componentAlone.MatchString(tag) && !placeholder.MatchString(tag)
 }
 
-// isComponentTag reports whether a source is a component's tag and no tag of HTML.
+// isComponentTag reports whether a source is exactly one tag of a component, and not a tag of HTML.
 func isComponentTag(source string) bool {
 	end, _ := componentEnd([]byte(source))
 	return end > 0 && end == len(source)
 }
 
 // componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source
-// begins with something else. seen is the length of the source that was read.
+// begins with something else. seen is the number of bytes that were read.
 func componentEnd(source []byte) (length, seen int) {
 	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
 	if m == nil {
 		return 0, 0
 	}
-	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0 // a name with dots looks like an expression
+	// HTML has no names with dots, so a tag with such a name is a component, as is a tag with an expression.
+	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0
 	at := m[1]
 	for ; at < min(len(source), maxComponentTag); at++ {
 		switch c := source[at]; c {
 		case '>':
 			if !expressions {
-				return 0, at // This is an HTML tag.
+				return 0, at // The tag is HTML.
 			}
 			return at + 1, at
 		case '"', '\'':
@@ -74,7 +74,7 @@ func componentEnd(source []byte) (length, seen int) {
 	return 0, at
 }
 
-// expressionEnd returns the length of an expression in braces; 0 if the expression has no end.
+// expressionEnd returns the length of an expression in braces. It returns 0 if the expression has no end.
 func expressionEnd(source []byte) int {
 	depth := 0
 	for at := 0; at < len(source); at++ {
@@ -94,8 +94,8 @@ func expressionEnd(source []byte) int {
 	return 0
 }
 
-// componentEnd searches for the end of a tag. It stops searching when failed searches have read too much text. open is
-// true if the tag continues beyond the source.
+// componentEnd searches for the end of a tag. It does not search if failed searches have already read too much text.
+// open is true if the tag continues beyond the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	if s.failedSearch < 0 {
 		return 0, false
@@ -164,7 +164,7 @@ func (componentBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.
 	return n, parser.NoChildren
 }
 
-// inQuote reports whether lines begin with more than spaces.
+// inQuote reports whether a node is in a block quote, in which lines begin with ">".
 func inQuote(n ast.Node) bool {
 	for ; n != nil; n = n.Parent() {
 		if n.Kind() == ast.KindBlockquote {
@@ -188,12 +188,12 @@ func (componentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (componentBlockParser) CanInterruptParagraph() bool                 { return false }
 func (componentBlockParser) CanAcceptIndentedLine() bool                 { return false }
 
-// component reads a tag or a comment that has its lines to itself.
+// component reads a tag or a comment on separate lines.
 func (r *reader) component(n ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
 }
 
-// commentEnd returns the length of the comment that begins at start; 0 if the comment has no end.
+// commentEnd returns the length of the comment that begins at start. It returns 0 if the comment has no end.
 func (s *markdownState) commentEnd(source []byte, start int) int {
 	if s.nextComment <= start {
 		end := bytes.Index(source[start:], []byte(commentCloses))
@@ -208,7 +208,7 @@ func (s *markdownState) commentEnd(source []byte, start int) int {
 	return s.nextComment - start
 }
 
-// commentOpens begins a comment of MDX.
+// commentOpens begins a comment of MDX, and commentCloses ends it.
 const commentOpens, commentCloses = "{/*", "*/}"
 
 type commentParser struct{}

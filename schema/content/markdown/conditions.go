@@ -2,12 +2,13 @@ package markdown
 
 import "github.com/octavo-docs/octavo/schema"
 
-// ForVisitor returns the blocks that a visitor sees. If a block is conditional, its expression must allow the visitor.
-// A conditional block is a node. If the grammar has no place for the node, two paragraphs have its tag and its end tag.
-// Without the end tag, the block extends to its last sibling. ForVisitor does not change nodes.
+// ForVisitor returns the blocks that a visitor sees. A visitor sees a conditional block if its expression allows the
+// visitor. Usually a conditional block is a node. Where the grammar does not allow the node, the block is the siblings
+// between two paragraphs that store its tag and its end tag. If the end tag is missing, the block extends to the last
+// sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
-	var open []bool // whether the visitor sees its content, for each open block
+	var open []bool // for each open block, whether the visitor sees its content
 	hidden := 0
 	for _, n := range nodes {
 		expression, begins, ends := conditionTag(&n)
@@ -35,7 +36,7 @@ func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []sche
 	return seen
 }
 
-// conditionTag reads the tag or the end tag of a conditional block from a paragraph that keeps it.
+// conditionTag reads the tag or the end tag of a conditional block from a paragraph that stores it.
 func conditionTag(n *schema.Node) (expression string, begins, ends bool) {
 	t, ok := readTagLine([]byte(keptSource(n)))
 	if !ok || t.name != "if" {
@@ -53,8 +54,9 @@ type Branch struct {
 	Expression string
 }
 
-// EachNode visits all nodes of a document except conditional blocks. visit gets the node's own references without its
-// children's, and the enclosing conditional block. A visitor sees the node if [ForVisitor] shows the block's content.
+// EachNode visits all nodes of a document except conditional blocks. visit gets the references of the node itself,
+// without the references of its children, and the enclosing conditional block. A visitor sees the node if [ForVisitor]
+// shows the block's content.
 func EachNode(d schema.Document, visit func(n *schema.Node, refs []map[string]any, in *Branch)) {
 	branches{visit}.blocks(d.Nodes, "", nil)
 }
@@ -63,7 +65,7 @@ type branches struct {
 	visit func(n *schema.Node, refs []map[string]any, in *Branch)
 }
 
-// blocks visits siblings that may be conditional.
+// blocks visits siblings, some of which may be conditional.
 func (b branches) blocks(nodes []schema.Node, parent string, in *Branch) {
 	outside := in
 	for i := range nodes {
@@ -112,7 +114,7 @@ func insideForVisitor(n schema.Node, allows func(expression string) bool) schema
 	if schema.HoldsBlocks(n.Type) {
 		n.Nodes = ForVisitor(n.Nodes, allows)
 	}
-	// Annotations are inlines with blocks.
+	// An annotation is an inline node whose fragments have blocks.
 	for i := range n.Nodes {
 		if len(n.Nodes[i].Fragments) > 0 {
 			inlines := make([]schema.Node, len(n.Nodes))

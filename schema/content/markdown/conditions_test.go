@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestForVisitor uses the expressions `yes` and `no`, and compares a visitor's document as Markdown.
+// TestForVisitor compares the document that a visitor sees, as Markdown. The conditions are the expressions `yes` and
+// `no`.
 func TestForVisitor(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ in, want string }{
@@ -52,7 +53,7 @@ func TestForVisitor(t *testing.T) {
 	}
 }
 
-// TestForVisitorNodes uses conditional blocks that an editor wrote as nodes.
+// TestForVisitorNodes uses conditional blocks that are nodes, as editors write them.
 func TestForVisitorNodes(t *testing.T) {
 	t.Parallel()
 	block := func(text string) schema.Node {
@@ -67,8 +68,8 @@ func TestForVisitorNodes(t *testing.T) {
 	}
 }
 
-// TestEachNodeIsForVisitor draws documents with conditional blocks in both forms, and visitors. The references whose
-// branches allow a visitor are the nodes of the document that ForVisitor shows.
+// TestEachNodeIsForVisitor draws documents with conditional blocks in both forms, and visitors. The nodes whose
+// branches allow a visitor are exactly the nodes that ForVisitor shows.
 func TestEachNodeIsForVisitor(t *testing.T) {
 	t.Parallel()
 	expressions := []string{"a", "b", "c"}

@@ -21,7 +21,7 @@ func runsOfBackticks(line string) string {
 	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
 }
 
-// costly has a row for each difficult text. Each needs quadratic time in a naive parser or in goldmark.
+// costly has difficult texts. A simple parser, or goldmark without our parsers, needs quadratic time for each of them.
 var costly = map[string]string{
 	"hints":                     fill("{% hint %}\n"),
 	"loose tags":                fill("<b c=“d e”>"),
@@ -353,12 +353,12 @@ func definitions() string {
 	return b.String()
 }
 
-// maxCost bounds the time for the largest body. It is three times the promised time, to allow for a busy machine.
-// The texts of costly used to take up to half a minute.
+// maxCost bounds the time for the largest body. It is three times the promised time, because the machine may be busy.
+// Without our parsers, the texts of costly take up to half a minute.
 const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
-// TestMarkdownCost measures a thread's CPU time, which does not depend on other programs, and takes the best of a few
-// attempts. It also counts the steps of loops over earlier text. The long form also measures Safe.
+// TestMarkdownCost measures the CPU time of a thread, because this time depends little on other programs. It uses the
+// best of a few attempts. It also counts the steps of loops over earlier text. The long form also measures Safe.
 func TestMarkdownCost(t *testing.T) {
 	for name, markdown := range costly {
 		t.Run(name, func(t *testing.T) {
@@ -393,7 +393,8 @@ func TestMarkdownCost(t *testing.T) {
 	}
 }
 
-// TestWriteCost writes the documents of the difficult texts. Writing reads the written lines again as a check.
+// TestWriteCost writes the documents of the difficult texts. Writing may be slow, because it reads the written lines
+// again to check them.
 func TestWriteCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

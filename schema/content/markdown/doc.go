@@ -2,21 +2,23 @@
 // GitBook's dialect. It is pure and does no I/O. Of this module it imports only schema, schema/content and its packages
 // diff and respell.
 //
-// Reading a written document gives an equal document, up to its normal form. Read returns the normal form. In it:
-//   - there are no keys, and tables have counters for the names of their columns, rows and cells;
+// If a document is written and read, the result is the document in its normal form. Read always returns the normal
+// form. In the normal form:
+//   - nodes have no keys, and the names of a table's columns, rows and cells are counters;
 //   - marks that Markdown writes with delimiters begin and end at characters that are not white space, and each line of
 //     code is one span;
-//   - empty paragraphs are only where a block would have no content otherwise;
+//   - a paragraph is empty only if its block would otherwise have no content;
 //   - a paragraph with only images is a block of images, if the images have no size;
-//   - code lines hold text, and cells hold text, lists, headings, quotes, images and code;
-//   - content that the grammar of documents does not allow is kept as fit describes;
-//   - comments and tags in a line are leaves without text that keep their source, and a block of HTML is a paragraph
-//     with its text.
+//   - code lines contain only text, and cells contain text, lists, headings, quotes, images and code;
+//   - content that the grammar of documents does not allow has the form that the function fit describes;
+//   - comments and tags in a line are leaves that have no text but store the source, and a block of HTML is a paragraph
+//     with the block's text.
 //
-// Reading and writing lose no text. Reading and writing a text is stable: a second round gives the same bytes. Edit
-// keeps the bytes of untouched blocks.
+// Reading and writing lose no text. Reading and writing are stable: if the result is read and written again, it has the
+// same bytes. Edit keeps the bytes of untouched blocks.
 //
-// A file only calls files further down in this list. A few files are exceptions, because writing reads its own result:
+// A file calls only functions of files that are further down in this list, with a few exceptions: writing also reads
+// its own result to check it.
 //
 //   - Uses: edit.go, safe.go, shown.go, refs.go and conditions.go work on texts and documents. kinds.go has the
 //     tables of block readers and block writers.

@@ -46,7 +46,7 @@ func editLines(source string, edited schema.Document) string {
 }
 
 // withoutBrokenTags removes invisible tags that are stored as paragraphs, if they would change how the other blocks are
-// read. An edit may remove the end of such a tag, and the remaining tags may then form a pair.
+// read. For example, an edit may remove an end tag, and other tags may then form a pair.
 func withoutBrokenTags(d schema.Document) schema.Document {
 	tag := func(n schema.Node) bool {
 		_, ok := readTagLine([]byte(keptSource(&n)))
@@ -63,15 +63,15 @@ func withoutBrokenTags(d schema.Document) schema.Document {
 	return d
 }
 
-// showsSame reports whether a written document, read again, shows the same text as d.
+// showsSame reports whether the document written shows the same text as d after it is written and read again.
 func showsSame(written, d schema.Document) bool {
 	again, err := Read(Write(written))
 	words := func(d schema.Document) []string { return strings.Fields(content.Plain(d)) }
 	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
 }
 
-// expected returns the blocks that the result must have when it is read. Unchanged blocks stay. Other blocks have the
-// form that Read returns, because a block of another editor may contain more than Markdown can express.
+// expected returns the blocks that the result must have when it is read. Unchanged blocks stay. Other blocks get the
+// form that Read returns, because a client's block may have data that Markdown cannot express.
 func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
 	var nodes []schema.Node
 	next := 0
@@ -105,7 +105,7 @@ func hashes(nodes []schema.Node) []uint64 {
 	list := make([]uint64, len(nodes))
 	for i := range nodes {
 		text, err := json.Marshal(bareNode(nodes[i]))
-		if err != nil { // it cannot fail, because the node came from JSON or from Read
+		if err != nil { // cannot happen, because the node came from JSON or from Read
 			text = binary.AppendUvarint(nil, uint64(i))
 		}
 		list[i] = maphash.Bytes(hashSeed, text)
@@ -169,8 +169,8 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	return kept
 }
 
-// placeDefinitions finds places for the units without nodes. If a unit followed n replaced blocks, it follows n of the
-// new blocks afterwards.
+// placeDefinitions finds places for units without nodes, such as definitions. If such a unit followed n blocks that
+// were replaced, it follows the first n of the new blocks.
 func placeDefinitions(units []unit, kept []int, end int) {
 	limits := make([]int, len(units)) // the place of the next unit that stays
 	for i := len(units) - 1; i >= 0; i-- {
@@ -192,7 +192,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened also gives up the neighbours of units that were given up.
+// widened also marks the neighbours of changed units as changed, up to margin units away.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -220,7 +220,8 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone is ofSource for blocks that, read alone, are as wanted. Other blocks are ofWrite.
+	// ofSourceIfAlone uses ofSource for blocks whose text alone is read as the wanted blocks. It uses ofWrite for other
+	// blocks.
 	ofSourceIfAlone
 )
 
@@ -280,8 +281,8 @@ func (s splicer) splice(kept []int) (string, bool) {
 	return b.String(), true
 }
 
-// spelled returns the text of blocks that replace units, in the units' spelling. ok is false if the caller must not use
-// this text.
+// spelled returns the text of blocks that replace units, in the units' spelling. The second result is false if the text
+// would be read as other blocks, so that the caller must not use it.
 func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
@@ -292,7 +293,7 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 	if s.spelling == ofSource {
 		return result, true
 	}
-	var definitions strings.Builder // the definitions that references need
+	var definitions strings.Builder // the definitions to which references in the text may refer
 	for _, u := range s.units {
 		if len(u.nodes) == 0 {
 			definitions.WriteString("\n\n" + s.source[u.from:u.to])
@@ -302,7 +303,7 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
 }
 
-// gapOf returns the text between a unit and the previous unit.
+// gapOf returns the text between unit i and the previous unit.
 func gapOf(source string, units []unit, i int) string {
 	from, to := 0, len(source)
 	if i > 0 {
@@ -314,8 +315,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. If the source's separator is long enough, it
-// returns this separator. A tag needs no blank line.
+// gapFrom returns the separator of two blocks that were not neighbours. If gap, the separator in the source, has enough
+// line breaks, gapFrom returns gap. Next to a tag, one line break is enough.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// oddBlocks are blocks that Write would write differently. Neighbouring blocks do not change them.
+// oddBlocks has blocks that Write would write differently. Neighbouring blocks do not change how they are read.
 var oddBlocks = []string{
 	"*one*   two", "Title\n=====", "##   Closed ##", "+ a\n+ b", "10) x\n\n\n10) y", "~~~js\ncode\n~~~", "    indented", "***", "> quote\ngoes on",
 	"|a|b|\n|-|:-:|\n|1|2|", "{% hint style='info' %}\nx\n{% endhint %}", "{%tabs%}\n{%tab title='a'%}\nx\n\n{%endtab%}\n{%endtabs%}",
@@ -26,7 +26,7 @@ func TestEditKeepsWhatIsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		if content.Clean(c.In) != c.In {
-			continue // No text that can be stored.
+			continue // such a text is never stored
 		}
 		for _, original := range []string{c.In, "\n\n" + c.In + "\n\n\n", "first *a*\n\n\n" + c.In + "\n"} {
 			if got := Edit(original, read(t, original)); got != original {
@@ -116,7 +116,8 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			return // The word occurs twice, and the edit may have changed either place.
+			// If the word occurs twice, the edit may have changed either place.
+			return
 		}
 		parts[at] = text
 		if want := join(); got != want {
@@ -125,7 +126,7 @@ func TestEditIsMinimal(t *testing.T) {
 	})
 }
 
-// TestEditReadsAsEdited edits any text in any way.
+// TestEditReadsAsEdited makes random edits of random texts. Reading the result of Edit gives the edited document.
 func TestEditReadsAsEdited(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -152,7 +153,7 @@ func TestEditReadsAsEdited(t *testing.T) {
 	})
 }
 
-// TestEditKeepsEnds edits blocks of texts with line ends of every kind. All other lines keep their line endings.
+// TestEditKeepsEnds edits blocks of texts with every kind of line break. All other lines keep their line breaks.
 func TestEditKeepsEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

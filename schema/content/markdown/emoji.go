@@ -26,7 +26,7 @@ func emojiCode(characters string) string {
 	return strings.Join(parts, "-")
 }
 
-// emojiCharacters returns the text of a code such as 1f468-200d-1f4bb; "" if the text is not a code.
+// emojiCharacters returns the characters for a code such as 1f468-200d-1f4bb. It returns "" if the text is not a code.
 func emojiCharacters(code string) string {
 	characters, _ := content.Emoji(code)
 	return characters
@@ -46,7 +46,7 @@ func emojiNode(name string) (schema.Node, bool) {
 	return schema.Node{Type: "emoji", Data: data}, true
 }
 
-// emojiName returns the name of an emoji; "" if the emoji has no name.
+// emojiName returns the name of an emoji. It returns "" if the emoji has no name.
 func emojiName(data schema.Data) string {
 	name, _ := data["name"].(string)
 	code, _ := data["code"].(string)
@@ -60,7 +60,8 @@ func emojiName(data schema.Data) string {
 	return ""
 }
 
-// aloneAt reports whether a shortcode is not a part of a word. 10:30:45 and a:b:c have no shortcodes.
+// aloneAt reports whether a shortcode stands between words, and is not a part of a word. So 10:30:45 and a:b:c have no
+// shortcodes.
 func aloneAt(text string, from, to int) bool {
 	inWord := func(c byte) bool { return isLetter(c) || isDigit(c) }
 	return (from == 0 || !inWord(text[from-1]) && text[from-1] != ':') && (to == len(text) || !inWord(text[to]))

@@ -7,7 +7,7 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// maxInlineNesting bounds the nesting of emphasis and links. Anything deeper is read as text.
+// maxInlineNesting bounds the nesting of emphasis and links. Deeper emphasis and links are read as text.
 const maxInlineNesting = 32
 
 // emphasisParser reads *, _ and ~. It uses goldmark's rules for openers and closers, but has its own algorithm for
@@ -29,7 +29,7 @@ func (emphasisParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) as
 	return d
 }
 
-// CloseBlock pairs the delimiters that links have left.
+// CloseBlock pairs the delimiters that were not paired inside of links.
 func (emphasisParser) CloseBlock(_ ast.Node, _ text.Reader, pc parser.Context) {
 	stateOf(pc).pair(nil)
 }
@@ -43,7 +43,7 @@ func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-// OnMatch is required by goldmark, which never calls it with our delimiters.
+// OnMatch completes the interface of goldmark, which never calls it with our delimiters.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
 
 func (l *delimiters) push(d *parser.Delimiter) {
@@ -75,7 +75,7 @@ func (l *delimiters) drop(d *parser.Delimiter) {
 	}
 }
 
-// closerKind is everything about a closer that decides which openers it can pair with.
+// closerKind has the properties of a closer that determine which openers it can pair with.
 type closerKind struct {
 	char    byte
 	canOpen bool
@@ -90,7 +90,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	if bottom != nil {
 		closer = bottom.NextDelimiter
 	}
-	// For each kind of closer, the position before which openers were already tried without success.
+	// tried has a position for each kind of closer. Openers before this position were already tried, and do not match.
 	var tried map[closerKind]int
 	for closer != nil {
 		if !closer.CanClose {
@@ -117,7 +117,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 			d = next
 		}
 		if !s.wrap(opener, closer, consume) {
-			// Every pair around this pair would also be too deeply nested.
+			// Every pair around this pair would also be nested too deeply, so drop the delimiters between them.
 			next := closer.NextDelimiter
 			for d := closer; d != bottom; {
 				previous := d.PreviousDelimiter
@@ -142,7 +142,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 }
 
 // openerOf finds the nearest opener, and the number of characters of each delimiter that the pair uses. The number is 0
-// without an opener.
+// if there is no opener.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++

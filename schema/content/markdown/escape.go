@@ -10,10 +10,10 @@ import (
 type inlineForm struct {
 	italic    string // the delimiter
 	html      bool   // elements for marks
-	addresses bool   // without escapes in addresses, for other readers of Markdown that search addresses
+	addresses bool   // whether addresses have no escapes, because other readers of Markdown search texts for addresses
 }
 
-// inlineWriter writes pieces, with a stack of the open marks.
+// inlineWriter writes pieces of text. open is the stack of the open marks.
 type inlineWriter struct {
 	out   strings.Builder
 	open  []layer
@@ -21,11 +21,11 @@ type inlineWriter struct {
 	where place
 }
 
-// address matches addresses that other Markdown readers turn into links.
+// bareAddress matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text appends text. after is the source that directly follows. It determines the escapes at the end of the text,
-// because an exclamation mark before a link would make an image.
+// text appends text. after is the source that directly follows. after determines the escapes at the end of the text:
+// for example, an exclamation mark before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0
@@ -46,7 +46,7 @@ func (w *inlineWriter) text(text, after string) {
 		case c == '\n' && w.where != inParagraph:
 			w.out.WriteString("<br>")
 		case c == '\n':
-			// A hard break. At the start it would follow an empty line.
+			// Write a hard break. At the start of a text, a backslash would be alone on its line, so use a reference.
 			if w.out.Len() == 0 {
 				w.out.WriteString("&#10;")
 			} else {
@@ -61,7 +61,7 @@ func (w *inlineWriter) text(text, after string) {
 		case c == '\t' && !atLineStart && next != '\n' && w.where == inParagraph:
 			w.out.WriteByte(c)
 		case c < ' ' || c == 0x7f, c == '\\' && (next == '\n' || i+1 == len(text)):
-			// Goldmark misses the break in three backslashes at the end of a line.
+			// Goldmark does not read a hard break after three backslashes at the end of a line.
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case i < addressEnd && strings.IndexByte("_*~&", c) >= 0:
 			w.out.WriteByte(c)
@@ -117,13 +117,14 @@ func beginsAttributes(text string) bool {
 		attributesNext.MatchString(text[:min(len(text), maxAttributeList)])
 }
 
-// afterReference reports whether a reference to a note is all that a line has. With a colon it would be the note.
+// afterReference reports whether the current line has only a reference to a note. A colon after it would make it the
+// definition of the note.
 func (w *inlineWriter) afterReference() bool {
 	out := w.out.String()
 	if !strings.HasSuffix(out, "]") {
 		return false
 	}
-	// A reference has no other brackets, so the search for its beginning never passes the preceding bracket.
+	// A reference has no other brackets, so the search for its beginning stops at the previous bracket.
 	begin := strings.LastIndexAny(out[:len(out)-1], "[]\n")
 	if begin < 0 || out[begin] != '[' || begin > 0 && out[begin-1] != '\n' {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// images writes a block of images. It writes them in a line if a line can express all their data, and otherwise as
-// figures.
+// images writes a block of images. It writes the images in one line if Markdown images can have all of their data.
+// Otherwise it writes figures.
 func (w writer) images(n *schema.Node) string {
 	if len(layoutAttributes(n)) > 0 {
 		return figuresHTML(n)
@@ -68,7 +68,7 @@ func figureHTML(n *schema.Node) string {
 	return "<figure>" + imageHTML(n.Data) + caption + "</figure>"
 }
 
-// sizedImages gives the images of a line the size that they have without one.
+// sizedImages gives the inline images the size "original", which is the size of an inline image without a size.
 func sizedImages(nodes []schema.Node) []schema.Node {
 	sized := slices.Clone(nodes)
 	for i := range sized {
@@ -81,7 +81,7 @@ func sizedImages(nodes []schema.Node) []schema.Node {
 	return sized
 }
 
-// figures reads figures, alone or in a <div> that defines their layout.
+// figures reads a figure, or the figures in a <div> that defines their layout.
 func (r *reader) figures(e *element) ([]schema.Node, bool) {
 	data, list := schema.Data{}, []*element{e}
 	if e.name == "div" {

@@ -8,15 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Reading can put any block at any place, and can make blocks of kinds outside the grammar. fit turns them into a
-// document that satisfies the grammar. The document's Markdown stays as it was:
-//   - Some containers are not allowed in their place, or have content that is not allowed. Such a container becomes its
-//     content, between two paragraphs that keep its tag and its end.
-//   - Any other block that is not allowed becomes a paragraph with the same text, which keeps the block's Markdown.
-//   - HTML and tags that are unknown become a paragraph that keeps their source.
+// The readers of Markdown can put any block at any place, and can make kinds of blocks that the grammar does not have.
+// fit turns these blocks into blocks that satisfy the grammar, and does not change their Markdown:
+//   - Some containers are not allowed in their place, or have content that is not allowed. Such a container is replaced
+//     by its content, between two paragraphs that store its tag and its end tag.
+//   - Any other block that is not allowed becomes a paragraph with the same text, which stores the block's Markdown.
+//   - Unknown HTML and unknown tags become a paragraph that stores their source.
 //
-// A kept paragraph has its source in meta. An edit of the text also changes the words in this source: see reworded. If
-// this is not possible, only the text is written.
+// Such a paragraph has the source in its meta. If a client edits the paragraph's text, reworded also changes the words
+// in this source. If this is not possible, only the text is written, without the source.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))
@@ -60,7 +60,7 @@ func fitInside(n *schema.Node) {
 		}
 		f.Nodes = filled(fit(f.Nodes, within))
 	}
-	for i := range n.Nodes { // Annotations are inlines with blocks.
+	for i := range n.Nodes { // An annotation is an inline node whose fragments have blocks.
 		for j := range n.Nodes[i].Fragments {
 			if f := &n.Nodes[i].Fragments[j]; f.Type == fragmentNote {
 				f.Nodes = fit(f.Nodes, fragmentNote)
@@ -69,7 +69,7 @@ func fitInside(n *schema.Node) {
 	}
 }
 
-// holdsItsOwn reports whether all children of a block have the kind that its parts must have.
+// holdsItsOwn reports whether all children of a block have the type that the block's parts must have.
 func holdsItsOwn(n *schema.Node) bool {
 	part, ok := partKinds[n.Type]
 	for i := range n.Nodes {
@@ -89,7 +89,7 @@ func titleOf(n *schema.Node) []schema.Node {
 	return nil
 }
 
-// keptMarkdown returns the source of a paragraph that keeps it, if reading the source makes the same paragraph again.
+// keptMarkdown returns the source that a paragraph stores, if reading the source gives the same paragraph again.
 func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" {
@@ -101,7 +101,7 @@ func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	return content.Clean(source), true
 }
 
-// keptAs returns the block that a source is read as, if it is read as a single block.
+// keptAs reads a source and returns its block. The second result is false if the source is not read as a single block.
 func keptAs(source, parent string) (*schema.Node, bool) {
 	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
 	if len(made.Nodes) != 1 {
@@ -142,7 +142,7 @@ func sameData(a, b schema.Data) bool {
 	return true
 }
 
-// sameMeta ignores the id that a block gets when it is stored.
+// sameMeta compares meta without the id that a block gets when it is stored.
 func sameMeta(a, b schema.Data) bool {
 	withoutID := func(d schema.Data) schema.Data {
 		d = maps.Clone(d)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// genText contains everything that Markdown could take for syntax.
+// genText draws texts with all characters that can be syntax in Markdown.
 var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&;:={%}$\"'ä漢\t\n")), 1, 20, -1)
 
 func genInlines(t *rapid.T, breaks bool) []schema.Node {
@@ -41,7 +41,7 @@ func genInlines(t *rapid.T, breaks bool) []schema.Node {
 		case 3:
 			b.style = style{}
 			b.add(genUnit(t))
-		case 4: // Units with the same style around them.
+		case 4: // an inline node between texts of the same style
 			b.style = genStyle(t)
 			b.text("x")
 			b.add(genUnit(t))
@@ -136,7 +136,7 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 	return n
 }
 
-// genValue are texts of attributes.
+// genValue draws values of attributes.
 var genValue = rapid.StringOfN(rapid.SampledFrom([]rune("ab \"'&;#%{}<>|=,\n$_*[]ä")), 1, 8, -1)
 
 func genStyle(t *rapid.T) style {
@@ -158,7 +158,7 @@ func genRef(t *rapid.T) map[string]any {
 	}
 }
 
-// genLink makes relative links, which name no host.
+// genLink draws relative links, which contain no host.
 var genLink = rapid.Map(rapid.StringMatching(`[a-z()<> &;|"'\\]{0,8}`), func(path string) string { return "/" + path }).
 	Filter(schema.LinkAllowed)
 
@@ -169,7 +169,7 @@ func genImageRef(t *rapid.T) map[string]any {
 	return map[string]any{"kind": "url", "url": genLink.Draw(t, "link")}
 }
 
-// genUnit makes an inline without text.
+// genUnit draws an inline node without text.
 func genUnit(t *rapid.T) schema.Node {
 	data := schema.Data{}
 	kind := rapid.SampledFrom([]string{"icon", "expression", "inline-math", "mention", "button", "inline-image"}).Draw(t, "unit")
@@ -268,7 +268,7 @@ var leafKinds = map[string]func(t *rapid.T, n *schema.Node){
 	"table": genTable,
 }
 
-// genTable makes a table with the names that Read gives.
+// genTable draws a table whose columns, rows and cells have the names that Read gives.
 func genTable(t *rapid.T, n *schema.Node) {
 	b := newTableBuilder()
 	view := map[string]any{"type": "grid", "hideHeader": rapid.Bool().Draw(t, "headless")}

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Readers see no tags. HTML without a place in documents is hidden. A leaf without text keeps the source of a comment
-// or a tag in a line. A paragraph keeps the source of a block, and shows the block's text, links and images.
+// Readers see no tags. HTML without a place in documents is hidden. A leaf without text stores the source of a comment
+// or a tag in a line. A paragraph stores the source of a block, and shows the block's text, links and images.
 
 // kindRaw is the kind of a node with the source of a block for which the grammar has no node.
 const (
@@ -21,7 +21,7 @@ func rawBlock(source string) schema.Node {
 	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
 }
 
-// memberMarkdown is the member of a paragraph's meta that has the source which the paragraph stores.
+// memberMarkdown is the member of a paragraph's meta that stores a source.
 const memberMarkdown = "markdown"
 
 // keptSource returns the source that a paragraph stores, or "" if it stores none.
@@ -44,7 +44,7 @@ func hiddenLeaf(source string) schema.Leaf {
 	return schema.Leaf{Object: schema.ObjectLeaf, Marks: []schema.Mark{mark}}
 }
 
-// hiddenSource returns the source of a leaf without visible text.
+// hiddenSource returns the source that a leaf without visible text stores, or "" for any other leaf.
 func hiddenSource(leaf schema.Leaf) string {
 	if leaf.Text != "" || len(leaf.Marks) != 1 || leaf.Marks[0].Type != "color" {
 		return ""
@@ -52,7 +52,7 @@ func hiddenSource(leaf schema.Leaf) string {
 	return content.Clean(content.Member(leaf.Marks[0].Data, memberSource))
 }
 
-// hides reports whether a text has a source that is not shown.
+// hides reports whether a leaf of a text stores a source that is not shown.
 func hides(leaves []schema.Leaf) bool {
 	return slices.ContainsFunc(leaves, func(leaf schema.Leaf) bool { return hiddenSource(leaf) != "" })
 }
@@ -67,20 +67,20 @@ var htmlNames = setOf(
 	small source span strike strong style sub summary sup svg table tbody td template textarea tfoot th thead time
 	title tr track tt u ul var video wbr`)
 
-// blockNames are the elements whose text is on separate lines.
+// blockNames are the elements that browsers show on separate lines.
 var blockNames = setOf(
 	`address article aside blockquote body br caption center dd details dialog div dl dt fieldset figcaption figure
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
 	tfoot th thead tr ul`)
 
-// silentNames are the elements whose content is not text. Players show their address.
+// silentNames are the elements whose content is not text. playerNames are the elements that are shown as their address.
 var (
 	silentNames = setOf("canvas head math noscript object script select style svg template title")
 	playerNames = setOf("audio embed iframe video")
 )
 
 // hidesTag reports whether a tag is hidden from readers. If the name is not an HTML name, as in <your-key> or
-// List<String>, the tag is the author's text. A tag with attributes or an end tag is a component instead, which is
+// List<String>, the tag is the author's text. If such a tag has attributes or an end tag, it is a component, which is
 // hidden.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)

@@ -10,13 +10,13 @@ import (
 	xhtml "golang.org/x/net/html"
 )
 
-// maxElements bounds the nesting of HTML elements. Deeper elements are kept as text.
+// maxElements bounds the nesting of HTML elements. Deeper elements stay as text.
 const maxElements = 24
 
-// maxAttributes bounds the attributes of a tag or an element. A tag with more is kept.
+// maxAttributes bounds the attributes of a tag or an element. A tag with more attributes stays as source text.
 const maxAttributes = 32
 
-// element is an HTML element or a text that was read. A text has no name.
+// element is a parsed HTML element, or a parsed text, which has no name.
 type element struct {
 	name  string
 	attrs attributes
@@ -56,8 +56,8 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd have a row for each tag that ends other parts of a table, or elements in the table's
-// cells. The end tags of these parts and elements may be omitted.
+// endedByStart and endedByEnd have the elements of tables that a start tag or an end tag closes, because their own end
+// tags may be omitted.
 var endedByStart, endedByEnd = omittedEnds()
 
 func omittedEnds() (start, end map[string][]string) {
@@ -75,8 +75,8 @@ func omittedEnds() (start, end map[string][]string) {
 	return start, end
 }
 
-// parseHTML reads well-formed HTML. Within tables, end tags may be omitted. It refuses any other text, and the caller
-// then keeps the source.
+// parseHTML reads well-formed HTML. Within tables, end tags may be omitted. For any other text it returns false, and
+// the caller stores the source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -123,7 +123,7 @@ func parseHTML(source string) ([]*element, bool) {
 	}
 }
 
-// inTable reports whether a table is open. The stack is short.
+// inTable reports whether a table is open. It may search the whole stack, because the stack is short.
 func inTable(stack []*element) bool {
 	return slices.ContainsFunc(stack, func(e *element) bool { return e.name == "table" })
 }
@@ -145,7 +145,7 @@ func readTag(z *xhtml.Tokenizer) (*element, bool) {
 
 var valued = regexp.MustCompile(`=\s*(?:""|'')`)
 
-// bareAttributes reports whether the tag has no equals sign after an attribute without a value.
+// bareAttributes reports whether no attribute of the tag has an equals sign and an empty value.
 func bareAttributes(source string) bool { return !valued.MatchString(source) }
 
 // blank reports whether an element is white space or a comment.
@@ -153,7 +153,8 @@ func (e *element) blank() bool {
 	return e.comment != "" || e.name == "" && strings.TrimSpace(e.text) == ""
 }
 
-// elements returns the children without white space. ok is false if there is other text.
+// elements returns the children that are elements. The second result is false if the element also contains text other
+// than white space.
 func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
 
 func onlyElements(nodes []*element) ([]*element, bool) {
@@ -194,7 +195,7 @@ func readLength(text string) (any, bool) {
 	return value, true
 }
 
-// lengthText writes a value of readLength; "" for other values.
+// lengthText writes a value that readLength has returned. It returns "" for other values.
 func lengthText(value any) string {
 	switch value := value.(type) {
 	case float64:
@@ -213,7 +214,8 @@ func lengthText(value any) string {
 
 func formatNumber(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// escapeHTML escapes the values of attributes: a pipe ends a cell, and a newline could end a block.
+// escapeHTML escapes the values of attributes. It also escapes pipes, which end a cell, and newlines, which could end a
+// block.
 var escapeHTML = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;", `"`, "&#x22;", "|", "&#124;", "\n", "&#10;", "\t", "&#9;")
 
 func attributeText(name, value string) string {

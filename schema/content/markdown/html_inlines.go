@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// inlinesHTML writes inlines for places whose content is HTML: cells, titles, captions and aligned blocks.
+// inlinesHTML writes inlines for places in which the content must be HTML: cells, titles, captions and aligned blocks.
 func inlinesHTML(nodes []schema.Node) string {
 	var h htmlWriter
 	h.nodes(nodes)
@@ -33,7 +33,8 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		n := &nodes[i]
 		for _, p := range htmlPieces(n.Leaves) {
 			switch {
-			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text): // The piece would become text in HTML.
+			// Leave out a hidden piece that would become text in HTML.
+			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text):
 			case p.hidden || p.raw && isTagInHTML(p.text):
 				h.turnTo(p.style)
 				h.out.Write(bytes.ReplaceAll(p.text, []byte("\n"), []byte(" ")))
@@ -64,13 +65,13 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 	}
 }
 
-// isTagInHTML reports whether a source is a tag in text of HTML as well.
+// isTagInHTML reports whether a source is also read as a tag if it is in HTML.
 func isTagInHTML(source []byte) bool {
 	at := tagInHTML.FindIndex(source)
 	return at != nil && at[0] == 0 && at[1] == len(source) && bytes.IndexByte(source, '<') < 0
 }
 
-// htmlPieces returns the leaves of a text. A hidden leaf gets the style of the text around it.
+// htmlPieces returns the leaves of a text as pieces. A hidden leaf gets the style of the text around it.
 func htmlPieces(leaves []schema.Leaf) []piece {
 	pieces := make([]piece, len(leaves))
 	for i, leaf := range leaves {
@@ -91,7 +92,8 @@ func spanHTML(n *schema.Node) string {
 	return spanOf(n, inHTML)
 }
 
-// readsHTML reports whether the inline can be read again. Otherwise the block around it would be kept as its source.
+// readsHTML reports whether the HTML of an inline can be read again. If it cannot, the block around it would be read as
+// source text.
 func readsHTML(span string) bool {
 	nodes, ok := parseHTML(span)
 	return ok && (&reader{}).inlineHTML(&inlineBuilder{}, nodes)
@@ -117,7 +119,7 @@ func (h *htmlWriter) turnTo(s style) {
 	}
 }
 
-// text escapes text: HTML collapses white space, and shortcodes become emojis.
+// text escapes text for HTML. It also escapes white space that HTML collapses, and shortcodes that would become emojis.
 func (h *htmlWriter) text(text string) string {
 	text = content.Clean(text)
 	var b strings.Builder

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// HTML is read only if all of it can be written back. All other HTML is kept as its source.
+// HTML is read as blocks only if all of it can be written back. Other HTML is stored as source.
 
 func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	block := n.(*ast.HTMLBlock)
@@ -50,10 +50,11 @@ func (r *reader) topHTML(nodes []*element) ([]schema.Node, bool) {
 	return blocks, true
 }
 
-// topReaders has a row for each element that a document can have as a block. flowReaders has a row for each in a cell.
+// topReaders has a row for each element that can be a block of a document. flowReaders has a row for each element that
+// can be a block of a cell.
 var topReaders, flowReaders map[string]func(r *reader, e *element) ([]schema.Node, bool)
 
-// htmlInlines reads the content of an element that holds no blocks.
+// htmlInlines reads the content of an element that contains no blocks.
 func (r *reader) htmlInlines(nodes []*element) []schema.Node {
 	var b inlineBuilder
 	r.inlineHTML(&b, trimmed(nodes))
@@ -90,7 +91,7 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 		}
 		more, ok := read(r, n)
 		if !ok {
-			line = append(line, n) // The tags in it are hidden.
+			line = append(line, n) // The element's tags are hidden.
 			continue
 		}
 		flush()
@@ -125,7 +126,7 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, true
 }
 
-// topParagraph reads a paragraph that Markdown can write. An empty paragraph is refused.
+// topParagraph reads <p> as a paragraph that Markdown can express. It does not read an empty paragraph.
 func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
 	nodes, _ := r.alignedParagraph(e)
 	if !attributed(&nodes[0]) {

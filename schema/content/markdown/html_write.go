@@ -22,7 +22,7 @@ func blocksHTML(nodes []schema.Node) string {
 	return b.String()
 }
 
-// ownAttributes are the attributes of a paragraph or a heading in HTML.
+// ownAttributes returns the attributes of a paragraph's or a heading's HTML element.
 func ownAttributes(n *schema.Node) attributes {
 	attrs := attributes(nil).set("align", alignmentName(content.Member(n.Data, "align")))
 	others := stringMap(n.Data[memberAttributes])
@@ -84,7 +84,7 @@ func codeHTML(n *schema.Node) string {
 	return strings.ReplaceAll(preHTML(n, lines), "\n", "&#10;")
 }
 
-// anchorOf reads a text that is one anchor. For other texts it returns the zero anchor.
+// anchorOf reads a text that is exactly one anchor. For any other text it returns an empty anchor.
 func anchorOf(source string) anchor {
 	if strings.Trim(source, "\n") != source {
 		return ownLineAnchor(source)
@@ -105,7 +105,7 @@ func anchorOf(source string) anchor {
 	return b.anchor
 }
 
-// headingAnchor writes the id of a heading in the form that it was read with, or as GitBook does.
+// headingAnchor writes the id of a heading in the form in which it was read, or otherwise in GitBook's form.
 func headingAnchor(n *schema.Node) string {
 	id := content.Member(n.Data, "id")
 	valid := id != "" && schema.ValidData("heading-1", schema.Data{"id": id})
@@ -121,7 +121,7 @@ func headingAnchor(n *schema.Node) string {
 	return gitbookAnchor(id)
 }
 
-// headingAnchorHTML is the anchor within an element of HTML.
+// headingAnchorHTML returns the anchor of a heading in a form that HTML can contain.
 func headingAnchorHTML(n *schema.Node) string {
 	source := headingAnchor(n)
 	if strings.HasPrefix(strings.TrimLeft(source, "\n"), "{") {
@@ -130,7 +130,8 @@ func headingAnchorHTML(n *schema.Node) string {
 	return source
 }
 
-// detailsParts returns the parts of a written expandable: its opening, its summary and the blocks of its body.
+// detailsParts returns the parts with which an expandable is written: the opening tag, the summary and the blocks of
+// the body.
 func detailsParts(n *schema.Node) (open, summary string, body []schema.Node) {
 	var title, attrs = []schema.Node{}, attributes(nil)
 	for i := range n.Fragments {

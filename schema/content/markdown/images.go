@@ -75,7 +75,8 @@ func blockImage(inline schema.Data) schema.Node {
 	return image
 }
 
-// inlineImage is the inverse of blockImage; ok is false if an inline image cannot have all of the data.
+// inlineImage is the inverse of blockImage. The second result is false if an inline image cannot have all of the
+// block's data.
 func inlineImage(n *schema.Node) (schema.Data, bool) {
 	data := schema.Data{}
 	for name, value := range n.Data {
@@ -119,8 +120,8 @@ func captionOf(n *schema.Node) string {
 	return caption
 }
 
-// imagesOrParagraph turns a paragraph with only images into a block of images. Images with a size are a part of the
-// text.
+// imagesOrParagraph turns a paragraph with only images into a block of images. An image with a size is a part of the
+// text, so its paragraph stays a paragraph.
 func imagesOrParagraph(inlines []schema.Node) schema.Node {
 	var images []schema.Node
 	for _, inline := range inlines {

@@ -54,8 +54,8 @@ func (r *reader) rawSource(n *ast.RawHTML) string {
 	return string(n.Segments.Value(r.source))
 }
 
-// isTextUntil reports whether no tag is between two tags. It stops at the first tag. So nested elements do not make it
-// scan the same text many times.
+// isTextUntil reports whether no tag is between two tags. It stops at the first tag. Otherwise nested elements would
+// make it scan the same text many times.
 func isTextUntil(n, end ast.Node) bool {
 	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
 		if n.Kind() == ast.KindRawHTML {
@@ -100,14 +100,14 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 }
 
 // missedHTML handles tags that would begin a block of HTML when they are written. It turns them into text, or removes
-// hidden tags. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A tag has no marks
-// that could be written in front of it.
+// hidden tags. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A remaining tag has
+// no marks, because a mark would be written in front of the tag.
 func (b *inlineBuilder) missedHTML() {
 	startsLine, left := true, maxTags
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			// The limit bounds the work, because each tag scans the rest of the line.
+			// The limit bounds the time, because the check of each tag reads the rest of the line.
 			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 {
 				p.text = nil
 				left--

@@ -15,20 +15,20 @@ type inlineElement struct {
 	name   string
 	attrs  attributes
 	open   string      // the opening tag as written in the source
-	empty  func() bool // whether the element has no text that could have a mark, so that the mark would be lost
+	empty  func() bool // whether the element has no text, so that its mark would be lost
 	read   func(b *inlineBuilder) bool
-	plain  func() (string, bool) // the content, if that is only text
+	plain  func() (string, bool) // the content, if it is only text
 	inside func() ([]*element, bool)
 }
 
-// maxInlineElements bounds the elements around a text. maxTags bounds the elements without a mark, because each one
-// adds a mark to every leaf. Deeper elements stay as source.
+// maxInlineElements bounds the elements around a text. maxTags bounds the elements for which a document has no mark,
+// because each of these elements adds its own mark to every leaf. Deeper elements stay as source.
 const (
 	maxInlineElements = 16
 	maxTags           = 4
 )
 
-// elementReaders has a row for each element that can be a node. A reader returns false if it added nothing.
+// elementReaders has a row for each element that can become an inline node. A reader returns false if it added nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
 
 func init() { // The table is set in init, because the readers call element, which reads the table.
@@ -39,7 +39,7 @@ func init() { // The table is set in init, because the readers call element, whi
 	}
 }
 
-// element adds an element. If a document cannot hold the element, it adds nothing and returns false.
+// element adds an element. If a document cannot contain the element, the function adds nothing and returns false.
 func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
 		return true
@@ -95,7 +95,7 @@ func (r *reader) mathElement(b *inlineBuilder, e inlineElement) bool {
 	return r.textElement(b, e, "math", schema.Node{Type: "inline-math", Data: schema.Data{}}, "formula")
 }
 
-// textElement adds the node for an element of a class. The element's text becomes a member of the node.
+// textElement adds the node n for an element that has the given class. The element's text becomes a member of n.
 func (r *reader) textElement(b *inlineBuilder, e inlineElement, class string, n schema.Node, member string) bool {
 	if given, _ := e.attrs.get("class"); given != class || !e.attrs.only("class") || b.inLink {
 		return false
@@ -136,7 +136,7 @@ func (r *reader) icon(b *inlineBuilder, e inlineElement) bool {
 	return true
 }
 
-// actionButton reads a button with an action on the site: it opens the search or the assistant.
+// actionButton reads a button that opens the site's search or assistant.
 func (r *reader) actionButton(b *inlineBuilder, e inlineElement) bool {
 	label, plain := e.plain()
 	class, _ := e.attrs.get("class")
@@ -226,7 +226,7 @@ func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
 	return ok
 }
 
-// picture reads an image that has a second form for dark backgrounds.
+// picture reads a <picture>: an image with a second file for dark backgrounds.
 func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
 	nodes, ok := e.inside()
 	if !ok || len(e.attrs) > 0 {
@@ -239,7 +239,7 @@ func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
 	return ok
 }
 
-// elementIn makes an inline element of an element of HTML.
+// elementIn makes an inlineElement from an element of HTML.
 func (r *reader) elementIn(e *element) inlineElement {
 	return inlineElement{
 		name: e.name, attrs: e.attrs, open: openTag(e.name, e.attrs), plain: e.plain,
@@ -248,7 +248,7 @@ func (r *reader) elementIn(e *element) inlineElement {
 	}
 }
 
-// inlineHTML adds HTML without blocks. The tags of a part that is unknown are hidden: then it returns false.
+// inlineHTML adds HTML without blocks. It hides the tags of unknown elements, and returns false if it has hidden any.
 func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	known := true
 	for _, n := range nodes {
@@ -272,7 +272,8 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 // tagInHTML is a tag of GitBook, or of another template language, in HTML text.
 var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
 
-// htmlText adds text of HTML: white space is collapsed, shortcodes are emojis, and tags are as in Markdown.
+// htmlText adds text of HTML. It collapses white space, reads shortcodes as emojis, and reads tags in {% %} as in
+// Markdown.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
 	if !b.inCode() {

@@ -61,7 +61,8 @@ func (w *inlineWriter) edges() string {
 	return out
 }
 
-// turnTo closes and opens layers until the wanted layers are open. It opens the layer that lasts longest first.
+// turnTo closes and opens layers until the wanted layers are open. It first opens the layer that is needed for the most
+// pieces.
 func (w *inlineWriter) turnTo(want []layer, rest [][]layer) {
 	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(want, l) }) {
 		last := len(w.open) - 1
@@ -97,7 +98,7 @@ func (w *inlineWriter) delimiter(l layer, opening bool) string {
 	return l.close
 }
 
-// lookAhead bounds how far lasts looks, so that a line takes time in proportion to its length.
+// lookAhead is the largest number of pieces that lasts reads. So the time for a line is linear in its length.
 const lookAhead = 64
 
 func lasts(l layer, rest [][]layer) int {
@@ -110,8 +111,8 @@ func lasts(l layer, rest [][]layer) int {
 	return len(rest)
 }
 
-// code writes a span of code. In a cell, only an escaped pipe does not end the span. But an escaped pipe looks like a
-// pipe after a backslash.
+// code writes a span of code. In a cell of a table, a pipe must be escaped, because a bare pipe ends the cell. A pipe
+// after a backslash would look like an escaped pipe, so such a text is written as <code>.
 func (w *inlineWriter) code(text string) {
 	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" ||
 		w.where == inCell && strings.Contains(text, `\|`) {

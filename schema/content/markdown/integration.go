@@ -7,10 +7,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// GitBook's Markdown has no form for blocks of integrations. They are written as a code block with a special language.
-// The text of the code block is the node's data.
+// GitBook's Markdown has no form for blocks of integrations. Such a block is written as a code block with a special
+// language. The code is the block's data as JSON.
 
-// integrationSyntax is the language of that code.
+// integrationSyntax is the language of the code block of an integration.
 const integrationSyntax = "octavo-integration"
 
 func (w writer) integration(n *schema.Node) string {
@@ -19,7 +19,8 @@ func (w writer) integration(n *schema.Node) string {
 		data[name] = value
 	}
 	text, err := json.Marshal(data, json.Deterministic(true))
-	if err != nil { // This cannot happen, because the data came from JSON. The block then shows at least its name.
+	// Marshal cannot fail, because the data came from JSON. If it did, the text would at least have the block's name.
+	if err != nil {
 		return escaped(content.Label(n))
 	}
 	return fenced(integrationSyntax, string(text))

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// The tables of kinds are filled in init: the readers and writers in them use the tables for nested blocks.
+// init fills the tables of kinds, because the readers and writers in the tables use the tables for nested blocks.
 
 func init() {
 	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{

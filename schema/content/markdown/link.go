@@ -39,8 +39,8 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return nil
 }
 
-// open pushes a bracket on the stack. If there are too many, the outermost bracket becomes text. This does not affect
-// later links.
+// open pushes a bracket on the stack. If the stack is full, the outermost bracket becomes text. Links that begin later
+// stay links.
 func (s *markdownState) open(block text.Reader, segment text.Segment, image bool) ast.Node {
 	if len(s.brackets) == maxInlineNesting {
 		s.brackets[0].toText()
@@ -61,7 +61,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	}
 	open := s.brackets[last]
 	s.brackets = s.brackets[:last]
-	// A link follows the bracket, and links cannot contain links.
+	// An inactive bracket is text: a link follows it, and a link cannot contain another link.
 	inactive := !open.image && last < s.inactive
 	s.inactive = min(s.inactive, last)
 	depth := 0
@@ -96,7 +96,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	return node
 }
 
-// inlineTarget reads (destination "title") after a label. Without a match it does not move the reader.
+// inlineTarget reads (destination "title") after a label. If the text does not match, the reader stays at its position.
 func (s *markdownState) inlineTarget(link *ast.Link, block text.Reader) bool {
 	if block.Peek() != '(' {
 		return false
@@ -173,7 +173,7 @@ func linkTitle(block text.Reader) ([]byte, bool) {
 	return closure(block, opener, closer)
 }
 
-// closure returns the text up to the closer, across lines.
+// closure returns the text up to the closer, which may be on a later line.
 func closure(block text.Reader, opener, closer byte) ([]byte, bool) {
 	segments, found := block.FindClosure(opener, closer, text.FindClosureOptions{Newline: true, Advance: true})
 	if !found {
@@ -191,7 +191,7 @@ func (s *markdownState) reference(
 	link *ast.Link, parent ast.Node, block text.Reader, pc parser.Context, label text.Segment,
 ) bool {
 	if s.references == nil {
-		known := len(pc.References()) > 0 // No more are added: all blocks have been read.
+		known := len(pc.References()) > 0 // All definitions are known, because all blocks have been read.
 		s.references = &known
 	}
 	if !*s.references {
@@ -219,8 +219,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds a reference. It stops when the total expansion is much larger than the text, for example with many
-// references to one long destination.
+// lookUp finds the definition of a reference. It finds no more definitions once the destinations and titles that it has
+// returned are too long in total, for example for many references to one long destination.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false

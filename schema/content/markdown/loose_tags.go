@@ -10,8 +10,8 @@ import (
 	"github.com/yuin/goldmark/text"
 )
 
-// A loose tag is a tag for browsers but not for CommonMark. It has curly quotes around a value, or no space between two
-// attributes. Its name is an element's name, and it has a value.
+// A loose tag is a tag that browsers accept and CommonMark does not accept: it has curly quotes around a value, or no
+// space between two attributes. Its name is the name of an HTML element, and at least one attribute has a value.
 var (
 	looseTag       = regexp.MustCompile(`^<[a-z][a-z0-9]*[ \t][^<>` + "`" + `\n]*=[^<>` + "`" + `\n]*>`)
 	curlyQuoted    = regexp.MustCompile(`=[ \t]*[“”]([^“”"<>]*)[“”]`)
@@ -37,7 +37,7 @@ func (looseTagParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 
 const looseAttribute = "loose"
 
-// strictTag returns the source of a tag in CommonMark's form. From a loose tag it removes everything that is not an
+// strictTag returns the source of a tag in CommonMark's form. From a loose tag, it removes all text that is not an
 // attribute.
 func strictTag(n *ast.RawHTML, source string) string {
 	if _, loose := n.AttributeString(looseAttribute); !loose {

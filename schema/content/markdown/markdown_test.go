@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// read calls Read and fails on text that is too large.
+// read calls Read, and fails the test if the text is too large.
 func read(t fataler, markdown string) schema.Document {
 	t.Helper()
 	d, err := Read(markdown)
@@ -105,7 +105,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsWritten searches for the written form of each kind of node.
+// TestEveryKindIsWritten checks that the result of Write contains the Markdown of each kind of node.
 func TestEveryKindIsWritten(t *testing.T) {
 	t.Parallel()
 	d := contenttest.EveryKind(t)
@@ -138,7 +138,7 @@ func TestEveryKindIsWritten(t *testing.T) {
 	settled(t, markdown)
 }
 
-// settled asserts that another round of reading and writing does not change Markdown that has been through one round.
+// settled reads and writes Markdown twice, and asserts that the second round changes nothing.
 func settled(t fataler, markdown string) {
 	t.Helper()
 	first := read(t, markdown)
@@ -200,7 +200,7 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
-// TestMarkedWordsSettle: words with marks settle, in links and between them.
+// TestMarkedWordsSettle: reading and writing is stable for words with marks, in links and between links.
 func TestMarkedWordsSettle(t *testing.T) {
 	t.Parallel()
 	for _, found := range []string{
@@ -231,8 +231,8 @@ func TestMarkedWordsSettle(t *testing.T) {
 	})
 }
 
-// FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading
-// it is stable, and readers see the same text.
+// FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading,
+// the document no longer changes, and readers see the same text.
 func FuzzMarkdown(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In)
@@ -259,10 +259,10 @@ func FuzzMarkdown(f *testing.F) {
 // shown returns the text of a document without white space.
 func shown(d schema.Document) string { return strings.Join(strings.Fields(content.Plain(d)), "") }
 
-// FuzzToMarkdown writes any document, even an invalid one, and loses no paragraph text.
+// FuzzToMarkdown writes any document, even an invalid document. The Markdown has all text of the paragraphs.
 func FuzzToMarkdown(f *testing.F) {
 	for _, n := range contenttest.EveryKind(f).Nodes {
-		// One node at a time, because the fuzzer takes minutes to minimize a long input.
+		// Each seed has only one node, because the fuzzer takes minutes to minimize a long input.
 		text, err := json.Marshal(schema.NewDocument(n))
 		if err != nil {
 			f.Fatal(err)
@@ -355,7 +355,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// FuzzEdit replaces a block of any text, and reading the result gives the edited document.
+// FuzzEdit replaces a block of any text. Reading the result gives the edited document.
 func FuzzEdit(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In, uint(0))

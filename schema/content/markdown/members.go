@@ -13,14 +13,14 @@ import (
 
 // The members of data for properties of GitBook's tags that the grammar does not have.
 const (
-	memberAttributes = "attributes" // attributes that the row of the tag does not have
-	memberTagName    = "tag"        // the tag's name, if the type was written with another tag than usual
+	memberAttributes = "attributes" // attributes that the tag's row does not have
+	memberTagName    = "tag"        // the tag's name, if it is not the usual tag for the type
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
 	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
 )
 
-// otherAttributes writes the attributes that the table does not have, in the order of their names.
+// otherAttributes writes the attributes that are not in known, in the order of their names.
 func otherAttributes(others map[string]any, known attributes) attributes {
 	var attrs attributes
 	for _, name := range slices.Sorted(maps.Keys(others)) {
@@ -57,15 +57,15 @@ func stringMap(value any) map[string]any {
 	return m
 }
 
-// attributed reports whether a paragraph is more than its text.
+// attributed reports whether a paragraph has data or attributes, and not only text.
 func attributed(n *schema.Node) bool {
 	return len(n.Data) > 0 || len(stringMap(n.Meta[memberAttributes])) > 0
 }
 
-// memberTitle of an image means that its caption was the title of a Markdown image, and not a <figcaption>.
+// memberTitle is the member of an image whose caption was the title of a Markdown image, and not a <figcaption>.
 const memberTitle = "title"
 
-// alignments has the values of align, with their names in documents.
+// alignments maps the values of HTML's align to the values in documents.
 var alignments = map[string]string{"left": "start", "center": "center", "right": "end"}
 
 func alignmentName(member string) string {
@@ -90,8 +90,8 @@ func refKind(value any) string {
 	return kind
 }
 
-// refLabel returns the text of a link that has no own text. This is the name of the link's target, if the name is
-// known.
+// refLabel returns the text of a link that has no own text. The text is the name of the link's target if the name is
+// known, and otherwise the file name in the link.
 func refLabel(ref any) string {
 	if refKind(ref) == "openapi" {
 		return content.RefLabel(ref)

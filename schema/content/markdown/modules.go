@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// MDX has module statements, such as import Tabs from '@theme/Tabs'. Statements begin at the left of a line, and a
-// block of statements ends at a blank line. Readers do not see the statements.
+// MDX has module statements, such as import Tabs from '@theme/Tabs'. A statement begins at the start of a line without
+// indentation, and a block of statements ends at a blank line. Readers do not see the statements.
 
 var (
-	// moduleStart matches the beginning of a statement. Sentences can begin with the same words, so the pattern
-	// requires more than the word.
+	// moduleStart matches the beginning of a statement. A sentence can also begin with the word import or export, so
+	// the pattern requires more than this word.
 	moduleStart = regexp.MustCompile(`^(?:import[ \t]*(?:['"]|\{|\*[ \t]+as[ \t]|(?:type[ \t]+)?[\w$]+[ \t]*` +
 		`(?:,[ \t]*[{*]|from[ \t]*['"])` +
 		`|[ \t]type[ \t]+\{)|export[ \t]*(?:\{|\*[ \t]*(?:as[ \t]+[\w$]+[ \t]*)?from[ \t]*['"])` +
@@ -36,7 +36,7 @@ func isModule(source string) bool {
 }
 
 // moduleEnd returns the length of the block of statements at the beginning of the source, without the final line end.
-// It returns 0 if the source begins with something else. seen is the number of bytes that it scanned.
+// It returns 0 if the source begins with something else. seen is the number of bytes that were read.
 func moduleEnd(source []byte) (length, seen int) {
 	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
 		return 0, 0
@@ -108,8 +108,8 @@ func statementEnd(source []byte, at int) (end int, ok bool) {
 	return at, depth == 0
 }
 
-// stringEnd returns the position of the end of a string; 0 if the string has no end. Only templates may have several
-// lines.
+// stringEnd returns the position of the end of a string. It returns 0 if the string has no end. Only a template in
+// backticks may have several lines.
 func stringEnd(source []byte) int {
 	for at := 1; at < len(source); at++ {
 		switch source[at] {
@@ -126,7 +126,7 @@ func stringEnd(source []byte) int {
 	return 0
 }
 
-// moduleEnd searches for the end of statements. It stops searching when failed searches have read too much text.
+// moduleEnd searches for the end of statements. It does not search if failed searches have already read too much text.
 func (s *markdownState) moduleEnd(source []byte) int {
 	if s.failedSearch < 0 {
 		return 0
@@ -140,14 +140,14 @@ func (s *markdownState) moduleEnd(source []byte) int {
 }
 
 // beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is the source
-// after the text; it may be a part of the statement.
+// after the text, which may belong to the statement.
 func beginsModule(text, after string) bool {
 	if !strings.HasPrefix(text, string(importWord)) && !strings.HasPrefix(text, string(exportWord)) {
 		return false
 	}
 	if after == "" {
 		end, _ := moduleEnd([]byte(text))
-		_, closed := statementEnd([]byte(text), 0) // The next paragraphs may close its brackets.
+		_, closed := statementEnd([]byte(text), 0) // The next paragraphs may close the open brackets.
 		return end > 0 || !closed && moduleStart.MatchString(text)
 	}
 	return strings.TrimSpace(text[len(importWord):]) == "" || moduleStart.MatchString(text)

@@ -12,14 +12,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// tagNode is a tag on a separate line. If the tag has an end, the node has the blocks up to the end. Tags that the
-// table does not list, and ends without a beginning, have no row and are kept as source.
+// tagNode is a tag on a separate line. If the tag has an end tag, the children of the node are the blocks up to the end
+// tag. A tag that the table does not have, or an end tag without a beginning, has no row and stays as source.
 type tagNode struct {
 	ast.BaseBlock
 	row        *tagRow
 	tag        tag
-	open, end  string // the lines
-	endAt      int    // in the source
+	open, end  string // the lines of the tag and the end tag
+	endAt      int    // position of the end tag in the source
 	terminated bool
 	division   bool // the tag is written as <div data-tag="name">
 	lineBefore
@@ -34,18 +34,18 @@ func (n *tagNode) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Tag": n.open}, nil)
 }
 
-// detailsNode is <details>, up to </details>.
+// detailsNode is an element <details>, with the blocks up to </details>.
 type detailsNode struct {
 	ast.BaseBlock
-	open, title string // the tag, and the content of a <summary> on its line
+	open, title string // the tag, and the content of a <summary> on the same line
 	terminated  bool
 	lineBefore
 }
 
-// lineBefore remembers whether the last line of a container is blank.
+// lineBefore records whether the last line of a container was blank.
 type lineBefore struct{ isBlank bool }
 
-// next reads the next line, and reports whether the previous line is blank.
+// next reads the next line, and reports whether the previous line was blank.
 func (b *lineBefore) next(line []byte) bool {
 	before := b.isBlank
 	b.isBlank = util.IsBlank(line)
@@ -71,13 +71,13 @@ var kindMathBlock = ast.NewNodeKind("MathBlock")
 
 func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
 
-// IsRaw prevents goldmark from looking for inlines.
+// IsRaw returns true, so that goldmark does not parse inlines in the formula.
 func (n *mathBlock) IsRaw() bool { return true }
 
 // Dump is for goldmark's debugging.
 func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// noteBlock is a definition: [^label]: blocks.
+// noteBlock is the definition of a footnote: [^label]: blocks.
 type noteBlock struct {
 	ast.BaseBlock
 	label string
@@ -110,7 +110,7 @@ func (n *attributesBlock) Dump(source []byte, level int) {
 // componentBlock is a tag, a comment, or statements of a module, on lines with nothing else.
 type componentBlock struct {
 	ast.BaseBlock
-	end int // in the source
+	end int // position in the source
 }
 
 var kindComponent = ast.NewNodeKind("Component")
@@ -123,7 +123,7 @@ func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, sour
 // tableBlock is a table of HTML with blank lines.
 type tableBlock struct {
 	ast.BaseBlock
-	from, end int // in the source
+	from, end int // positions in the source
 	table     *element
 }
 
@@ -134,13 +134,13 @@ func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
 // Dump is for goldmark's debugging.
 func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// tagInline is a tag within a line, which is kept as source.
+// tagInline is a tag within a line. It stays as source.
 type tagInline struct {
 	ast.BaseInline
 	segments *text.Segments
 }
 
-// source is the tag on one line.
+// source returns the tag with spaces instead of newlines.
 func (n *tagInline) source(source []byte) []byte {
 	return bytes.ReplaceAll(n.segments.Value(source), []byte("\n"), []byte(" "))
 }
@@ -165,7 +165,7 @@ func (n *mathInline) Kind() ast.NodeKind { return kindMathInline }
 // Dump is for goldmark's debugging.
 func (n *mathInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// noteReference is [^label] of a label that has a definition.
+// noteReference is a reference [^label] to a footnote that has a definition.
 type noteReference struct {
 	ast.BaseInline
 	label string
@@ -208,11 +208,11 @@ func (n *commentInline) Kind() ast.NodeKind { return kindComment }
 // Dump is for goldmark's debugging.
 func (n *commentInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// emojiInline is a shortcode that was read.
+// emojiInline is the shortcode of an emoji.
 type emojiInline struct {
 	ast.BaseInline
 	node schema.Node
-	end  int // in the source
+	end  int // position in the source
 }
 
 var kindEmoji = ast.NewNodeKind("Emoji")
@@ -239,7 +239,7 @@ func (n *headingIDInline) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"ID": n.id}, nil)
 }
 
-// bracket is an opening [ or ![ until its ] is found or the block ends.
+// bracket is an opening [ or ![. It is replaced when its ] is found or the block ends.
 type bracket struct {
 	ast.BaseInline
 	segment text.Segment

@@ -37,7 +37,7 @@ func (r *reader) note(label string) ([]schema.Node, bool) {
 	return filled(body), true
 }
 
-// extent estimates how much there is to read in a block.
+// extent estimates the work of reading a block, in bytes.
 func extent(n ast.Node) int {
 	size := 16
 	if n.Type() == ast.TypeBlock {
@@ -55,7 +55,8 @@ func extent(n ast.Node) int {
 	return size
 }
 
-// noteDefinition is the kind of node that stands for a definition until all references are known.
+// noteDefinition is the type of a node in place of a footnote's definition. settleNotes removes such nodes when all
+// references are known.
 const noteDefinition = "note-definition"
 
 func (r *reader) noteBlock(n ast.Node) []schema.Node {
@@ -63,7 +64,7 @@ func (r *reader) noteBlock(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: noteDefinition, Data: schema.Data{"label": note.label}}}
 }
 
-// settleNotes removes the definitions that became annotations. Other definitions keep their source.
+// settleNotes removes the definitions that became annotations. It replaces other definitions by their source.
 func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 	settled := nodes[:0]
 	for _, n := range nodes {
@@ -121,7 +122,7 @@ func (l *noteList) takeFrom(source string, block bool) {
 	}
 }
 
-// keptReferences returns the labels of the references that stay as written.
+// keptReferences returns the labels of the references that stay as source.
 func keptReferences(pieces []piece) []string {
 	var labels []string
 	for i := range pieces {
@@ -159,7 +160,7 @@ func (l *noteList) label(n *schema.Node) string {
 	return wanted
 }
 
-// definitions writes the notes.
+// definitions writes the definitions of all footnotes.
 func (l *noteList) definitions() string {
 	parts := make([]string, len(l.labels))
 	for i, label := range l.labels {
@@ -168,7 +169,7 @@ func (l *noteList) definitions() string {
 	return paragraphs(parts...)
 }
 
-// annotation writes words with a reference to their note.
+// annotation writes the annotated words with the reference to their footnote.
 func annotation(words, label string) string {
 	if words == "" {
 		return "[^" + label + "]"

@@ -29,7 +29,8 @@ func (noteParser) Open(_ ast.Node, reader text.Reader, pc parser.Context) (ast.N
 	}
 	notes, label := stateOf(pc).notes, string(match[1])
 	if notes[label] != nil {
-		return nil, parser.NoChildren // The first definition counts. Further definitions are text.
+		// If a label has several definitions, the first is used, and the others are read as text.
+		return nil, parser.NoChildren
 	}
 	note := &noteBlock{label: label}
 	notes[label] = note

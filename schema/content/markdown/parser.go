@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// markdownParser reads CommonMark and GFM with GitBook's tags. Its time is proportional to the text's length:
-// TestMarkdownCost has the difficult texts.
+// markdownParser reads CommonMark and GFM with GitBook's tags. Its time is linear in the text's length, and
+// TestMarkdownCost checks this for difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -72,7 +72,8 @@ func (r *reader) parse(labels ...string) ast.Node {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
 }
 
-// maxFailedSearch bounds the number of failed searches for the end of a component in one text.
+// maxFailedSearch bounds the bytes that failed searches for the ends of components read, as a multiple of the text's
+// length.
 const maxFailedSearch = 16
 
 func newContext(source []byte) (parser.Context, *markdownState) {
@@ -85,8 +86,8 @@ func newContext(source []byte) (parser.Context, *markdownState) {
 	return pc, s
 }
 
-// taskParser is goldmark's parser with a further rule: a space or the end of the line must follow the box. So - [x](/)
-// is a link in a list.
+// taskParser is goldmark's parser with one more rule: after the box there must be a space or the end of the line. So "-
+// [x](/)" is a list item with a link, and not a task.
 type taskParser struct{ parser.InlineParser }
 
 func newTaskParser() parser.InlineParser { return taskParser{extension.NewTaskCheckBoxParser()} }

@@ -9,19 +9,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// piece is a run of text with one style, or an inline that is one unit.
+// piece is a run of text with one style, or an inline node.
 type piece struct {
 	style
 	text []byte
 	node *schema.Node
-	span string // a node in Markdown; "" for text
+	span string // the node in Markdown, or "" for text
 }
 
 // delimited are the marks that Markdown writes with delimiters. Such delimiters cannot be next to white space on the
 // inner side.
 const delimited = content.Bold | content.Italic | content.Strike
 
-// blank reports whether a piece is white space that shows none of its marks.
+// blank reports whether a piece is white space, on which no mark is visible.
 func (p *piece) blank() bool {
 	return p.node == nil && !p.raw && p.marks&content.Code == 0 && len(bytes.TrimSpace(p.text)) == 0
 }
@@ -29,7 +29,7 @@ func (p *piece) blank() bool {
 func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 
 // settle converts inlines to their normal form. Marks with delimiters neither begin nor end at white space. Neighbours
-// of the same style are joined. A unit between two texts with the same mark does not interrupt the mark.
+// of the same style are joined. An inline node between two texts with the same mark gets this mark too.
 func settle(pieces []piece) []piece {
 	for i := range pieces {
 		if p := &pieces[i]; p.tags != "" {
@@ -68,7 +68,7 @@ func settle(pieces []piece) []piece {
 	return merged
 }
 
-// splitSpaces makes separate pieces of the spaces at both ends of marked text.
+// splitSpaces moves the spaces at both ends of marked text to separate pieces.
 func splitSpaces(pieces []piece) []piece {
 	split := make([]piece, 0, len(pieces))
 	for _, p := range pieces {
@@ -90,8 +90,8 @@ func splitSpaces(pieces []piece) []piece {
 	return split
 }
 
-// carryMarks gives units the style of the text around them. Links have the marks of their text. Other units have the
-// marks that both neighbours have, and their color and tags if these are equal.
+// carryMarks gives inline nodes the style of the text around them. A link gets the marks of its own text. Any other
+// node gets the marks that both neighbours have. It also gets their color and tags, if both neighbours have the same.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))
@@ -137,8 +137,8 @@ func carryMarks(pieces []piece) {
 	}
 }
 
-// nests reports whether the hidden tags in the pieces both begin and end there, so that an element can be around the
-// pieces.
+// nests reports whether each hidden tag in the pieces has its start and its end in the pieces. Only then can an element
+// enclose the pieces.
 func nests(pieces []piece) bool {
 	var open []string
 	for i := range pieces {
@@ -195,7 +195,8 @@ func samePieces(a, b []piece) bool {
 	})
 }
 
-// sameMention reports whether two nodes mention the same id. Their texts are names, which may change.
+// sameMention reports whether two nodes mention the same id. It does not compare their texts, because these are names,
+// which may change.
 func sameMention(a, b *schema.Node) bool {
 	if a == nil || b == nil || a.Type != "mention" || b.Type != "mention" {
 		return false
@@ -209,9 +210,9 @@ type inlineBuilder struct {
 	style
 	pieces []piece
 	inLink bool
-	depth  int    // of HTML elements and links around
-	anchor anchor // of the heading
-	silent bool   // leaves out hidden content
+	depth  int    // number of HTML elements and links around the present text
+	anchor anchor // the anchor of the heading
+	silent bool   // whether hidden content is left out
 }
 
 func (b *inlineBuilder) text(text string) {
@@ -226,7 +227,7 @@ func (b *inlineBuilder) text(text string) {
 	b.pieces[last].text = append(b.pieces[last].text, text...)
 }
 
-// source adds text that is written as it is.
+// source adds source text, which is written without escapes.
 func (b *inlineBuilder) source(text string) {
 	b.pieces = append(b.pieces, piece{text: []byte(content.Clean(text)), style: style{raw: true}})
 }
@@ -241,7 +242,7 @@ func (b *inlineBuilder) ended(suffix string) bool {
 	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
 }
 
-// trimSpace removes a space from the end.
+// trimSpace removes a space from the end of the text.
 func (b *inlineBuilder) trimSpace() {
 	if last := len(b.pieces) - 1; last >= 0 && b.pieces[last].node == nil && b.pieces[last].marks&content.Code == 0 {
 		b.pieces[last].text = bytes.TrimSuffix(b.pieces[last].text, []byte(" "))
@@ -256,7 +257,7 @@ func (b *inlineBuilder) lineEnd() {
 	}
 }
 
-// trimBreaks removes white space from the end.
+// trimBreaks removes spaces and line breaks from the end of the text.
 func (b *inlineBuilder) trimBreaks() {
 	for last := len(b.pieces) - 1; last >= 0 && b.pieces[last].blank(); last-- {
 		b.pieces = b.pieces[:last]
@@ -290,7 +291,7 @@ func (b *inlineBuilder) tag(source string) {
 	b.source(source)
 }
 
-// shownNothing reports whether a line has pieces, and all of them are hidden or blank.
+// shownNothing reports whether there are pieces, and all pieces are hidden or blank.
 func (b *inlineBuilder) shownNothing() bool {
 	return len(b.pieces) > 0 && !slices.ContainsFunc(b.pieces, func(p piece) bool { return !p.hidden && !p.blank() })
 }
@@ -299,7 +300,7 @@ func (b *inlineBuilder) shownNothing() bool {
 func (b *inlineBuilder) inlines() []schema.Node {
 	nodes := []schema.Node{}
 	pieces := settle(b.pieces)
-	// Without a mark between them an emoji could not be written next to a word.
+	// An emoji next to a word must become text, unless a mark is between them: its shortcode would not be read there.
 	if slices.ContainsFunc(pieces, piece.isEmoji) {
 		pieces = settle(loneEmojis(pieces))
 	}
@@ -329,7 +330,7 @@ func loneEmojis(pieces []piece) []piece {
 			continue
 		}
 		before, after := "", ""
-		if i > 0 && pieces[i-1].style == pieces[i].style { // otherwise a delimiter is between them
+		if i > 0 && pieces[i-1].style == pieces[i].style { // if the styles differ, a delimiter is between the pieces
 			before = string(pieces[i-1].text)
 		}
 		if i+1 < len(pieces) && pieces[i+1].style == pieces[i].style {
@@ -343,7 +344,7 @@ func loneEmojis(pieces []piece) []piece {
 	return pieces
 }
 
-// emoji adds an emoji. In a link there is no place for the node, so the link gets the characters.
+// emoji adds an emoji. A link cannot contain the node, so in a link it adds the emoji's characters as text.
 func (b *inlineBuilder) emoji(node schema.Node) {
 	if b.inLink {
 		code, _ := node.Data["code"].(string)

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// rawText returns the text that a reader sees of HTML and tags. Tags that only structure the text and comments are left
-// out.
+// rawText returns the text that a reader sees of HTML and tags. It leaves out comments, and tags that only structure
+// the text.
 func rawText(n schema.Node) []schema.Node {
 	source := content.Member(n.Data, memberSource)
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
@@ -62,7 +62,7 @@ func (r *reader) shownHTML(b *inlineBuilder, nodes []*element) {
 	}
 }
 
-// player shows the address of an audio or video element's source.
+// player adds a link to the address of a player's source, such as an audio or a video.
 func (r *reader) player(b *inlineBuilder, n *element) {
 	src, given := n.attrs.get("src")
 	for _, child := range n.nodes {
@@ -132,7 +132,7 @@ func (b *inlineBuilder) looseHTML(source string) {
 	}
 }
 
-// shownAs returns the inlines that show a block where it is not allowed.
+// shownAs returns the inlines that show a block's content in a place where the block is not allowed.
 func shownAs(n *schema.Node) []schema.Node {
 	var b inlineBuilder
 	switch n.Type {
@@ -225,7 +225,7 @@ func LeftOut(d schema.Document) []string {
 	return list
 }
 
-// structural has the elements that need no mention, because they have only text.
+// structural has the elements that LeftOut does not list, because their text is all of their content.
 var structural = setOf(
 	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
 	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details

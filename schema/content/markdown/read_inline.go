@@ -71,7 +71,7 @@ func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.N
 	}
 }
 
-// cellText removes the backslashes of pipes in a cell.
+// cellText removes the backslashes before pipes if the text is in a table's cell.
 func (r *reader) cellText(text string) string {
 	if r.inCell {
 		text = strings.ReplaceAll(text, `\|`, "|")
@@ -105,7 +105,8 @@ func (r *reader) text(b *inlineBuilder, n *ast.Text) {
 	case n.Parent().Kind() == ast.KindCodeSpan:
 		b.text(r.cellText(strings.ReplaceAll(string(value), "\n", " ")))
 	default:
-		if b.ended("\n") || b.anchor.id != "" && b.empty() { // After <br>, or an anchor.
+		// Spaces after a line break or after the heading's anchor are not a part of the text.
+		if b.ended("\n") || b.anchor.id != "" && b.empty() {
 			value = bytes.TrimLeft(value, " ")
 		}
 		b.text(unescape(value))
@@ -132,7 +133,7 @@ func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	return inner.inlines()
 }
 
-// link adds a link. If its scheme is not allowed, it becomes its text followed by the address.
+// link adds a link. If the link's scheme is not allowed, it adds the link's text, followed by the address as text.
 func (r *reader) link(b *inlineBuilder, address, title string, label []schema.Node) {
 	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
@@ -156,7 +157,7 @@ func (r *reader) mathInline(b *inlineBuilder, n *mathInline) {
 	b.add(schema.Node{Type: "inline-math", Data: schema.Data{"formula": content.Clean(formula)}})
 }
 
-// copy adds inlines that were read before.
+// copy adds inlines that were already read.
 func (b *inlineBuilder) copy(nodes []schema.Node) {
 	for _, node := range nodes {
 		if node.Object != schema.ObjectText {
@@ -198,8 +199,8 @@ func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
 	r.annotate(b, nil, n)
 }
 
-// annotate adds an annotation. If there is a link, it annotates the link's text. References in notes and in links stay
-// unchanged, and so do references that would repeat long notes too often.
+// annotate adds an annotation. If link is not nil, the link's text is the annotated text. A reference in a note or in a
+// link stays as source. A reference that would repeat a long note too often also stays as source.
 func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	body, ok := r.note(n.label)
 	words := []schema.Node{}
@@ -227,7 +228,7 @@ func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	}}})
 }
 
-// rawInline adds an HTML tag with the content up to its end. It returns the last node that it used.
+// rawInline adds an HTML tag with the content up to the end tag. It returns the last node that it has read.
 func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
 	source := r.rawSource(n)
 	end, paired := pairs[n]

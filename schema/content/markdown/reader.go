@@ -11,32 +11,33 @@ import (
 type markdownState struct {
 	delimiters delimiters
 	brackets   []*bracket
-	inactive   int // that many brackets from the bottom of the stack are followed by a link
+	inactive   int // number of brackets at the bottom of the stack that are followed by a link
 	depths     map[ast.Node]int
 	references *bool
-	// expanded counts the bytes that references have expanded to.
+	// expanded is the number of bytes of the destinations and titles of all references read so far. maxExpanded is its
+	// limit.
 	expanded, maxExpanded int
-	// runs maps a number of backticks to the start of the last such run, for the block in spanned.
+	// runs has, for each length of a run of backticks, the position of the last such run in the block spanned.
 	runs    map[int]int
 	spanned ast.Node
 	// paired has the positions of the tags that have an end tag.
 	paired map[int]bool
 	// tables has the ends of HTML tables with blank lines, by their beginnings.
 	tables map[int]int
-	// noDollars, noTagEnd and noCommentEnd are positions up to which a search has failed: for the end of a formula, of
-	// a tag, and of a comment.
+	// noDollars, noTagEnd and noCommentEnd are positions. A search from an earlier position for the end of a formula, a
+	// tag or a comment has already failed.
 	noDollars, noTagEnd, noCommentEnd int
-	// failedSearch is the remaining number of bytes for failing searches for the ends of components.
+	// failedSearch is the number of bytes that failing searches for the ends of components may still read.
 	failedSearch int
 	// nextComment is the position after the next end of a comment. If there is no further end, it is a position after
 	// the text.
 	nextComment int
-	// notes has the footnotes that are defined. labels has labels whose notes are not known yet.
+	// notes has the definitions of footnotes, by label. labels has labels whose definitions are not known yet.
 	notes  map[string]*noteBlock
 	labels []string
 	// definitions are the positions where definitions of links begin at the top level.
 	definitions []int
-	// tooLarge means that a table has more cells than a document may have nodes.
+	// tooLarge is true if a table has more cells than a document may have nodes.
 	tooLarge bool
 	// steps counts the work of loops over earlier text, for tests of the cost.
 	steps int
@@ -53,11 +54,11 @@ type delimiters struct{ first, last *parser.Delimiter }
 type reader struct {
 	source []byte
 	state  *markdownState
-	inCell bool // inside a table
-	// inHeading is true while a heading is read, because its anchor is the heading's id. inNote is true while a note is
-	// read, because a note cannot contain notes.
+	inCell bool // inside of a table's cell
+	// inHeading is true while a heading is read: an anchor in the text is then the heading's id. inNote is true while a
+	// note is read, because a note cannot contain notes.
 	inHeading, inNote bool
-	block             ast.Node // the block whose inlines are read
+	block             ast.Node // the block whose inlines are being read
 	annotated         map[*noteReference]bool
 	expandedNotes     map[string]bool
 }
@@ -75,7 +76,7 @@ func (r *reader) blocks(n ast.Node) []schema.Node {
 	return nodes
 }
 
-// filled gives a container at least one block, because an editor needs somewhere to write.
+// filled adds an empty paragraph if a container has no block, because an editor needs a block for the user's text.
 func filled(blocks []schema.Node) []schema.Node {
 	if len(blocks) == 0 {
 		return []schema.Node{schema.Block("paragraph")}

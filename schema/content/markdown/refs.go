@@ -11,7 +11,7 @@ import (
 
 // MapRefs returns the document with each reference replaced by the result of change. Callers use it to turn paths of a
 // repository into ids, and ids into paths. MapRefs copies the nodes that it changes, so d stays unchanged. change must
-// not write to its reference. A nil result leaves the reference.
+// not write to its reference. If change returns nil, the reference stays unchanged.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
 	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d
@@ -24,7 +24,7 @@ type refChange struct {
 	named []string
 }
 
-// naming reports whether references get names, which are not part of the document.
+// naming reports whether the change is made by [Named], which adds names to references.
 func (c refChange) naming() bool { return c.named != nil }
 
 func mapNodes(nodes []schema.Node, parent string, change refChange) []schema.Node {
@@ -99,7 +99,8 @@ func mapOwn(n schema.Node, change refChange) schema.Node {
 // listedRefs has, for each type of column, the kind of the objects that its values list by id.
 var listedRefs = map[string]string{"files": "file", "users": "user"}
 
-// mapFiles changes the values in columns of files, which are ids or paths of files. It also gives names to all lists.
+// mapFiles changes the values in columns of files, which are ids or paths of files. If references get names, it also
+// changes the values of the other columns in listedRefs.
 func mapFiles(data schema.Data, change refChange) schema.Data {
 	mapped := data
 	for id, about := range stringMap(data["definition"]) {
@@ -152,7 +153,7 @@ func withValue(data schema.Data, record, column string, value any) schema.Data {
 	return data
 }
 
-// mapInlines changes the references of Markdown that is one paragraph.
+// mapInlines changes the references in Markdown if the Markdown is exactly one paragraph.
 func mapInlines(markdown string, change refChange) string {
 	nodes := newReader(markdown).ideal()
 	if len(nodes) != 1 || nodes[0].Type != "paragraph" {
@@ -213,9 +214,9 @@ var labelled = []string{"mention", "content-ref", "table"}
 // hasLabel reports whether a node shows its own text instead of the name of its target.
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
-// Named returns the document with the names of its references' targets. It adds names in nodes that show names in
-// Markdown, and in nodes whose type is in the list `also`. A reference gets no name if name returns "". The result is
-// only for writing and is never stored.
+// Named returns the document with the names of its references' targets. It adds names to the references of nodes that
+// Markdown writes with a name, and of nodes whose type is in the list `also`. A reference gets no name if name returns
+// "". The result is only for writing and is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""
@@ -233,7 +234,8 @@ func Named(d schema.Document, name func(ref map[string]any) string, also ...stri
 	return d
 }
 
-// isRef reports whether an object is a reference to content. An object of a sender may also have a member kind.
+// isRef reports whether an object is a reference to content. Any other object in a document may also have a member
+// named kind.
 func isRef(value map[string]any) bool {
 	kind, ok := value["kind"].(string)
 	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0

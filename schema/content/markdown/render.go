@@ -4,11 +4,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FormatDocument is the format in which a client requests a body as a document. The default is Markdown.
+// FormatDocument is the value of the parameter with which a client requests a body as a document. The default format is
+// Markdown.
 const FormatDocument = "document"
 
 // Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
-// of a Markdown body, converted once when the body was written. Markdown is made safe with Safe, because other users
+// that was made from a Markdown body when the body was written. Markdown is made safe with Safe, because other users
 // read it.
 func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	switch {

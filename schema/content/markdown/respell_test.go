@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// spelledBlocks are blocks that Write would write in another way, each with a WORD.
+// spelledBlocks has blocks that Write would write differently. Each block contains WORD.
 var spelledBlocks = []string{
 	"a line of\ntext with WORD and\nmore of it", "WORD begins\nhere", "it ends with\nWORD", "two  spaces and WORD",
 	"break  \nthen WORD", "break\\\nthen WORD",
@@ -31,7 +31,7 @@ var spelledBlocks = []string{
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
-// inLeaf edits the first text with a word.
+// inLeaf edits the first text that contains a word.
 func inLeaf(nodes []schema.Node, word string, edit func(text string) string) bool {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {
@@ -72,7 +72,7 @@ func TestEditOfAWord(t *testing.T) {
 					continue
 				}
 				if !sameNodes(read(t, want).Nodes, fittedOf(edited.Nodes)) {
-					continue // The word has a meaning where it is.
+					continue // in this place the word would be syntax
 				}
 				if got := Edit(original, edited); got != want {
 					t.Errorf("%q to %q\ngot  %q\nwant %q", from, to, got, want)
@@ -82,7 +82,7 @@ func TestEditOfAWord(t *testing.T) {
 	}
 }
 
-// TestEditOfAList adds, moves and removes items and cells, which get the spelling of the others.
+// TestEditOfAList adds, moves and removes items and cells. New items and cells get the spelling of the existing ones.
 func TestEditOfAList(t *testing.T) {
 	t.Parallel()
 	item := func(list *schema.Node, text string) schema.Node {

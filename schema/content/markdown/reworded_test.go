@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// keptBlocks have no place in a document. The document shows the text of each. Each contains WORD once.
+// keptBlocks has blocks that a document stores as source. The document shows their text. In this text, each block
+// contains WORD once.
 var keptBlocks = []string{
 	"<aside class=\"warning\" role=\"note\">\n<p class=\"note-title\"> A WORD here</p>\n",
 	"<div class=\"a\">\nSome WORD here.\n</div>", "<div>\n  <div class=\"WORDS\">Some WORD</div>\n  <b>bold</b>\n</div>",
@@ -17,8 +18,8 @@ var keptBlocks = []string{
 	"{% hint style=\"info\" %}\n| a | b |\n|---|:--|\n| 1 | WORD |\n{% endhint %}",
 }
 
-// TestEditOfKeptText edits a word of the visible text of a block that keeps its source. Only the word changes in the
-// source.
+// TestEditOfKeptText edits a word in the visible text of a block that is stored as source. In the source, only this
+// word changes.
 func TestEditOfKeptText(t *testing.T) {
 	t.Parallel()
 	for _, block := range keptBlocks {

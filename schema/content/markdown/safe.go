@@ -17,14 +17,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// safePasses bounds the number of times that Safe reads a text. Each change can change the meaning of the following
-// text.
+// safePasses bounds the number of times that Safe reads a text. Safe reads the text again after its changes, because a
+// change can give the following text another meaning.
 const safePasses = 4
 
 // Safe returns Markdown for readers other than its author. Links whose scheme is not on the list lead to "#", and links
 // to "//host" lead to "https://host". HTML may only have passiveElements with passiveAttributes. Any other tag is shown
-// as text. Text without such links and tags keeps its bytes, and so does code. GitBook's dialect and plain CommonMark
-// must both find the result safe, because readers may use either.
+// as text. Code, and text without such links and tags, keep their bytes. The result is safe both in GitBook's dialect
+// and in plain CommonMark, because a reader's software may use either.
 func Safe(markdown string) string {
 	if !strings.ContainsAny(markdown, "<]{") {
 		return markdown
@@ -34,7 +34,8 @@ func Safe(markdown string) string {
 		if !found {
 			return markdown
 		}
-		if len(edits) == 0 { // The destination of a link may have no position in the source.
+		// An unsafe link may have no position in the source, for example if goldmark has copied its destination.
+		if len(edits) == 0 {
 			break
 		}
 		markdown = withEdits(markdown, edits)
@@ -91,13 +92,13 @@ var plainParser = parser.NewParser(
 // safeScan is the result of parsing a text.
 type safeScan struct {
 	source []byte
-	inert  map[int]bool // places of "<" that begin no tag: in code, before a destination, before the address of a link
+	inert  map[int]bool // positions of "<" that begin no tag: in code, or before a destination or address
 	edits  map[int]edit
 	found  bool
 }
 
-// unsafeParts returns the necessary changes of a text. found is true without changes if an unsafe part has no position
-// in the source.
+// unsafeParts returns the changes that make a text safe. found is true if the text has an unsafe part, even if the part
+// has no position in the source and so no change.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool
@@ -204,7 +205,7 @@ func (s *safeScan) destination(target []byte) {
 	}
 }
 
-// secureScheme is put before the address of a host without a scheme.
+// secureScheme is the scheme that Safe adds to an address that has a host and no scheme.
 const secureScheme = "https:"
 
 // hostInAttribute matches an attribute whose address has a host and no scheme.
@@ -240,7 +241,7 @@ func (s *safeScan) tag(t tag, from int) {
 	}
 }
 
-// addressAttributes are the attributes of GitBook's tags and of HTML that hold one address.
+// addressAttributes are the attributes of GitBook's tags and of HTML that contain one address.
 var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
 
 // unsafeLink reports whether a link has a scheme that is not on the list, in any spelling.
@@ -248,14 +249,15 @@ func unsafeLink(link string) bool {
 	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
 
-// passiveElements are the elements that readers get as HTML. They are the elements that this package writes, and other
-// elements that contain text.
+// passiveElements are the elements of HTML that Safe does not change. They are the elements that this package writes,
+// and other elements that contain text.
 var passiveElements = setOf(
 	`a abbr b blockquote br caption cite code col colgroup dd del details dfn div dl dt em figcaption
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
 	summary sup table tbody td tfoot th thead tr tt u ul var wbr`)
 
-// passiveAttributes are the attributes of passiveElements. Attributes that begin with data- are passive as well.
+// passiveAttributes are the attributes that passiveElements may have. They may also have attributes whose names begin
+// with data-.
 var passiveAttributes = setOf(
 	`align alt aria-label checked class colspan height href id lang media open rel rowspan src srcset
 	start target title type valign value width`,
@@ -264,9 +266,9 @@ var passiveAttributes = setOf(
 // beginsTag matches a text that HTML could read as the beginning of a tag, a declaration or an instruction.
 var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
-// passiveTag reports whether a "<" is harmless. It is harmless if it begins no tag or a comment. It is also harmless if
-// it begins a tag that runs no code and only links to listed schemes. A tag ends at the next ">", because a tag with
-// ">" in its attributes is refused.
+// passiveTag reports whether the "<" at the start of the source is harmless. It is harmless if it begins a comment, or
+// does not begin a tag. It is also harmless if it begins a tag that runs no code and whose links have only allowed
+// schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true
@@ -305,7 +307,7 @@ func passiveTag(source []byte) bool {
 	})
 }
 
-// scripted matches schemes that no attribute for scripts may have: the value can be any text otherwise.
+// scripted has the schemes that the value of a data- attribute may not have. Otherwise the value can be any text.
 var scripted = []string{"javascript", "vbscript", "data"}
 
 func unsafeData(value string) bool {

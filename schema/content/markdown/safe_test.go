@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// badLinks are targets that must lead nowhere.
+// badLinks has unsafe targets. After Safe, no link may lead to them.
 var badLinks = []string{
 	"javascript:alert(1)", "JAVASCRIPT:alert(1)", "JaVaScRiPt:alert(1)", "vbscript:x", "data:text/html,x",
 	"file:///etc/passwd", "blob:x",
@@ -28,7 +28,7 @@ var badLinks = []string{
 	`/\evil.test`, `\\\\evil.test`, `\//evil.test`, `\\/evil.test`, "//evil.test", "//evil.test/a?b#c",
 }
 
-// linkForms have a place for a target.
+// linkForms has the forms of links in Markdown, with %s in place of the target.
 var linkForms = []string{
 	"[a](%s)", "[a](<%s>)", "![a](%s)", "![a](<%s> 't')", "[a][b]\n\n[b]: %s", "[a][b]\n\n[b]: <%s>", "<%s>",
 	"[![a](/i.png)](%s)",
@@ -42,7 +42,7 @@ var linkForms = []string{
 	"> [a]: %s\n\n[a]", "[a](\n%s)", "[a]( %s )", "[a](%s \"t\")", "\\\\[a](%s)", "`b` [a](%s) `c`",
 }
 
-// activeHTML must be text for readers.
+// activeHTML has HTML that Safe must turn into text.
 var activeHTML = []string{
 	"<script>alert(1)</script>", "<SCRIPT SRC=//evil.test/x.js></SCRIPT>", "<img src=x onerror=alert(1)>",
 	"<img/src=x/onerror=alert(1)>",
@@ -150,7 +150,8 @@ func leadsElsewhere(address string) bool {
 		!schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
 }
 
-// TestSafe renders every form with every bad input as careless clients do. Something must be dangerous before.
+// TestSafe renders every form with every bad input, as careless clients do. The result of Safe contains nothing
+// dangerous. Some inputs must be dangerous before Safe, so that the test can fail.
 func TestSafe(t *testing.T) {
 	t.Parallel()
 	dangerous := 0
@@ -198,7 +199,7 @@ func TestSafeKeeps(t *testing.T) {
 	}
 }
 
-// TestSafeCompletes uses addresses of hosts that get a scheme, wherever they are.
+// TestSafeCompletes checks that an address with a host and no scheme gets a scheme, in every place of a text.
 func TestSafeCompletes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -219,7 +220,7 @@ func TestSafeCompletes(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	// Parsers differ about these destinations.
+	// Parsers read these destinations differently.
 	for _, text := range []string{
 		"[](<00:000<0> '')", "[](\x7f:)", "[x](< javascript:alert(1)<0>)", "> [x]:\n> <00:0<0>\n>\n> [x]",
 	} {

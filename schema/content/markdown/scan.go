@@ -27,7 +27,7 @@ func linesOf(n ast.Node, source []byte) string {
 
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// advanceToEnd advances to the newline, but not beyond it. Goldmark then reads the newline as the rest of the line.
+// advanceToEnd advances to the newline at the end of the line. Goldmark then reads the newline as the rest of the line.
 func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
@@ -36,7 +36,7 @@ func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	block.Advance(segment.Len() - newline)
 }
 
-// restOfBlock returns the next lines of a block, up to a length.
+// restOfBlock returns the next lines of a block, up to most bytes. It does not move the reader.
 func restOfBlock(block text.Reader, most int) (rest []byte) {
 	line, position := block.Position()
 	defer block.SetPosition(line, position)
@@ -51,7 +51,8 @@ func restOfBlock(block text.Reader, most int) (rest []byte) {
 	return rest
 }
 
-// advanceOver advances by a length, which may span several lines, and adds the segments of these lines to a list.
+// advanceOver advances by a number of bytes, which may span several lines. It adds the segments that it passes to
+// segments.
 func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
 	for {
 		part := min(length, segment.Len())

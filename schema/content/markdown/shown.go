@@ -9,16 +9,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// ForRenderer returns the document in the form that front ends read. Source that has no place in the grammar becomes a
-// separate block: columns, updates, tabs in steps, and code in hints. A footnote without words gets its label as the
-// word. Captions are fragments. Hidden content is left out. The result cannot be stored, because the grammar refuses
-// it. New blocks have no keys.
+// ForRenderer returns the document in the form that front ends read. A block that is stored as source, because the
+// grammar does not allow it, becomes a block again: columns, updates, tabs in steps, and code in hints. A footnote
+// without annotated words gets its label as the annotated word. Captions are fragments. Hidden content is left out. The
+// result cannot be stored, because the grammar refuses it. New blocks have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
 }
 
-// pairShown finds the ends of kept tags and of kept <details>.
+// pairShown finds the ends of tags, and of <details>, that paragraphs store as source. It maps the index of each
+// beginning to the index of its end.
 func pairShown(nodes []schema.Node) map[int]int {
 	ends := pairKept(nodes)
 	var open []int
@@ -62,7 +63,8 @@ func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	return shown
 }
 
-// containerOf makes the block that a kept tag begins. ok is false if the block cannot hold the content.
+// containerOf makes the block that begins with a tag stored as source. The second result is false if the block cannot
+// contain the content.
 func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema.Node, bool) {
 	source := keptSource(open)
 	t, ok := readTagLine([]byte(source))
@@ -94,7 +96,8 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	return asBlock(n, open.Key, false), ok && made
 }
 
-// asBlock sets the members that the grammar fixes for a node, including kinds that the grammar does not have.
+// asBlock sets the members that have fixed values for a node's type. It also does this for types that the grammar does
+// not have.
 func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {
@@ -168,8 +171,8 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block whose source a paragraph stores. It leaves out blocks without visible content, except an
-// empty line.
+// shownKept returns the block whose source a paragraph stores. It leaves out a block without visible content, unless it
+// is an empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
 	if len(ideal) == 1 && ideal[0].Type != kindRaw && ideal[0].Type != "paragraph" {
@@ -187,7 +190,7 @@ func shownKept(n schema.Node, source string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-// shownNode returns the form in which a node is shown.
+// shownNode returns a node in the form that readers see, with its children.
 func shownNode(n schema.Node) schema.Node {
 	if schema.HoldsBlocks(n.Type) {
 		if n.Nodes = shownBlocks(n.Nodes, parentName(&n)); len(n.Nodes) == 0 && partKinds[n.Type] == "" {
@@ -232,7 +235,8 @@ func captionFragments(n *schema.Node) []schema.Node {
 	return []schema.Node{{Object: schema.ObjectFragment, Fragment: "caption", Type: "caption", Nodes: d.Nodes}}
 }
 
-// shownInlines replaces a missing text of a footnote by its label, and leaves out hidden inlines.
+// shownInlines leaves out hidden inlines. If a footnote has no annotated words, it adds the footnote's label as the
+// words.
 func shownInlines(nodes []schema.Node) []schema.Node {
 	shown := make([]schema.Node, 0, len(nodes))
 	for _, n := range nodes {
@@ -254,7 +258,8 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 		}
 		shown = append(shown, shownMention(n))
 	}
-	if len(shown) == 0 { // An editor needs a text.
+	// An editor needs at least one text node.
+	if len(shown) == 0 {
 		d := schema.NewDocument(schema.Block("paragraph", schema.Text("")))
 		return d.Nodes[0].Nodes
 	}

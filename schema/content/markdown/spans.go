@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// spanOf writes an inline that has no text of its own; "" for other inlines.
+// spanOf writes an inline that has no text of its own. It returns "" for other inlines.
 func spanOf(n *schema.Node, where place) string {
 	switch n.Type {
 	case "emoji":
@@ -54,7 +54,7 @@ func spanOf(n *schema.Node, where place) string {
 	return ""
 }
 
-// actionButtonSpan writes a button that does something on the site.
+// actionButtonSpan writes a button that starts an action on the site, such as the search.
 func actionButtonSpan(n *schema.Node, action schema.Data) string {
 	attrs := attributes{
 		{name: "type", value: "button"},
@@ -72,7 +72,7 @@ func actionButtonSpan(n *schema.Node, action schema.Data) string {
 	return openTag("button", attrs) + htmlCode(content.Member(n.Data, "label")) + "</button>"
 }
 
-// linkAttributes belong to a link in HTML.
+// linkAttributes returns the attributes of a link in HTML.
 func linkAttributes(n *schema.Node) attributes {
 	attrs := attributes{
 		{name: "href", value: content.Link(n.Data["ref"])},
@@ -91,7 +91,7 @@ func imageMarkdown(ref any, alt, caption string) string {
 	return "![" + escapedIn(alt, inTitle) + "](" + target + ")"
 }
 
-// address writes the destination of a link, without brackets if it is simple.
+// address writes the destination of a link, without angle brackets if the destination is simple.
 func address(link string) string {
 	link = content.Clean(link)
 	if link != "" && strings.IndexFunc(link, unusual) < 0 && !entities.MatchString(link) {
@@ -127,7 +127,7 @@ func onlyMembers(data schema.Data, names ...string) bool {
 	return true
 }
 
-// imageHTML writes an image as an element.
+// imageHTML writes an image as an HTML element.
 func imageHTML(data schema.Data) string {
 	attrs := attributes{
 		{name: "src", value: content.Link(data["ref"])}, {name: "alt", value: content.Member(data, "alt")},

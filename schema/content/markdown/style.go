@@ -9,26 +9,27 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// style is the style of a run of text. It is comparable, because neighbours with the same style become one leaf.
+// style is the style of a run of text. It is comparable, so that neighbours with the same style can be joined to one
+// leaf.
 type style struct {
 	marks content.Marks
-	color string // "text background", "" for the default of both
-	tags  string // the opening tags of HTML elements that are kept, outermost first, separated by tagBreak
-	raw   bool   // the text is the source of an inline without a node in the grammar, and is written unchanged
-	// hidden is true with raw, for a source that is not shown.
+	color string // "text background": the names of both colors; "" if both are the default
+	tags  string // opening tags of HTML elements that stay, outermost first, separated by tagBreak
+	raw   bool   // whether the text is source, which is written unchanged: an inline that documents cannot have
+	// hidden is true if the text is source that is not shown. raw is then also true.
 	hidden bool
 }
 
 const (
 	tagBreak     = "\x00"
 	defaultColor = "default"
-	// The members of marks for cases without a name in the grammar. memberRaw is in a mark of code whose text is
-	// Markdown's own source. memberTag is in a mark of the default colors, and has an HTML element.
+	// These are the members of marks for styles that the grammar does not have. memberRaw is in a mark of type code
+	// whose text is source. memberTag is in a mark of the default colors, and has the opening tag of an HTML element.
 	memberRaw = "raw"
 	memberTag = "tag"
 )
 
-// list returns the marks in the form of a leaf.
+// list returns the style as the marks of a leaf.
 func (s style) list() []schema.Mark {
 	if s.raw {
 		return []schema.Mark{{Object: schema.ObjectMark, Type: "code", Data: schema.Data{memberRaw: true}}}
@@ -53,7 +54,7 @@ func colorMark(text, background, tag string) schema.Mark {
 	return schema.Mark{Object: schema.ObjectMark, Type: "color", Data: data}
 }
 
-// styleOf returns the style of a leaf. Marks that show nothing are left out.
+// styleOf returns the style of a leaf. It leaves out marks that change nothing that readers see.
 func styleOf(list []schema.Mark) style {
 	s := style{marks: content.MarksOf(list)}
 	for _, mark := range list {
@@ -65,7 +66,7 @@ func styleOf(list []schema.Mark) style {
 		case "color":
 			text, background := content.Member(mark.Data, "text"), content.Member(mark.Data, "background")
 			if tag := content.Member(mark.Data, memberTag); plainTag(tag) {
-				if looks(tag)&^s.marks == 0 { // otherwise an editor has removed the mark, and also the element
+				if looks(tag)&^s.marks == 0 { // an editor that removed the mark has also removed the element
 					s = s.within(tag)
 				}
 			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
@@ -77,7 +78,7 @@ func styleOf(list []schema.Mark) style {
 	return s
 }
 
-// within adds an opening tag.
+// within returns the style with one more opening tag, inside of the other tags.
 func (s style) within(tag string) style {
 	if s.tags != "" {
 		tag = s.tags + tagBreak + tag
@@ -118,14 +119,14 @@ type layer struct {
 	html        string // the name of the HTML element with the same meaning
 }
 
-// markLayers has the order in which marks are opened if they begin and end at the same places.
+// markLayers has the layers of marks. Marks that begin and end at the same places are opened in this order.
 var markLayers = []layer{
 	{content.Strike, "~~", "~~", "del"}, {content.Bold, "**", "**", "strong"}, {content.Italic, "_", "_", "em"},
 	{content.Keyboard, "<kbd>", "</kbd>", "kbd"}, {content.Superscript, "<sup>", "</sup>", "sup"},
 	{content.Subscript, "<sub>", "</sub>", "sub"},
 }
 
-// markTag is the opening tag of a color.
+// markTag returns the opening tag of a <mark> for a text color and a background color.
 func markTag(text, background string) string {
 	var b strings.Builder
 	if text != defaultColor {
@@ -157,7 +158,7 @@ func markColor(css string) (string, bool) {
 	return colors["color"] + " " + colors["background-color"], true
 }
 
-// elementMarks has a row for each element that is a mark.
+// elementMarks has a row for each element that is read as a mark.
 var elementMarks = map[string]content.Marks{
 	"strong": content.Bold, "b": content.Bold, "em": content.Italic, "i": content.Italic, "del": content.Strike,
 	"s": content.Strike, "strike": content.Strike, "code": content.Code, "kbd": content.Keyboard,
@@ -170,13 +171,13 @@ var unmarked = []string{
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
 }
 
-// likeMarks has the elements that look like a mark but are not written as a mark.
+// likeMarks has the elements that look like a mark but are not read as a mark.
 var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }
 
-// looks returns the marks that elements show although they are not marks. A leaf has these marks. While it is read and
-// written, its style has only their tags.
+// looks returns the marks that the elements in tags look like. A leaf in a document has these marks. In a style, the
+// tags stand for them, so that reading and writing do not add them twice.
 func looks(tags string) (marks content.Marks) {
 	for tag := range strings.SplitSeq(tags, tagBreak) {
 		name := tagName(tag)
@@ -185,7 +186,7 @@ func looks(tags string) (marks content.Marks) {
 	return marks
 }
 
-// plainTag reports whether a tag is the opening tag of an element without a mark.
+// plainTag reports whether a tag is the opening tag of an element in unmarked.
 func plainTag(tag string) bool {
 	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
 }

@@ -13,9 +13,9 @@ import (
 )
 
 // A table is written as Markdown if Markdown can express all of it, and otherwise as GitBook's HTML. The names of its
-// columns, rows and cells are numbered: c1, r1, r1c1. hc1 is the fragment of a title with marks.
+// columns, rows and cells are numbered: c1, r1, r1c1. A title with marks also has a fragment, such as hc1.
 
-// tableBuilder collects a table that is read.
+// tableBuilder collects the parts of a table while it is read.
 type tableBuilder struct {
 	node       schema.Node
 	columns    []map[string]any // the definitions
@@ -67,7 +67,7 @@ func (t *tableBuilder) build(view map[string]any) schema.Node {
 	return t.node
 }
 
-// tableView is a table block with its parts in the order of writing.
+// tableView is a table block with its parts in the order in which they are written.
 type tableView struct {
 	view    map[string]any
 	data    schema.Data
@@ -133,8 +133,8 @@ type columnName struct {
 	hidden bool
 }
 
-// columnOrder returns the columns of the view and the hidden columns. If the view is in the order of the names, the
-// hidden columns are sorted in by name. Otherwise they are at the end.
+// columnOrder returns the columns of the view and the hidden columns. If the view has its columns in the order of their
+// names, the hidden columns get their places by name. Otherwise they are at the end.
 func columnOrder(view, definition map[string]any) []columnName {
 	var order []columnName
 	shown := map[string]bool{}
@@ -160,7 +160,7 @@ func columnOrder(view, definition map[string]any) []columnName {
 	return order
 }
 
-// cardRoles has the attributes that give a column a role in a card, and the view's members with the column's name.
+// cardRoles has the attributes that give a column a role in a card, and the view's members that have the column's name.
 var cardRoles = []struct{ name, member string }{
 	{"data-card-target", "targetDefinition"},
 	{"data-card-cover", "coverDefinition"},

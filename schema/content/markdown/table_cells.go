@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// columnKind reads and writes the cells of a type of column. Cells of text are blocks, and have no row.
+// columnKind reads and writes the cells of a type of column. The type text has no row, because its cells contain
+// blocks.
 type columnKind struct {
 	read  func(r *reader, about map[string]any, td *element) (any, bool)
 	write func(about map[string]any, value any) string
@@ -67,7 +68,7 @@ func cellLinks(td *element) ([]*element, bool) {
 	return list, ok
 }
 
-// readRefCell reads a link. Its text is stored if it differs from the name of the file.
+// readRefCell reads a link. The reference stores the link's text if the text differs from the name of the file.
 func readRefCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
 	if !ok || len(list) == 0 {
@@ -97,7 +98,7 @@ func anchorHTML(link, label string) string {
 	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
-// readImageCell reads a link to an image, or an <img> that defines how it fills the card.
+// readImageCell reads a link to an image, or an <img> with the way in which the image fills its card.
 func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok || len(list) != 1 || list[0].name != "img" {
@@ -134,7 +135,7 @@ func writeImageCell(about map[string]any, value any) string {
 	return writeRefCell(about, value)
 }
 
-// readFilesCell reads files: ids of the space's files, or paths in a repository.
+// readFilesCell reads a list of files. The values are ids of the space's files, or paths in a repository.
 func readFilesCell(r *reader, about map[string]any, td *element) (any, bool) {
 	value, ok := readListCell(r, about, td)
 	list, _ := value.([]any)
@@ -161,10 +162,11 @@ func writeFilesCell(about map[string]any, value any) string {
 	return writeListCell(about, links)
 }
 
-// isFileID distinguishes ids from paths and addresses in a column of files. A path has a dot or a slash.
+// isFileID distinguishes ids from paths and addresses in a column of files. A path has a dot or a slash, and an id has
+// neither.
 func isFileID(name string) bool { return schema.ValidID(name) && !strings.ContainsAny(name, "./:") }
 
-// readListCell reads files and users: links whose texts are their names.
+// readListCell reads a list of files or users. Each is a link whose text is the name of the file or user.
 func readListCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
 	if !ok || len(list) == 0 {
@@ -204,7 +206,7 @@ func writeListCell(_ map[string]any, value any) string {
 	return b.String()
 }
 
-// readSelectCell reads options: their labels follow from the column.
+// readSelectCell reads the options that are chosen. Their labels are in the definition of the column.
 func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok {

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads HTML tables from GitBook and from other tools. It drops parts without a place in a document's table.
-// A spanning cell is followed by empty cells. The attributes of rows and cells are dropped.
+// htmlTable reads HTML tables from GitBook and from other tools. It drops the parts that a document's table cannot
+// have, such as the attributes of rows and cells. A cell that spans several columns or rows is followed by empty cells.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 	head, rows, ok := tableRows(e)
 	if !ok {
@@ -19,9 +19,11 @@ func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 		columns = max(columns, len(row))
 	}
 	if columns == 0 || (len(rows)+1)*columns > schema.MaxDocumentNodes {
-		return nil, false // Short rows are filled up.
+		// Short rows get empty cells, so the table would have too many nodes.
+		return nil, false
 	}
-	for _, plain := range []bool{false, true} { // Values that a column cannot have are text.
+	// If a column cannot have all of its values, read the table again with columns of text.
+	for _, plain := range []bool{false, true} {
 		if n, ok := r.tableOf(e, head, rows, columns, plain); ok {
 			return []schema.Node{n}, true
 		}
@@ -88,8 +90,8 @@ func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	return head, rows, true
 }
 
-// grid finds the columns of the cells in each row. spans has, by column, the number of rows that a cell above still
-// covers.
+// grid finds the columns of the cells in each row. spans has, for each column, the number of further rows that a cell
+// of an earlier row covers.
 type grid struct {
 	spans []int
 	cells int
@@ -185,7 +187,7 @@ func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (sche
 	return n, schema.ValidData("table", n.Data)
 }
 
-// htmlColumn adds a column. Attributes without a meaning are stored as they are. plain turns any column into text.
+// htmlColumn adds a column. Attributes without a meaning are stored unchanged. plain turns any column into text.
 func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {
 	about := map[string]any{}
 	children := th.nodes
@@ -271,7 +273,7 @@ func readOptions(nodes []*element) ([]any, bool) {
 	return options, ok
 }
 
-// htmlRow adds a row; false if a cell is no value of its column.
+// htmlRow adds a row. It returns false if a cell's value is invalid in its column.
 func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	name, values := t.row()
 	for i, about := range t.columns {
@@ -300,7 +302,7 @@ func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	return true
 }
 
-// textCell reads a cell of text; nil means an empty cell.
+// textCell reads a cell of text. If td is nil, the cell is empty.
 func (r *reader) textCell(about map[string]any, td *element) []schema.Node {
 	if td == nil {
 		return filled(nil)

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A blank line ends a block of HTML, so a table with blank lines would be split. Such a table is read in one piece, if
-// it is complete. Text between blank lines in a cell is Markdown, like on GitHub.
+// A blank line ends a block of HTML, so a table with blank lines would be split. So such a table is read as one block,
+// if its end tag exists. As on GitHub, text between blank lines in a cell is Markdown.
 
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
@@ -128,7 +128,7 @@ func tableElement(source string) (e *element, ok bool) {
 	return nodes[0], true
 }
 
-// cellHTML makes HTML of the Markdown of a cell. A title is one line.
+// cellHTML converts the Markdown of a cell to HTML. If title is true, the result has only inlines.
 func cellHTML(source string, title bool) string {
 	blocks := fit(newReader(dedented(source)).ideal(), schema.FragmentCell)
 	blocks = slices.DeleteFunc(blocks, func(n schema.Node) bool {
@@ -140,7 +140,7 @@ func cellHTML(source string, title bool) string {
 	return blocksHTML(blocks)
 }
 
-// dedented removes the spaces that all lines begin with.
+// dedented removes the indentation that all lines have in common.
 func dedented(text string) string {
 	lines := strings.Split(text, "\n")
 	common := -1

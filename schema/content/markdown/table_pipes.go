@@ -72,7 +72,7 @@ func (w writer) table(n *schema.Node) string {
 	return strings.Join(lines, "\n")
 }
 
-// simple reports whether Markdown can hold the table.
+// simple reports whether a Markdown table can express the table.
 func (v *tableView) simple() bool {
 	if v.view["type"] == "cards" || v.view["hideHeader"] == true || len(stringMap(v.view["columnWidths"])) > 0 ||
 		v.data["fullWidth"] != nil || len(stringMap(v.data[memberAttributes])) > 0 {

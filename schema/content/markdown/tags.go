@@ -11,27 +11,27 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// form is the kind of content between a tag and its end.
+// form is the kind of content that a tag can have before its end tag.
 type form int
 
 const (
 	formAlone     form = iota // no content and no end tag
 	formContainer             // blocks
 	formCode                  // one code block
-	formCaption               // no content, or one paragraph with the caption; without it, the end tag may be missing
+	formCaption               // no content, or one paragraph with the caption; without it, the end tag is optional
 	formLink                  // no content, or one paragraph with a link made from the attributes
 )
 
 // tagRow is one of GitBook's tags: {% name attributes %}. Most tags have an end, {% endname %}.
 type tagRow struct {
 	name  string
-	kind  string // the type of node. If the grammar does not have the type, it is kept as tags around its content.
+	kind  string // the type of the node; a type that the grammar does not have is stored as tags around its content
 	form  form
 	attrs []tagAttribute
-	// position is the member that is given without a name. bare means that it has no quotes.
+	// position is the member whose value is written without a name. bare is true if the value has no quotes.
 	position string
 	bare     bool
-	// sealed means that the node's data may not have attributes outside of this table.
+	// sealed is true if the node's data may not have attributes that are not in attrs.
 	sealed bool
 }
 
@@ -41,14 +41,14 @@ type tagAttribute struct {
 	kind         *valueKind
 }
 
-// valueKind reads and writes the values of attributes. Reading fails if writing could not restore the text.
+// valueKind reads and writes the values of attributes. read returns false if write could not restore the text.
 type valueKind struct {
 	read  func(text string) (any, bool)
 	write func(value any) (string, bool)
 }
 
 var (
-	// kindLink is an address that is shown as a link.
+	// kindLink reads an address that is shown as a link.
 	kindLink = &valueKind{func(text string) (any, bool) {
 		shown := schema.ShownLink(text)
 		return shown, shown != "" || text == ""
@@ -89,19 +89,19 @@ var (
 	kindRef = &valueKind{func(text string) (any, bool) { return content.Ref(text) }, func(value any) (string, bool) {
 		return content.Link(value), refKind(value) != ""
 	}}
-	// kindFile and kindReusable are paths of a repository, or references to objects of the service.
+	// kindFile and kindReusable read paths in a repository, or references to objects of the service.
 	kindFile     = namedRef("file", "file")
 	kindReusable = namedRef("reusable-content", "reusableContent")
 	kindSpec     = namedRef("openapi", "spec")
-	// kindImport is a file or an address.
+	// kindImport reads a file or an address.
 	kindImport = &valueKind{func(text string) (any, bool) {
 		ref, ok := content.Ref(text)
 		return ref, ok && (ref["kind"] == "url" || ref["kind"] == "file")
 	}, kindRef.write}
 )
 
-// namedRef is the kind of a value that is a reference. Its text is the reference's member. If the reference has further
-// members, for example a space, its text is the result of content.Link.
+// namedRef returns the kind of a value that is a reference. In a tag, the text of the reference is the value of its
+// member. If the reference has more members, for example a space, the text is the result of content.Link.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
 		func(text string) (any, bool) {
@@ -115,7 +115,7 @@ func namedRef(kind, member string) *valueKind {
 			ref, _ := value.(map[string]any)
 			text, ok := ref[member].(string)
 			switch {
-			case ref["kind"] == "url": // A value that is read with such a name has the address as its name.
+			case ref["kind"] == "url": // The text of such a reference is its address.
 				return content.Link(value), true
 			case ref["kind"] != kind || !ok:
 				return "", false
@@ -135,7 +135,8 @@ var importAttributes = []tagAttribute{
 	{"fullWidth", "fullWidth", kindFlag},
 }
 
-// tagRows has a row for each tag. If several rows have the same kind, the first one is written.
+// tagRows has a row for each tag. If several rows have the same kind, nodes of this kind are written with the first of
+// these rows.
 var tagRows = []tagRow{
 	{name: "hint", kind: "hint", form: formContainer, attrs: []tagAttribute{{"style", "style", kindText}, {"icon", "icon", kindText}}},
 	{name: "tabs", kind: "tabs", form: formContainer, sealed: true, attrs: []tagAttribute{{"fullWidth", "fullWidth", kindFlag}}},
@@ -186,7 +187,7 @@ func tagOfKind(kind string) *tagRow {
 	return nil
 }
 
-// tagOf returns the row with which a node is written; nil if the node has no tag.
+// tagOf returns the row with which a node is written. It returns nil if the node has no tag.
 func tagOf(n *schema.Node) *tagRow {
 	if row := tagNamed(content.Member(n.Data, memberTagName)); row != nil && row.kind == n.Type {
 		return row
@@ -194,7 +195,7 @@ func tagOf(n *schema.Node) *tagRow {
 	return tagOfKind(n.Type)
 }
 
-// tag is one tag that was read.
+// tag is a parsed tag.
 type tag struct {
 	name     string
 	position string
@@ -240,7 +241,7 @@ func unquote(value string) string {
 	return unquotes.Replace(value)
 }
 
-// The references of attributes are few, because the values of many are addresses with ampersands.
+// Only a few character references are read in attributes, because many values are addresses with ampersands.
 var (
 	unquotes = strings.NewReplacer("&quot;", `"`, "&#10;", "\n", "&#38;", "&")
 	quotes   = strings.NewReplacer("\n", "&#10;", "&quot;", "&#38;quot;", "&#10;", "&#38;#10;", "&#38;", "&#38;#38;")
@@ -276,7 +277,8 @@ func tagText(name string, attrs attributes) string {
 	return b.String()
 }
 
-// node makes the node of a tag, without its content. ok is false if the grammar does not allow the tag's values.
+// node makes the node of a tag, without its content. The second result is false if the grammar does not allow the tag's
+// values.
 func (row *tagRow) node(t tag) (schema.Node, bool) {
 	n := schema.Node{Type: row.kind, Data: schema.Data{}}
 	if row.position != "" {
@@ -355,7 +357,7 @@ func (row *tagRow) attributes(n *schema.Node) attributes {
 	return append(attrs, otherAttributes(others, attrs)...)
 }
 
-// partKinds has, for each kind of block, the kind of its parts.
+// partKinds maps a type of block to the type that all of its children have.
 var partKinds = map[string]string{
 	"tabs": "tabs-item", "stepper": "stepper-step", "columns": "column", "updates": "update",
 }

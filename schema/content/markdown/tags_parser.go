@@ -13,8 +13,9 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// pairBrackets finds the tags that have an end tag. A tag without an end tag must not swallow the text after it. If an
-// end tag is in a wrong place, its tag only stays open.
+// pairBrackets finds the tags that have an end tag. Only these tags become containers, because a tag without an end tag
+// would take all text after it as its content. A tag whose end tag is in a wrong place is also in the result. As a
+// container, it only stays open until its parent ends.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for at := 0; ; at++ {
@@ -56,13 +57,13 @@ func nameAt(text []byte) string {
 	return string(text[:end])
 }
 
-// isPaired reports whether the bracket in the line has an end.
+// isPaired reports whether the tag that begins with bracket in the line has an end tag.
 func isPaired(pc parser.Context, line []byte, segment text.Segment, bracket string) bool {
 	at := bytes.Index(line, []byte(bracket))
 	return at >= 0 && stateOf(pc).paired[segment.Start-segment.Padding+at]
 }
 
-// tagParser reads lines of one tag.
+// tagParser reads lines that consist of one tag.
 type tagParser struct{}
 
 func (tagParser) Trigger() []byte { return []byte{'{', '<'} }
@@ -119,7 +120,8 @@ var (
 	divisionCloses = regexp.MustCompile(`^ {0,3}</div>\s*$`)
 )
 
-// readDivision reads a tag as GitBook writes it in lists: <div data-gb-custom-block data-tag="hint" data-style="info">.
+// readDivision reads a tag in the form that GitBook writes in lists: <div data-gb-custom-block data-tag="hint"
+// data-style="info">.
 func readDivision(line []byte) (tag, bool) {
 	match := divisionOpens.FindSubmatch(trimNewline(line))
 	if match == nil {
@@ -139,7 +141,8 @@ func readDivision(line []byte) (tag, bool) {
 			t.attrs = append(t.attrs, attribute{name: name, value: a.value, flag: a.flag})
 		}
 	}
-	for i, a := range t.attrs { // Names in HTML have no capitals.
+	// HTML turns capitals in the names of attributes into lower case, so restore them.
+	for i, a := range t.attrs {
 		for _, known := range tagNamed(t.name).known() {
 			if strings.EqualFold(known.name, a.name) {
 				t.attrs[i].name = known.name
@@ -157,9 +160,9 @@ func (row *tagRow) known() []tagAttribute {
 	return row.attrs
 }
 
-// belongsInside reports whether a line that could end the container belongs to a block inside it. This block may be a
-// nested container of the same name, an open block of code, or an item of a list. A blank line ends an item that is
-// still empty, and its enclosing lists.
+// belongsInside reports whether a line that could end the container belongs to a block inside it. Such a block is a
+// nested container of the same name, an open code block, or a list item. After a blank line, a list item that is still
+// empty and its enclosing lists have ended, so the line does not belong to them.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -197,7 +200,8 @@ var (
 	detailsCloses = regexp.MustCompile(`^ {0,3}</details>\s*$`)
 )
 
-// detailsParser reads expandable blocks. Their content is Markdown, as on GitHub with blank lines around it.
+// detailsParser reads expandable blocks. Their content is read as Markdown. GitHub does this only if blank lines are
+// around the content.
 type detailsParser struct{}
 
 func (detailsParser) Trigger() []byte { return []byte{'<'} }
@@ -242,9 +246,8 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
-	// A tag that is alone on its line is a block. After "> " and a tab, or far to the right, goldmark does not begin a
-	// block. There the tag is text, and will also be text when it is written. In headings and cells a tag is not a
-	// block.
+	// A tag that is alone on its line is a block. After "> " and a tab, or after a large indentation, goldmark begins
+	// no block. The tag is then text, and stays text when it is written. In headings and cells, a tag is not a block.
 	begins := parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent)
 	if begins {
 		if _, alone := readTagLine(line); alone {
@@ -278,7 +281,7 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	return n
 }
 
-// longTag returns the length of a tag that continues on the next lines; 0 if the tag has no end.
+// longTag returns the length of a tag that continues on the next lines. It returns 0 if the tag has no end.
 func (s *markdownState) longTag(line []byte, block text.Reader) int {
 	length, open := tagLength(line)
 	for most := 256; open; most *= 4 {

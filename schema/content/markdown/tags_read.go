@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// tagBlock reads a tag with its content. If a tag does not make a node, its source comes before its content.
+// tagBlock reads a tag with its content. If the grammar has no node for the tag, the result is the tag's source,
+// followed by the content.
 func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	t := block.(*tagNode)
 	children := r.blocks(t)
@@ -19,7 +20,8 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 		}
 	}
 	first := rawBlock(t.open)
-	if t.row != nil && t.row.form == formCaption && !t.terminated { // if a tag has no end tag, it has no content
+	// A tag without an end tag has no content, so the blocks after it are siblings.
+	if t.row != nil && t.row.form == formCaption && !t.terminated {
 		if n, ok := t.row.node(t.tag); ok {
 			first = n
 		}
@@ -31,7 +33,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	return nodes
 }
 
-// fill sets the node's content. It returns false if a node of this form cannot have the content.
+// fill sets the node's content. It returns false if the row's form does not allow the content.
 func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	switch row.form {
 	case formContainer:
@@ -81,7 +83,7 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	return len(children) == 0
 }
 
-// link returns the link that GitBook writes into a tag that shows its target.
+// link returns the link that GitBook writes as the content of a tag with a target.
 func (row *tagRow) link(n *schema.Node) string {
 	label := content.Link(n.Data["ref"])
 	switch row.kind {
@@ -128,7 +130,8 @@ func (w writer) tagged(n *schema.Node) string {
 	return open + "\n" + body + tagText("end"+row.name, nil)
 }
 
-// inlineOnly returns Markdown that reads as one paragraph, in its written form. Other text is escaped.
+// inlineOnly returns Markdown for one paragraph. If the given Markdown is one paragraph, the result has the form that
+// Write writes. Otherwise the result is the given text, escaped.
 func inlineOnly(markdown string) string {
 	if strings.TrimSpace(markdown) == "" {
 		return ""
@@ -181,7 +184,7 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-// summary reads the title of an expandable block; ok is false for other sources.
+// summary reads <summary>, the title of an expandable block. The second result is false for any other source.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {

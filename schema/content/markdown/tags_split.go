@@ -27,18 +27,18 @@ var (
 )
 
 // tagSplitter puts the tags of containers on separate lines if text is before or after them: {% hint %} text {% endhint
-// %}. A space becomes a newline, so all other text stays at its position.
+// %}. It replaces a space by a newline, so all other text stays at its position.
 type tagSplitter struct {
 	out   []byte
 	fence string
-	// text is where the text of the line begins, behind markers of lists. In code without a fence, it is at the line's
-	// beginning.
+	// text is the position in the line at which its text begins, after the markers of lists. In code without a fence,
+	// text is 0.
 	text int
-	// items has the columns at which the content of the open list items begins. The fence is within the first fenceIn
-	// items.
+	// items has the columns at which the content of the open list items begins. fenceIn is the number of list items
+	// that enclose the fence.
 	items   []int
 	fenceIn int
-	// open are the tags that are open, paired has the tags that have an end.
+	// open has the names of the open tags. paired has the positions of the tags that have an end tag.
 	open   []string
 	paired map[int]bool
 }
@@ -59,14 +59,15 @@ func splitTags(source string) string {
 	return string(s.out)
 }
 
-// line splits a line and returns its end. If a tag continues on the next lines, they are joined to the line.
+// line splits a line and returns its end. If a tag continues on the next lines, line first joins these lines.
 func (s *tagSplitter) line(from, to int) int {
 	line := s.out[from:to]
 	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {
 		return to
 	}
 	start := from + s.text + len(quoteMarkers.Find(line[s.text:]))
-	for { // Tags can follow each other in a line.
+	// Several tags may follow each other in a line.
+	for {
 		to = s.join(start, to, start > from+s.text)
 		line = s.out[from:to]
 		m := tagAtStart.FindSubmatchIndex(line)
@@ -93,8 +94,8 @@ func (s *tagSplitter) line(from, to int) int {
 	return to
 }
 
-// join joins the lines of a known tag that begins a line and continues on the next lines. Newlines become spaces, and
-// so do the markers of a quote. It returns where the line ends.
+// join joins the lines of a known tag that begins a line and continues on the next lines. It replaces newlines and the
+// markers of a quote by spaces, and returns the position of the end of the joined line.
 func (s *tagSplitter) join(from, to int, quoted bool) int {
 	if !bytes.HasPrefix(s.out[from:to], []byte("{%")) || bytes.Contains(s.out[from:to], []byte("%}")) {
 		return to
@@ -118,8 +119,8 @@ func (s *tagSplitter) join(from, to int, quoted bool) int {
 	return len(s.out)
 }
 
-// tagLength returns the length of the tag at the beginning of a source; 0 if another tag begins before its end. open is
-// true if the tag continues beyond the source.
+// tagLength returns the length of the tag at the beginning of a source. It returns 0 if another tag begins before the
+// end of the tag. open is true if the tag continues beyond the source.
 func tagLength(source []byte) (length int, open bool) {
 	for at := len("{%"); ; at++ {
 		next := bytes.IndexByte(source[min(at, len(source)):], '%')
@@ -135,8 +136,8 @@ func tagLength(source []byte) (length int, open bool) {
 	}
 }
 
-// fences follows blocks of code, and reports whether the line belongs to one. A block ends with the list item that
-// it is in.
+// fences updates the state of code blocks, and reports whether the line belongs to a code block. A code block ends with
+// the list item that contains it.
 func (s *tagSplitter) fences(line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return s.fence != ""
@@ -168,7 +169,7 @@ func (s *tagSplitter) fences(line []byte) bool {
 	if len(s.items) > 0 {
 		in = s.items[len(s.items)-1]
 	}
-	if indent-in > 3 { // This is code without a fence.
+	if indent-in > 3 { // The line is code without a fence.
 		return false
 	}
 	s.text = len(line) - len(text)
@@ -190,8 +191,8 @@ func columns(text []byte) (width int) {
 	return width
 }
 
-// splitAt replaces the space after a tag by a newline, or moves the space before its end and replaces it. It returns
-// false if there is no space.
+// splitAt puts a newline after a tag. It replaces the space after the tag. If there is none, it removes the space
+// before the tag's closing characters and uses its byte. It returns false if neither space exists.
 func splitAt(line []byte, end, space int) bool {
 	switch {
 	case line[end] == ' ' || line[end] == '\t':
@@ -205,7 +206,7 @@ func splitAt(line []byte, end, space int) bool {
 	return true
 }
 
-// ends splits a line before the ends that it ends with.
+// ends splits a line before the end tags at the end of the line.
 func (s *tagSplitter) ends(line []byte) {
 	run := endsAtEnd.FindIndex(line)
 	if run == nil || run[0] > 0 && line[run[0]-1] == '\\' {
@@ -213,7 +214,7 @@ func (s *tagSplitter) ends(line []byte) {
 	}
 	blank := len(bytes.TrimSpace(line[:run[0]])) == 0
 	if !blank && markersOnly.Match(line[:run[0]]) {
-		return // The end is in a quote or in a list.
+		return // The end tag is in a quote or in a list.
 	}
 	for i, m := range endTag.FindAllSubmatchIndex(line[run[0]:], -1) {
 		at := run[0] + m[0]

@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source, with the corresponding blocks of the document. A definition has no blocks in the
-// document.
+// unit is a block of the source, with the corresponding blocks of the document. A unit with a definition has no blocks
+// of the document.
 type unit struct {
-	from, to int // the position without the following blank lines
+	from, to int // positions in the source, without the following blank lines
 	nodes    []schema.Node
 }
 
-// unitsOf reads the top-level blocks of a text with their places. ok is false if the text is too large.
+// unitsOf reads the top-level blocks of a text, with their positions. ok is false if the text has too many nodes.
 func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
 	r := newReader(source)
 	root := r.parse()
@@ -24,7 +24,8 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 		return nil, nil, false
 	}
 	units = r.units(root, string(r.source))
-	for i := range units { // This happens after all references to notes are known.
+	// Do this after all blocks are read, because only then are all references to notes known.
+	for i := range units {
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
 	}
 	for _, at := range r.state.definitions {
@@ -41,11 +42,11 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 	return units, r.state.notes, true
 }
 
-// units reads the blocks of a container. If only its tags are kept, the tags and the blocks inside are
-// units.
+// units reads the blocks of a container. If a container is stored as its tags, its tags and the blocks between them are
+// separate units.
 func (r *reader) units(n ast.Node, source string) []unit {
 	var units []unit
-	joined := -1 // where the attributes of the next heading begin
+	joined := -1 // position at which the attributes of the next heading begin
 	for block := n.FirstChild(); block != nil; block = block.NextSibling() {
 		read, ok := blockReaders[block.Kind()]
 		if !ok {
@@ -82,7 +83,8 @@ func lineStart(source string, at int) int {
 	return strings.LastIndexByte(source[:min(at, len(source))], '\n') + 1
 }
 
-// startOf returns a position in the first line of a block. A paragraph may have begun with definitions.
+// startOf returns a position in the first line of a block. For a paragraph it is the first line after definitions,
+// because the paragraph may have begun with definitions.
 func startOf(n ast.Node) int {
 	at := n.Pos()
 	text := n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading

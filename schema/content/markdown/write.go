@@ -20,8 +20,8 @@ func Write(d schema.Document) string {
 	return text
 }
 
-// listMarkers has a row for each kind of list. Alternating markers separate a list from a similar list directly before
-// it.
+// listMarkers has a row for each kind of list. The second marker is used for a list directly after a list of the same
+// kind. Otherwise both would be read as one list.
 var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
@@ -34,7 +34,7 @@ func (w writer) blocks(nodes []schema.Node) string {
 }
 
 // between writes the blocks from one index to another. ends has, for each tag that is stored as source, the index of
-// the tag's end.
+// its end tag.
 func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder
 	previous := ""
@@ -53,7 +53,7 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 				marker = pair[1]
 			}
 			if text = w.list(n, marker); dividerLine.MatchString(text) {
-				marker = "+" // Nested empty lists would be read as a divider.
+				marker = "+" // Otherwise nested empty lists would be read as a divider.
 				text = w.list(n, marker)
 			}
 		} else {
@@ -64,7 +64,8 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 		}
 		if b.Len() > 0 {
 			gap := "\n\n"
-			if previous != "" { // Only a list can end in an empty item.
+			// Only a list can end with an empty item.
+			if previous != "" {
 				gap = gapAfter(b.String())
 			}
 			b.WriteString(gap)
@@ -75,7 +76,8 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 	return b.String()
 }
 
-// keptContainer writes a container that is stored as its tags. ok is false if a tag has changed.
+// keptContainer writes a container that is stored as its tags. The second result is false if a client has changed one
+// of the tags.
 func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]int) (string, bool) {
 	first, ok := keptMarkdown(&nodes[open], w.parent)
 	last, closed := keptMarkdown(&nodes[end], w.parent)
@@ -88,7 +90,8 @@ func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]i
 	return first + "\n" + last, true
 }
 
-// pairKept finds the kept tags of containers that have an end.
+// pairKept finds the tags that paragraphs store as source and that have an end tag. It maps the index of each tag to
+// the index of its end tag.
 func pairKept(nodes []schema.Node) map[int]int {
 	var ends map[int]int
 	var open []int
@@ -148,7 +151,7 @@ func (w writer) paragraph(n *schema.Node) string {
 	}
 	nodes := n.Nodes
 	if imagesOrParagraph(nodes).Type == "images" {
-		nodes = sizedImages(nodes) // Without a size they would be a block of images.
+		nodes = sizedImages(nodes) // Otherwise the paragraph would be read as a block of images.
 	}
 	return w.inline(nodes, inParagraph)
 }
@@ -171,7 +174,7 @@ func (w writer) heading(n *schema.Node) string {
 	return before + strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ") + after
 }
 
-// drawing writes a drawing like GitBook, as an image of its file.
+// drawing writes a drawing in GitBook's form: an image of the drawing's file.
 func (w writer) drawing(n *schema.Node) string {
 	src, _ := kindFile.write(n.Data["ref"])
 	attrs := attributes{
@@ -219,13 +222,14 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be on the line of a task's box. A block that stores its source would be read
-// as another kind there. An aligned paragraph is written as a block of HTML.
+// followsBox reports whether a block can be on the same line as a task's box. After the box, a block that stores its
+// source would be read as another kind of block. An aligned paragraph cannot follow the box, because it is written as a
+// block of HTML.
 func followsBox(n *schema.Node) bool {
 	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
 
-// item writes the blocks of an item after its marker, aligning further lines below the first.
+// item writes the blocks of an item after its marker, and aligns further lines with the first.
 func (w writer) item(n *schema.Node, head, box string) string {
 	indent := strings.Repeat(" ", len(head)+1)
 	body := w.itemBody(n.Nodes)
@@ -248,7 +252,8 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody writes no blank line between a paragraph and a following list, like most authors.
+// itemBody writes the blocks of an item. Like most authors, it writes no blank line between a paragraph and a following
+// list.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])
@@ -259,8 +264,8 @@ func (w writer) itemBody(nodes []schema.Node) string {
 	return w.blocks(nodes)
 }
 
-// Verbatim returns Markdown's source text as a document. Callers use it for stored Markdown that would make too large a
-// document.
+// Verbatim returns a document with the Markdown as plain text. Callers use it for stored Markdown whose document would
+// be too large.
 func Verbatim(markdown string) schema.Document {
 	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

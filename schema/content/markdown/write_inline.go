@@ -15,9 +15,9 @@ import (
 // inlineMarkdown writes inlines without footnotes.
 func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
-// inline writes inlines so that they can be read back unchanged. Markdown's marks do not work next to every character.
-// So inline reads marked text back, and tries the next form if the result differs. The second to last form has HTML
-// elements for marks. The last form is plain text, which always works.
+// inline writes inlines so that they can be read back unchanged. Next to some characters, Markdown's delimiters are not
+// read as marks. So inline reads the marked text that it has written, and tries the next form if the result differs.
+// The last but one form uses HTML elements for marks. The last form is plain text, which is always read correctly.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
 	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
@@ -46,7 +46,7 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 	return writePieces(settle(plain), inlineForm{italic: "_"}, where)
 }
 
-// reads reports whether the reader makes the wanted pieces of Markdown that stands at a place.
+// reads reports whether the Markdown, at a place of this kind, is read as the wanted pieces.
 func (w writer) reads(markdown string, want []piece, where place) bool {
 	var labels []string
 	if w.notes != nil {
@@ -74,7 +74,8 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	return ok && samePieces(settle(w.pieces(nodes, where)), want)
 }
 
-// lineOf returns the inlines of a text that is a single line at its place. ok is false for any other text.
+// lineOf returns the inlines of a text that was read as a single line of the place's kind. The second result is false
+// if the text was read as anything else.
 func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bool) {
 	line := root.FirstChild()
 	if where == inParagraph && !w.inLabel {
@@ -106,7 +107,8 @@ func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bo
 	return r.children(&inlineBuilder{}, link), true
 }
 
-// contexts has the text around inlines in their places, and the kind of block of this text.
+// contexts has, for each place, the text to write around inlines before they are read, and the kind of block that is
+// then read.
 var contexts = map[place]struct {
 	before, after string
 	kind          ast.NodeKind
@@ -145,7 +147,8 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 // leafPieces splits code at newlines, because a span of code cannot contain newlines.
 func leafPieces(leaf schema.Leaf, where place) []piece {
 	if source := hiddenSource(leaf); source != "" {
-		if where != inParagraph { // Headings and cells have only one line.
+		// Headings and cells have only one line.
+		if where != inParagraph {
 			source = strings.ReplaceAll(source, "\n", " ")
 		}
 		return []piece{{style: style{raw: true, hidden: true}, text: []byte(source)}}
@@ -166,7 +169,7 @@ func leafPieces(leaf schema.Leaf, where place) []piece {
 	return pieces
 }
 
-// span writes a unit; "" if the unit has no form of its own.
+// span writes an inline node. It returns "" if Markdown has no form for the node.
 func (w writer) span(n *schema.Node, where place) string {
 	switch n.Type {
 	case "link":
@@ -177,13 +180,14 @@ func (w writer) span(n *schema.Node, where place) string {
 	return spanOf(n, where)
 }
 
-// link writes a link. Marks that its neighbours may share are written around the link.
+// link writes a link. Marks that all of its text has are left out, because they are written around the link, where
+// neighbours may share them.
 func (w writer) link(n *schema.Node, where place) string {
 	label := n.Nodes
 	if marks := labelMarks(label); marks != 0 {
 		label = withoutMarks(label, marks)
 	}
-	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown has no place for attributes
+	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown's links cannot have attributes.
 		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
 	}
 	target := address(content.Link(n.Data["ref"]))

@@ -7,13 +7,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// writer writes blocks. Each method returns lines without a trailing newline. The enclosing block indents or quotes
-// them.
+// writer writes blocks. Each method returns lines without a trailing newline. The enclosing block indents or quotes the
+// lines.
 type writer struct {
-	parent string // the kind of the block around
-	inItem bool   // a divider of hyphens would be read as part of a list
-	// inLabel is true for the text of a link. boxed is true after the box of a task. No block of tags or HTML can begin
-	// there.
+	parent string // the type of the enclosing block
+	inItem bool   // whether the block is in a list item, in which a divider of hyphens would be read as an item
+	// inLabel is true in the text of a link. boxed is true after the box of a task. In both places, no block of tags or
+	// HTML can begin.
 	inLabel, boxed bool
 	notes          *noteList
 }
@@ -24,7 +24,7 @@ func (w writer) inside(kind string) writer {
 	return w
 }
 
-// place is the kind of block that contains inlines. Headings and cells are one line, and cells end at a pipe.
+// place is the kind of place that contains inlines. A heading or a cell has only one line, and a pipe ends a cell.
 type place int
 
 const (
@@ -35,17 +35,17 @@ const (
 	inHTML
 )
 
-// blockWriters has a row per kind of block. A kind without a row is written as its tag, or else as its label and its
-// children.
+// blockWriters has a row per kind of block. A block of a kind without a row is written as its tag. If it has no tag, it
+// is written as its label and its children.
 var blockWriters map[string]func(w writer, n *schema.Node) string
 
-// noteList collects the footnotes of a document that is written.
+// noteList collects the footnotes of a document while it is written.
 type noteList struct {
-	echo           bool // annotations are written with the labels that they had when they were read
+	echo           bool // whether annotations are written with the labels that they had when they were read
 	labels, bodies []string
-	// taken has the labels in Markdown that is written unchanged. The value is true for labels in blocks, because such
-	// a block may come from another document. A reference within a line only stays unchanged if it has a definition,
-	// which is the note with its label.
+	// taken has the labels in Markdown that is written unchanged. The value is true if the label is in a block's
+	// source, because such a block may come from another document. It is false for a reference within a line: such a
+	// reference stays unchanged only if it has a definition, which is then the note with this label.
 	taken map[string]bool
 }
 
@@ -70,11 +70,12 @@ func indented(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// emptyItem matches a line that has only list markers. Paragraphs contain no such lines, because they escape them.
+// emptyItem matches a line that has only list markers. A paragraph contains no such line, because the writer escapes
+// the markers.
 var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
 
-// gapAfter returns the separator between the written text and the next block. After an empty item the separator is not
-// a blank line. At a blank line, goldmark would end all enclosing lists.
+// gapAfter returns the separator between the written text and the next block. After an empty list item, the separator
+// is only a newline, because goldmark would end all enclosing lists at a blank line.
 func gapAfter(written string) string {
 	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
 		return "\n"
@@ -89,7 +90,7 @@ var (
 	tildes    = regexp.MustCompile("~+")
 )
 
-// fencedLines writes a block of code. The first line of one with a fence of backticks cannot have any.
+// fencedLines writes a block of code. If the first line contains backticks, the fence consists of tildes.
 func fencedLines(info string, lines []string) string {
 	fence, runs := "```", backticks
 	if strings.Contains(info, "`") {

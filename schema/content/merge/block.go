@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// build returns the merged blocks of one list.
+// build returns the merged blocks of a list of siblings.
 func (m *merger) build(at spot) []schema.Node {
 	nodes := []schema.Node{}
 	for _, key := range m.lists[at] {
@@ -22,7 +22,7 @@ func (m *merger) build(at spot) []schema.Node {
 	return nodes
 }
 
-// block makes a block of the result with all blocks below it.
+// block makes a block of the result, with all of its descendants.
 func (m *merger) block(key string) schema.Node {
 	mine, other := m.ours.blocks[key], m.theirs.blocks[key]
 	var n schema.Node
@@ -36,7 +36,7 @@ func (m *merger) block(key string) schema.Node {
 	}
 	n.Key = key
 	if strings.HasPrefix(key, foreign) && n.Type != typeTable && n.Type != typeRow {
-		n.Key = "" // A block of ours already has this key, so the node gets a new key.
+		n.Key = "" // A block of ours already has this key, so the other block gets a new key.
 	}
 	if !holdsText(&n) {
 		n.Nodes = m.build(spot{key, ""})
@@ -53,8 +53,8 @@ func (m *merger) block(key string) schema.Node {
 	return n
 }
 
-// unanchored removes the anchor of a block that theirs added, if the anchor already leads to a block of ours. The block
-// gets a new anchor.
+// unanchored removes the anchor of a block that theirs added, if a block of ours already has the anchor. The block gets
+// a new anchor later.
 func (m *merger) unanchored(key string, n schema.Node) schema.Node {
 	anchor, ok := n.Meta["id"].(string)
 	if of, taken := m.anchors[anchor]; ok && taken && of != key && n.Type != typeRow {
@@ -90,7 +90,7 @@ func (m *merger) slots(key string) []string {
 	return sequence{base: was, ours: slices.DeleteFunc(mine, gone), theirs: slices.DeleteFunc(other, gone)}.merge()
 }
 
-// shell returns a fragment without its blocks.
+// shell merges a fragment's own members, without its blocks.
 func (m *merger) shell(key, slot string) schema.Node {
 	of := func(s *side) (schema.Node, bool) {
 		if s.blocks[key] == nil {
@@ -127,7 +127,7 @@ func (m *merger) own(key string) schema.Node {
 	}
 	repeated := mine.own != other.own && (m.repeats(m.theirs, m.ours, key) || m.repeats(m.ours, m.theirs, key))
 	switch {
-	case repeated: // Decided below.
+	case repeated: // The decision follows below.
 	case mine.own == other.own, was.own == other.own:
 		return o
 	case was.own == mine.own:
@@ -194,8 +194,9 @@ func (m *merger) text(key string, base, ours, theirs []schema.Node) []schema.Nod
 	return ours
 }
 
-// objects has the members of data that are objects of independent members. Other objects are values, because a mix of
-// two references would be a reference that no side wrote. A * is any name.
+// objects has the paths of members whose values are objects with independent members. Such an object is merged member
+// by member. Any other object is merged as one value: a mix of two references, for example, would be a reference that
+// no side wrote. A * stands for any name.
 var objects = map[string]bool{
 	"data.view": true, "data.view.columnWidths": true, "data.definition": true, "data.definition.*": true, "data.values": true,
 	"data.props": true,
@@ -208,7 +209,7 @@ func isObject(path string) bool {
 	return objects[path]
 }
 
-// members merges two objects by their members.
+// members merges two objects member by member.
 func (m *merger) members(key, path string, base, ours, theirs map[string]any) map[string]any {
 	switch {
 	case equal(ours, theirs), equal(base, theirs):
@@ -233,7 +234,7 @@ func (m *merger) members(key, path string, base, ours, theirs map[string]any) ma
 	return merged
 }
 
-// variable is a member that may be absent.
+// variable is the value of a member that may be absent. is reports whether the member exists.
 type variable struct {
 	value any
 	is    bool

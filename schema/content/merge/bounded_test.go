@@ -14,7 +14,7 @@ import (
 )
 
 // TestDocumentsAreBounded merges documents of the largest size: with many moved blocks, and with one huge block. The
-// short form has an eighth of the blocks and of the time.
+// short form has an eighth of the blocks, and an eighth of the time.
 func TestDocumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 30*time.Second

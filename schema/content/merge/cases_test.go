@@ -61,7 +61,8 @@ func conflictText(found []merge.Conflict, d schema.Document) string {
 					ours, theirs = versionText(&n), versionText(&n)
 				}
 			}
-		case strings.HasPrefix(c.Path, "records."), strings.HasPrefix(c.Path, "definition."): // Without the titles of the columns.
+		// Leave out the titles of the columns.
+		case strings.HasPrefix(c.Path, "records."), strings.HasPrefix(c.Path, "definition."):
 			ours, theirs = strings.TrimPrefix(ours, "A B "), strings.TrimPrefix(theirs, "A B ")
 		}
 		lines = append(lines, fmt.Sprintf("%s: %s | %s", strings.TrimSpace(c.Kind+" "+c.Path), ours, theirs))
@@ -81,8 +82,8 @@ func read(tb testing.TB, text string, before *schema.Document) schema.Document {
 	return d
 }
 
-// TestDocumentCases reads the cases with keys, like documents that the API stores. It also reads them without keys,
-// like older documents.
+// TestDocumentCases merges the documents of each case with keys, as the API stores documents. It also merges them
+// without keys, as older documents are stored.
 func TestDocumentCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {
@@ -195,7 +196,7 @@ func TestEveryKindMerges(t *testing.T) {
 	}
 }
 
-// FuzzDocuments merges any three texts.
+// FuzzDocuments merges the documents of any three texts.
 func FuzzDocuments(f *testing.F) {
 	for _, c := range cases(f) {
 		f.Add(c["base"], c["ours"], c["theirs"])
@@ -229,8 +230,8 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// TestContestedValues resolves conflicts of several blocks with a value. The value of lines is a block with the lines,
-// and the value of blocks is a document. Records have no values.
+// TestContestedValues resolves conflicts about several blocks with a value. The value of lines is a block with the
+// lines, and the value of blocks is a document. Records have no values.
 func TestContestedValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

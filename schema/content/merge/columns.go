@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// restoreColumns decides about columns that one side deleted while the result still has cells in them. Such cells
-// belong to records that the other side added, or to records that stay. Either the cells are deleted with the column,
-// or the column is restored.
+// restoreColumns handles each column that one side deleted although the result still has cells in it. These cells are
+// in records that the other side added, or in records that stay. The decision of the conflict either deletes these
+// cells or restores the column.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -17,7 +17,8 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 		block, path := blockOf(key, "definition."+column)
 		mine, other := m.ours.column(key, column), m.theirs.column(key, column)
 		if m.stray(m.ours, key, column) || m.stray(m.theirs, key, column) {
-			continue // the side already had cells without the column, and they do not count
+			// The side already had cells without this column, so these cells are no reason to restore it.
+			continue
 		}
 		take, _ := m.conflicts.decide(Conflict{
 			Kind: KindDelete, Block: block, Path: path, Base: m.base.column(key, column), Ours: mine, Theirs: other,
@@ -34,7 +35,7 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 	}
 }
 
-// stray reports whether a side has cells of a column that it does not have.
+// stray reports whether a side has cells in a column that the side itself does not define.
 func (m *merger) stray(s *side, key, column string) bool {
 	b := s.blocks[key]
 	if b == nil || s.column(key, column) != nil {
@@ -64,7 +65,8 @@ func valuesOf(row *schema.Node) map[string]any {
 	return values
 }
 
-// column returns a column of a side in a separate table; nil if the side does not have the column.
+// column returns a column of a side as a table that has only this column. It returns nil if the side does not have the
+// column.
 func (s *side) column(key, column string) any {
 	b := s.blocks[key]
 	if b == nil {
@@ -126,7 +128,7 @@ func dropCells(n *schema.Node, column string) {
 	}
 }
 
-// restoreCells sets the names of the kept fragments in the cells that showed them before.
+// restoreCells sets the names of fragments in the cells that showed them before, if the result still has the fragments.
 func (m *merger) restoreCells(key string, n *schema.Node) {
 	for i := range n.Nodes {
 		row := &n.Nodes[i]

@@ -19,11 +19,12 @@ import (
 const (
 	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete means that one side deleted an object, and the other side changed the object or added to it.
+	// KindDelete means that one side deleted a page or a block, and the other side changed it or added something to it.
 	KindDelete = "delete"
-	// KindPlace means that both sides moved the same thing to different places, or added it there.
+	// KindPlace means that both sides moved a page or a block to different places, or added an equal block at different
+	// places.
 	KindPlace = "place"
-	// KindCycle means that both sides' moves together would put pages below each other.
+	// KindCycle means that the moves of both sides together would put pages below each other.
 	KindCycle = "cycle"
 	// KindParent means that the merged tree does not allow the page at its place: below a link, as a group below a
 	// page, or too deep.
@@ -42,22 +43,23 @@ func Kinds() []string {
 	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
 }
 
-// FieldDocument is the field of a page with the conflicts of its document.
+// FieldDocument is the field of a page that the conflicts in its document have.
 const FieldDocument = "document"
 
-// Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are its versions; nil means an absent
-// version. In a document they are blocks (*schema.Node) or JSON values, in a page the values of its fields. The
-// versions of a place are blocks too. Records, items and lines are in a separate block. Several blocks are a document.
+// Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are the versions in conflict. A version is
+// nil if it does not exist. In a document, a version is a block (*schema.Node) or a JSON value. In a page, it is the
+// value of a field. Records of a table, items of a list and lines of code are in a block of their parent's type.
+// Several other blocks are a document.
 type Conflict struct {
-	// ID is stable: a conflict between the same versions of the same part always has the same ID.
+	// ID is derived from the part and its versions, so another merge with the same conflict gives the same ID.
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Page is the page's id, and Field is the page's member. Pages has all pages of a conflict about places.
+	// Page is the page's id, and Field is the page's member. Pages has the ids of all pages of a conflict about places.
 	Page  string   `json:"page,omitempty"`
 	Field string   `json:"field,omitempty"`
 	Pages []string `json:"pages,omitempty"`
-	// Block is the key of the block. Path is the part of the block: "" for the block itself, "text", or a path in its
-	// data.
+	// Block is the key of the block. Path is the part of the block that is in conflict: "" for the whole block, "text",
+	// or a path in the block's data.
 	Block  string `json:"block,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Base   any    `json:"base,omitzero"`
@@ -76,20 +78,21 @@ const (
 	TakeValue  = "value"
 )
 
-// Choice resolves a conflict with one of its versions, or with a value of the same kind.
+// Choice resolves a conflict with one of the versions, or with another value of the same kind.
 type Choice struct {
 	Take  string         `json:"take"`
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is the parent and the position of a page. A choice names only the parent. The position is theirs. If the parent
-// does not exist, the place counts as ours.
+// Place is the parent and the position of a page. A choice has only the parent. The page then gets its position on
+// theirs.
 type Place struct {
 	Parent   string `json:"parent"`
 	Position string `json:"position,omitempty"`
 }
 
-// Choices are the choices made so far, by the conflict's id. Choices for conflicts that no longer occur are ignored.
+// Choices has the choices that were made so far, by the id of the conflict. A merge ignores choices for conflicts that
+// do not occur.
 type Choices map[string]Choice
 
 // Open returns the conflicts that nobody has resolved.
@@ -115,7 +118,7 @@ const (
 	slugValue
 )
 
-// valueKinds has a row per kind of value. The row decodes a value, or returns its problems.
+// valueKinds has a row per kind of value. The row's function decodes a value, or returns its problems.
 var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	jsonValue:     decoded[any],
 	boolValue:     decoded[bool],
@@ -136,7 +139,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	}),
 }
 
-// These bound a choice's values, in characters, as in the API and in package tree.
+// These are the most characters that a choice's values can have. The API and package tree have the same limits.
 const (
 	maxTitle       = 256
 	maxSlug        = 100
@@ -184,7 +187,8 @@ func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
 	return d, d.Problems(valueField)
 }
 
-// decodePlace leaves out the position, because an arbitrary text could leave no room next to it.
+// decodePlace decodes a place without its position. An arbitrary position could leave no room for other positions next
+// to it.
 func decodePlace(raw jsontext.Value) (any, []schema.Detail) {
 	value, problems := decoded[Place](raw)
 	if problems != nil {
@@ -214,11 +218,13 @@ func (c Conflict) compare(other Conflict) int {
 // Takes lists how the conflict can be resolved.
 func (c Conflict) Takes() []string {
 	switch {
-	case c.Kind == KindSize: // Only a smaller number of pages can resolve this conflict.
+	// Only a change of the pages can resolve this conflict: the content must have fewer pages.
+	case c.Kind == KindSize:
 		return nil
 	case c.value == noValue:
 		return []string{TakeOurs, TakeTheirs}
-	case c.Kind == KindParent: // The page cannot be placed where theirs has placed it.
+	// The tree does not allow the page at its place on theirs.
+	case c.Kind == KindParent:
 		return []string{TakeOurs, TakeValue}
 	}
 	return []string{TakeOurs, TakeTheirs, TakeValue}
@@ -247,7 +253,8 @@ func holdsNUL(raw jsontext.Value) bool {
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			return false // The text ends, or is not JSON. Decoding reports the error.
+			// The text has ended, or it is not JSON. In the second case, the decoder of the value reports the error.
+			return false
 		}
 		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
 			return true
@@ -255,7 +262,7 @@ func holdsNUL(raw jsontext.Value) bool {
 	}
 }
 
-// conflicts collects the conflicts of a merge and decides those that have a choice.
+// conflicts collects the conflicts of a merge, and applies the choices.
 type conflicts struct {
 	page    string
 	choices Choices
@@ -263,7 +270,8 @@ type conflicts struct {
 	listed  map[string]bool
 }
 
-// decide reports a conflict. It returns the side to take, or the value if the choice is a value.
+// decide adds a conflict of a document. It returns which version to take. If the choice is a value, it also returns the
+// value.
 func (l *conflicts) decide(c Conflict) (take string, value any) {
 	c.Page = l.page
 	if c.Page != "" && c.Field == "" {
@@ -272,8 +280,8 @@ func (l *conflicts) decide(c Conflict) (take string, value any) {
 	return l.add(c)
 }
 
-// add decides a conflict. If a conflict occurs again, like a cycle after contradictory choices, it gets the same
-// decision and is listed once.
+// add adds a conflict and returns its decision. A conflict may occur several times, for example a cycle after
+// contradictory choices. It always gets the same decision, and is listed once.
 func (l *conflicts) add(c Conflict) (take string, value any) {
 	c.ID = idOf(c)
 	take = TakeOurs
@@ -299,7 +307,7 @@ func idOf(c Conflict) string {
 func canonicalJSON(value any) []byte {
 	encoded, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		panic("merge: a part of the content has no JSON: " + err.Error()) // It was decoded from JSON.
+		panic("merge: a part of the content has no JSON: " + err.Error()) // The part was decoded from JSON.
 	}
 	return encoded
 }

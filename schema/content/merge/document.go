@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// Documents merges two documents that come from one base. Blocks with equal keys are the same block. Blocks without a
-// key are paired like in keys.Assign. In a conflict, the result has the chosen version. Without a choice, it has the
-// version of ours. All blocks of the result have keys, unless the result is an unchanged side.
+// Documents merges two documents that come from one base. Blocks with equal keys are versions of one block. Blocks
+// without a key are paired as in keys.Assign. In a conflict, the result has the chosen version. Without a choice, it
+// has the version of ours. All blocks of the result have keys, unless the result is an unchanged side.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -44,19 +44,20 @@ func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Doc
 type merger struct {
 	conflicts          conflicts
 	base, ours, theirs *side
-	// dead has the blocks that are not in the result. replaced has the values that choices put in the place of blocks.
+	// dead has the blocks that are not in the result. replaced has, for each block that a choice replaces by a value,
+	// the blocks of the value.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks for which the function replacement has decided. bare has deleted blocks without a
-	// replacement.
+	// settled has the blocks for which the function replacement has decided. bare has the deleted blocks that the
+	// deleter did not replace.
 	settled, bare map[string]bool
-	// lists has the blocks of the result by their place, in order.
+	// lists has, for each place, the blocks of the result in order.
 	lists map[spot][]string
-	// anchors has the anchors of ours by the blocks to which they lead.
+	// anchors maps each anchor of ours to the block to which it leads.
 	anchors map[string]string
-	emitted int // the number of blocks of the result that were made
-	// kept has the texts that stay in the result although a side deleted them there. compared counts the blocks that
-	// were compared with such texts.
+	emitted int // number of blocks of the result that were made
+	// kept has, for each side, the texts that stay in the result although this side deleted them. compared counts the
+	// blocks that were compared with such texts.
 	kept     map[*side]*passage
 	compared int
 }
@@ -94,7 +95,7 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 }
 
 // estrange renames the blocks that theirs added and that have the key of a block that ours added. Keys are derived from
-// the content. So both sides may have written the same content at different places.
+// content, so two blocks have the same key if both sides wrote the same content at different places.
 func (m *merger) estrange(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -132,11 +133,12 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 	if len(merged.Problems("")) == 0 {
 		return merged, true
 	}
-	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0 // The problems are older than this merge.
+	// If a side already had problems, the merge did not cause them.
+	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0
 }
 
-// deletions decides about the blocks that one side deleted. They are deleted if the other side did not change them,
-// move them or add blocks to them. Only the topmost deleted block makes a conflict.
+// deletions handles the blocks that one side deleted. Such a block is deleted if the other side did not change it, move
+// it or add blocks to it. Otherwise there is a conflict, only one for the topmost deleted block.
 func (m *merger) deletions(deleter, other *side, whose string) {
 	var visit func(key string)
 	visit = func(key string) {
@@ -180,7 +182,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 		Base: m.base.version(key), Ours: m.ours.version(key), Theirs: m.theirs.version(key),
 	}
 	if path != "" {
-		c.value = noValue // A record is not a block.
+		c.value = noValue // A choice cannot give a record, because a record is not a block.
 	}
 	take, value := m.conflicts.decide(c)
 	switch {
@@ -209,7 +211,8 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		default: // The deleter keeps the block elsewhere. This counts as an edit if the block was not here before.
+		// The deleter moved the child. The block is edited if the other side added the child or moved it here.
+		default:
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place
 		}
@@ -217,7 +220,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 	return edited
 }
 
-// kill removes a deleted block with everything below it that the deleter does not have.
+// kill removes a deleted block, and its descendants on the other side that the deleter does not have.
 func (m *merger) kill(key string, deleter, other *side) {
 	m.dead[key] = true
 	other.below(key, func(child string) {
@@ -262,8 +265,8 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns blocks that the result has in this list, although neither side has them there. They are in this list
-// because their own place was deleted.
+// stranded returns the blocks that the result has in this list, although neither side has them in it. Their own list
+// was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil
@@ -284,7 +287,7 @@ func (s *side) each(visit func(key string)) {
 	}
 }
 
-// spotOf decides which list a block is in.
+// spotOf returns the list of the result that contains a block.
 func (m *merger) spotOf(key string) spot {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	var list []spot // by preference
@@ -315,7 +318,7 @@ func (m *merger) spotOf(key string) spot {
 }
 
 // Spot is the place of a block in a conflict. It has the parent block, the name of the fragment if the block is in a
-// fragment, and the preceding block.
+// fragment, and the previous block in the list.
 type Spot struct {
 	Parent   string `json:"parent,omitempty"`
 	Fragment string `json:"fragment,omitempty"`
@@ -336,7 +339,7 @@ func (s *side) spot(key string) any {
 	return shown
 }
 
-// moved reports that both sides put a block at different places, and whether theirs is chosen.
+// moved adds the conflict of a block that the sides put at different places. It returns true if theirs is chosen.
 func (m *merger) moved(key string) bool {
 	block, path := blockOf(key, "")
 	take, _ := m.conflicts.decide(Conflict{

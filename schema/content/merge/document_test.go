@@ -108,7 +108,7 @@ func resolve(t *rapid.T, base, ours, theirs schema.Document) {
 	t.Fatal("conflicts come back")
 }
 
-// TestDisjointEdits: sides that edit different sections have no conflict, in any order of merging.
+// TestDisjointEdits: if sides edit different sections, there is no conflict, whichever side is merged first.
 func TestDisjointEdits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,8 +184,8 @@ func upTo(n int) []int {
 	return list
 }
 
-// texts returns the document without its keys and anchors. If both sides made equal keys or anchors, one side's must
-// change.
+// texts returns the document without its keys and anchors. Keys and anchors may differ, because one side's must change
+// if both sides made the same.
 func texts(d schema.Document) string {
 	d = copyOf(d)
 	var bare func(nodes []schema.Node)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// writer draws documents and edits. No word is drawn twice, so a test can follow each.
+// writer draws documents and edits. No word is drawn twice, so a test can follow each word through a merge.
 type writer struct {
 	t    *rapid.T
 	next *int
@@ -104,7 +104,7 @@ func (w writer) document() schema.Document {
 	return d
 }
 
-// copyOf copies a document through its JSON, so that nothing is shared.
+// copyOf copies a document through its JSON, so that the copies share no memory.
 func copyOf(d schema.Document) schema.Document {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -170,10 +170,11 @@ func (w writer) step(d *schema.Document) {
 	case i == len(*list):
 	case op == 1 && (at.parent != "expandable" || len(*list) > 1):
 		*list = slices.Delete(*list, i, i+1)
-	case op == 2: // Within the list.
+	case op == 2: // move the block within its list
 		n := (*list)[i]
 		*list = slices.Insert(slices.Delete(*list, i, i+1), w.between(0, len(*list)-1), n)
-	case op == 3 && (*list)[i].Type == "paragraph" && (at.parent == "" || at.parent == "hint"): // To another list.
+	// Move the block to another list.
+	case op == 3 && (*list)[i].Type == "paragraph" && (at.parent == "" || at.parent == "hint"):
 		to := lists[w.between(0, len(lists)-1)]
 		if to.list == list || to.parent != "" && to.parent != "hint" && to.parent != "list-item" {
 			return
@@ -269,7 +270,7 @@ func (w writer) changeTable(n *schema.Node) {
 
 func jsonOf(value any) string { return string(canonicalJSON(value)) }
 
-// wordsIn counts the drawn words in the JSON of anything.
+// wordsIn counts how often each drawn word occurs in the JSON of a value.
 func wordsIn(value any) map[string]int {
 	count := map[string]int{}
 	for word := range strings.FieldsFuncSeq(jsonOf(value), func(r rune) bool { return r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' }) {

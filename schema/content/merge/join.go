@@ -7,9 +7,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place. They replace the given blocks of base. Twins become one
-// block. There are three kinds of conflicts: near-equal blocks, blocks that replace a block that both sides deleted,
-// and lines of code, whose order is unknown. All other blocks stay; the blocks of our side come first.
+// join merges the blocks that both sides put at one place. base has the blocks of base at this place. Twins become one
+// block. There is a conflict in three cases: for near-equal blocks, for blocks that replace a block that both sides
+// deleted, and for lines of code, because their order is unknown. All other blocks stay, and the blocks of ours come
+// first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -19,7 +20,8 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	})
 	var joined []string
 	i, next := 0, 0
-	both := func(mine, others []string) { // both joins the blocks between two equal blocks.
+	// both joins the blocks between two twins.
+	both := func(mine, others []string) {
 		if len(gone) > 0 || m.isCode(at) {
 			m.contest(at, gone, m.added(m.ours, mine), m.added(m.theirs, others))
 			joined = append(append(joined, mine...), others...)
@@ -40,8 +42,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// uncrossed returns the twins that have the same order in both lists. It also returns the elements that only the second
-// list has.
+// uncrossed returns the second list without the twins whose order differs between the two lists.
 func uncrossed(mine, others []string) []string {
 	matched, all := map[string]bool{}, positions(mine)
 	for i, j := range diff.Match(mine, others) {
@@ -75,7 +76,7 @@ func (m *merger) near(at spot, mine, others []string) []string {
 }
 
 // apart makes conflicts of the near-equal blocks that both sides added at different places of a list. It returns the
-// other blocks. In code, two similar lines are two different lines.
+// other blocks. In code, it makes no conflicts, because similar lines of code are often meant to be different.
 func (m *merger) apart(at spot, list []string) []string {
 	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
 	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {
@@ -96,7 +97,8 @@ func (m *merger) apart(at spot, list []string) []string {
 	return slices.DeleteFunc(list, func(key string) bool { return m.dead[key] })
 }
 
-// contest reports that both sides put different blocks at one place. The blocks of the other side are removed.
+// contest adds the conflict of different blocks that both sides put at one place. It removes the blocks of the side
+// that is not taken.
 func (m *merger) contest(at spot, base, mine, others []string) {
 	if len(mine) == 0 || len(others) == 0 {
 		return
@@ -113,7 +115,7 @@ func (m *merger) contest(at spot, base, mine, others []string) {
 	}
 }
 
-// decide reports a conflict of blocks of one list.
+// decide adds a conflict between blocks of one list, and returns its decision.
 func (m *merger) decide(at spot, base, mine, others []string) (take string, value any) {
 	block, path := blockOf(mine[0], "")
 	c := Conflict{Kind: KindEdit, Block: block, Path: path}
@@ -121,14 +123,14 @@ func (m *merger) decide(at spot, base, mine, others []string) (take string, valu
 	return m.conflicts.decide(c)
 }
 
-// put replaces a block by a chosen value.
+// put replaces a block by the value of a choice.
 func (m *merger) put(key string, at spot, value any) {
 	delete(m.dead, key)
 	m.replaced[key] = m.blocksOf(at, value)
 }
 
-// versions sets the versions of a conflict about blocks of one list. Lines, items and records are shown within a block
-// of their parent's kind. Several other blocks are shown as a document.
+// versions sets the versions of a conflict about blocks of one list. Lines of code, items of a list and records of a
+// table are shown in a block of their parent's type. Several other blocks are shown as a document.
 func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) valueKind {
 	parent, wrapped := m.wrapper(at)
 	several := max(len(base), len(mine), len(others)) > 1
@@ -155,19 +157,20 @@ func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) val
 	c.Base, c.Ours, c.Theirs = show(m.base, base), show(m.ours, mine), show(m.theirs, others)
 	switch {
 	case wrapped && parent.Type == typeTable:
-		return noValue // A record is not a block.
+		return noValue // A choice cannot give a record, because a record is not a block.
 	case several && !wrapped:
 		return documentValue
 	}
 	return blockValue
 }
 
-// parts has the kinds of blocks whose children are shown within a block of this kind.
+// parts has the types of blocks whose children are shown, in a conflict, within a block of the same type.
 var parts = map[string]bool{
 	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
 }
 
-// wrapper returns the block of ours with a list, if a conflict shows the list's children in such a block.
+// wrapper returns the block of ours that contains a list. The second result is false if a conflict shows the blocks of
+// the list without a containing block.
 func (m *merger) wrapper(at spot) (*schema.Node, bool) {
 	b := m.ours.blocks[at.parent]
 	if b == nil || at.slot != "" || !parts[b.node.Type] {
@@ -181,7 +184,7 @@ func (m *merger) isCode(at spot) bool {
 	return wrapped && parent.Type == "code"
 }
 
-// blocksOf are the blocks of a value that was chosen.
+// blocksOf returns the blocks of a chosen value.
 func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	d, several := value.(schema.Document)
 	if several {
@@ -194,12 +197,13 @@ func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	return expand([]schema.Node{n})
 }
 
-// added returns the blocks that only one side has, with all blocks below them.
+// added returns the blocks of a list that only this side has. The other side and base must have none of their
+// descendants either.
 func (m *merger) added(s *side, list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !m.onlyOf(s, key) })
 }
 
-// onlyOf reports whether a block and all below it are on one side only.
+// onlyOf reports whether a block and all of its descendants are only on this side.
 func (m *merger) onlyOf(s *side, key string) bool {
 	other := m.ours
 	if s == m.ours {

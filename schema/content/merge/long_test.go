@@ -25,7 +25,7 @@ func TestLongPagesMerge(t *testing.T) {
 		"words":   {contenttest.LongWords(), 0, 128},
 		"chinese": {contenttest.LongChinese(), 0, 128},
 		"page":    {contenttest.LongPage(), 0, 1024},
-		// This text gives no hint about the place of an edit.
+		// In this text, all places look the same, so the place of an edit cannot be determined.
 		"letters": {strings.Repeat("a b ", schema.MaxPage/4), 1, 128},
 	} {
 		if testing.Short() && name == "page" {

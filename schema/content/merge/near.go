@@ -12,17 +12,18 @@ import (
 // saying is the comparable text of an added block.
 type saying struct {
 	family string
-	// words and pairs of neighboring characters, sorted
+	// words and pairs of neighboring characters, both sorted
 	words []string
 	pairs [][2]rune
-	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. Short texts
-	// are left out.
+	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. It leaves out
+	// short texts.
 	parts map[string]bool
 }
 
-// These bound the comparison of texts. Two blocks are near-equal if the longer text contains the share nearWords of the
-// shorter text's words. They are also near-equal if enough of their characters are equal, for example after the
-// correction of a typing error.
+// These constants define when two blocks are near-equal. They are if the longer text contains the share nearWords of
+// the shorter text's words, and the shorter text has at least the share nearLength of the longer text's words. They
+// also are if the share nearPairs of their pairs of characters is equal, for example after the correction of a typing
+// error. maxNearWords is the number of words that are compared.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75
@@ -30,7 +31,8 @@ const (
 	nearPairs    = 0.8
 )
 
-// sayings reads the texts of a list's blocks. A block has no saying if both sides have this block or a block below it.
+// sayings reads the texts of a list's blocks. A block's saying is empty if both sides have this block or one of its
+// descendants.
 func (m *merger) sayings(s *side, list []string) []saying {
 	read := make([]saying, len(list))
 	for i, key := range list {
@@ -62,10 +64,11 @@ func sayingOf(n *schema.Node) saying {
 	return t
 }
 
-// nearHere is near for two blocks at one place. At one place, two blocks are also near-equal if they have an equal
-// part.
+// nearHere is like near, for two blocks at one place. At one place, two blocks are near-equal even if they have only an
+// equal part.
 func (t saying) nearHere(o saying) float64 {
-	const shared = 0.1 // Near-equal texts are nearer.
+	// A shared part gives a low similarity, so that near-equal texts are paired first.
+	const shared = 0.1
 	if near := t.near(o); near > 0 || t.family != o.family {
 		return near
 	}
@@ -77,7 +80,7 @@ func (t saying) nearHere(o saying) float64 {
 	return 0
 }
 
-// wordsOf lists at most `most` words of a text, and returns the text up to the last listed word.
+// wordsOf lists at most `most` words of a text, and returns the part of the text up to the last listed word.
 func wordsOf(text string, most int) (words []string, read string) {
 	read = text
 	eachPart(text, func(part string, end int) bool {
@@ -92,12 +95,12 @@ func wordsOf(text string, most int) (words []string, read string) {
 	return words, read
 }
 
-// short reports whether a text is too short to count as the same text at different places.
+// short reports whether a text is so short that equal texts at different places may have nothing in common.
 func (t saying) short() bool { return len(t.words) < fewestWords }
 
 func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }
 
-// plain is the text of a block, and of the cells of a record.
+// plain returns the text of a block. For a record, it returns the texts of the record's cells.
 func plain(n *schema.Node) string {
 	if n.Type != typeRow {
 		return content.Plain(schema.Document{Nodes: []schema.Node{collapse(*n)}})
@@ -114,7 +117,7 @@ func plain(n *schema.Node) string {
 			cells = append(cells, content.Clean(name))
 		}
 	}
-	slices.Sort(cells[len(n.Fragments):]) // The order of a map's values is random.
+	slices.Sort(cells[len(n.Fragments):]) // The iteration order of a map is random.
 	return strings.Join(cells, " ")
 }
 

@@ -2,20 +2,20 @@ package merge
 
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
-// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs have only elements of
-// the result. A twin is an element that both sides added.
+// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs contain only elements
+// that are in the result. A twin is an element that both sides added.
 type sequence struct {
 	base, ours, theirs []string
-	// join merges the elements that ours and theirs put at one place, instead of these elements of base. Both lists
-	// have the twins of that place. Without a function, all of ours comes first.
+	// join merges the elements that ours and theirs have at one place, where base has other elements. A twin at this
+	// place is in both lists. If join is nil, the elements of ours come before the elements of theirs.
 	join func(base, ours, theirs []string) []string
-	// decide is called for an element that the two sides have put at different places. It returns true to use the place
-	// of theirs.
+	// decide is called for an element that the sides have put at different places. It returns true to use the place of
+	// theirs.
 	decide func(element string) bool
 }
 
-// merge returns the elements in order. Between two elements that neither side moved are ours' elements and then theirs'
-// elements.
+// merge returns the elements in order. Between two elements that neither side moved, join merges the elements of the
+// sides.
 func (s sequence) merge() []string {
 	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
 	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
@@ -62,7 +62,8 @@ func (s sequence) merge() []string {
 	return merged
 }
 
-// anchor reports whether all three lists have an element and neither side moved it.
+// anchor returns a function that reports whether an element is an anchor: all three lists have it, and neither side
+// moved it.
 func (s sequence) anchor() func(e string) bool {
 	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
 	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
@@ -103,7 +104,7 @@ func moved(list []string, inBase map[string]int) map[string]bool {
 	return out
 }
 
-// gapsOf returns the gap of each element.
+// gapsOf returns, for each element, the index of its gap.
 func gapsOf(gaps [][]string) map[string]int {
 	of := map[string]int{}
 	for at, gap := range gaps {

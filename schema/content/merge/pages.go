@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// Side reads the pages of a side. Pages asks it for
+// Side reads the pages of a side. The function Pages reads
 //   - each page of Input.Changed, and the pages above it, on every side;
 //   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
 //     and for pages that a side moved further down.
@@ -18,34 +18,34 @@ import (
 // checks after Pages.
 type Side interface {
 	Page(id string) (tree.Node, bool)
-	// Children lists the pages directly below a page, "" for the root, in any order.
+	// Children lists the child pages of a page in any order. If parent is "", it lists the pages at the root.
 	Children(parent string) []tree.Node
 }
 
 // Input has the two sides, their base and the choices.
 type Input struct {
 	Base, Ours, Theirs Side
-	// Changed lists every page whose row on ours or theirs differs from base, was added or was deleted. All pages below
-	// a deleted page are also listed.
+	// Changed lists every page that ours or theirs has changed, added or deleted since base. It also lists all pages
+	// below a deleted page.
 	Changed []string
 	// Load reads a document by the hash in a page. Keep stores a merged document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (hash string, err error)
 	// Choices are the choices that users have made so far.
 	Choices Choices
-	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result; 0 is no bound.
+	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result. 0 means that there is no bound.
 	Count, MaxPages, MaxDepth int
 }
 
 // Result has the changes that a merge makes to ours.
 type Result struct {
-	// Write has the rows to write, and Delete the pages to delete. Both are sorted by id.
+	// Write has the pages to write. Delete has the ids of the pages to delete. Both are sorted by id.
 	Write  []tree.Node
 	Delete []string
-	// Count is the resulting number of pages.
+	// Count is the number of pages after the merge.
 	Count int
 	// Conflicts has all conflicts, ordered by page and field, and then in the order of discovery. Conflicts without a
-	// choice are open. For these, Write has the content of ours.
+	// choice are open. For open conflicts, Write has the content of ours.
 	Conflicts []Conflict
 }
 
@@ -53,9 +53,9 @@ type Result struct {
 // space.
 //
 // Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
-// to one parent, ours decides its position. A move to another parent overrides a reordering. Two reorderings are a
-// conflict. If both sides put pages at one place, all of them stay, by position and then by id. Of two times, the newer
-// one counts.
+// to the same parent, the page gets its position on ours. If one side moved a page to another parent, and the other
+// side only reordered it, the page moves. If both sides reordered a page, there is a conflict. If both sides put pages
+// at one place, all of these pages stay, sorted by position and then by id. Of two times, the later time is used.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
 	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
@@ -119,13 +119,15 @@ func (p *pages) page(id string) (tree.Node, bool) {
 	return p.in.Ours.Page(id)
 }
 
-// group is a page that one side deleted, with the other side's pages there.
+// group belongs to a topmost deleted page. members has the deleted pages, and the pages that the other side added below
+// them. edited has the pages that the other side edited, or added or moved there.
 type group struct {
 	members, edited []string
 }
 
-// deletions decides about the pages that one side deleted. They are deleted if the other side neither edited any of
-// them nor put a page below them. The topmost deleted page makes the conflict.
+// deletions handles the pages that one side deleted. A deleted page and the deleted pages below it stay deleted if the
+// other side edited none of them and put no page below them. Otherwise there is one conflict, for the topmost deleted
+// page.
 func (p *pages) deletions(deleter, other Side, whose string) {
 	groups := map[string]*group{}
 	at := func(root string) *group {
@@ -184,7 +186,8 @@ func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	return root
 }
 
-// keep reports whether a deleted page stays because the user has chosen the other side.
+// keep adds the conflict about a deleted page. It returns true if the page stays because the other side's version is
+// taken.
 func (p *pages) keep(root string, g *group, deleter string) bool {
 	involved := slices.Compact(slices.Sorted(slices.Values(append([]string{root}, g.edited...))))
 	versions := func(s Side) any {
@@ -219,7 +222,7 @@ func versionOf(n tree.Node) PageVersion {
 	return PageVersion{Page: n.Page, Parent: n.Parent, Position: n.Position}
 }
 
-// samePage compares pages without their places and times.
+// samePage reports whether two pages are equal, without comparing their places and times.
 func samePage(a, b tree.Node) bool {
 	a.Parent, a.Position, b.Parent, b.Position = "", "", "", ""
 	return equal(versionOf(a), versionOf(b))

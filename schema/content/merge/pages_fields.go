@@ -70,7 +70,7 @@ var pageFields = []struct {
 	},
 }
 
-// dataOf is a value that may have been decoded from JSON.
+// dataOf returns a value as data. The value may have been decoded from JSON.
 func dataOf(value any) schema.Data {
 	if data, ok := value.(schema.Data); ok {
 		return data
@@ -79,7 +79,7 @@ func dataOf(value any) schema.Data {
 	return data
 }
 
-// tagsOf is a value that may have been decoded from JSON.
+// tagsOf returns a value as tags. The value may have been decoded from JSON.
 func tagsOf(value any) []tree.Tag {
 	if tags, ok := value.([]tree.Tag); ok {
 		return tags
@@ -96,14 +96,14 @@ func tagsOf(value any) []tree.Tag {
 	return tags
 }
 
-// These fields have special rules.
+// These are the fields of a page that have special rules.
 const (
 	FieldPlace = "place"
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. If base does not have the page, both sides added it. Then a value that
-// only one side has is used, and different values are a conflict.
+// fields merges a page that is on both sides. If base does not have the page, both sides added it. If only one side has
+// a value for a field, this value is used. Different values are a conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -155,9 +155,9 @@ func (p *pages) place(r *row) {
 		r.put(theirs)
 		return
 	case ours.Parent == theirs.Parent && (!r.inBase || ours.Parent != base.Parent):
-		return // Both sides moved it to this parent. Ours decides its position.
+		return // Both sides moved the page to this parent, so its position on ours stays.
 	case r.inBase && theirs.Parent == base.Parent:
-		return // theirs reordered it under its former parent
+		return // Theirs only reordered the page below its former parent, so ours stays.
 	case r.inBase && ours.Parent == base.Parent:
 		r.put(theirs)
 		return
@@ -177,7 +177,8 @@ func (p *pages) place(r *row) {
 // put sets the place of the page in the result.
 func (r *row) put(at Place) { r.node.Parent, r.node.Position = at.Parent, at.Position }
 
-// chosen is a place that a choice names.
+// chosen returns the place of a choice. A choice has only the parent, so the position comes from theirs or from the
+// result.
 func (r *row) chosen(value any) Place {
 	at := value.(Place)
 	if at.Position == "" {
@@ -189,13 +190,13 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// text has the document of a page, and the reason if it cannot be edited.
+// text has the document of a page. kept is the reason why the document cannot be edited, if there is one.
 type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. A document that cannot be edited is not merged, so a side must be chosen. If
-// both sides added the document, it is not merged either, because its blocks cannot be paired.
+// document merges the documents by block. It does not merge a document that cannot be edited, so a user must choose a
+// side. It also does not merge documents that both sides added, because their blocks cannot be paired.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:
@@ -246,7 +247,8 @@ func (p *pages) document(r *row) error {
 	return err
 }
 
-// added decides between the documents of a page that both sides added. Keys and anchors make no difference.
+// added decides between the documents of a page that both sides added. Documents that differ only in keys and anchors
+// are equal.
 func (p *pages) added(r *row, ours, theirs schema.Document) error {
 	whole := func(d schema.Document) keys.Hash {
 		return keys.HashOf(&schema.Node{Object: schema.ObjectFragment, Data: d.Data, Meta: d.Meta, Nodes: d.Nodes})

@@ -10,8 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// replant finds a place for pages whose parent is missing in the result. It is the place on a side whose parent is in
-// the result, or the root. The deletion of the parent was decided, so this is not another conflict.
+// replant finds a place for each page whose parent is missing in the result. The page gets its place on a side where
+// its parent is in the result, or otherwise goes to the root. This is not another conflict, because the deletion of the
+// parent is already decided.
 func (p *pages) replant() {
 	for _, id := range p.order {
 		r := p.rows[id]
@@ -40,10 +41,10 @@ func (p *pages) holds(parent string) bool {
 	return ok
 }
 
-// cut breaks cycles. In a cycle, each side has moved a page below a page that the other side moved.
+// cut breaks cycles. A cycle exists if each side has moved a page below a page that the other side moved.
 func (p *pages) cut() {
-	// rooted has the pages from which parents lead to the root. Pages of a cycle are not rooted, so a cut does not
-	// change rooted pages.
+	// rooted has the pages whose ancestors lead to the root. Pages of a cycle are not rooted, so breaking a cycle does
+	// not change rooted pages.
 	rooted := map[string]bool{"": true}
 	cuts := 0
 	for _, start := range p.order {
@@ -59,7 +60,7 @@ func (p *pages) cut() {
 
 // open decides which side places the pages of a cycle.
 func (p *pages) open(cycle []string) {
-	var theirs []string // The pages that theirs moved.
+	var theirs []string // the pages that theirs moved
 	for _, id := range cycle {
 		if r := p.rows[id]; r != nil && r.inOurs && r.inTheirs && r.node.Parent != r.ours.Parent {
 			theirs = append(theirs, id)
@@ -83,7 +84,7 @@ func (p *pages) open(cycle []string) {
 	}
 }
 
-// backToOurs puts all pages at their places on ours, which has no cycle. It is needed if choices contradict each other.
+// backToOurs puts all pages at their places on ours, which has no cycle. cut uses it if choices contradict each other.
 func (p *pages) backToOurs() {
 	for _, id := range p.order {
 		if r := p.rows[id]; r.inOurs && r.inTheirs {
@@ -92,8 +93,9 @@ func (p *pages) backToOurs() {
 	}
 }
 
-// putBack puts a page at its place on a side. If its parents there are deleted, it goes below the closest remaining
-// ancestor. A side without its deleted pages has no cycle. After putBack, only replant can make a cycle.
+// putBack puts a page at its place on a side. If the parent on this side is deleted, the page goes below the closest
+// ancestor on this side that is not deleted. The places of one side form no cycle, so after putBack only replant can
+// make a cycle.
 func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
 	for !p.holds(at.Parent) {
@@ -103,8 +105,8 @@ func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	r.put(at)
 }
 
-// cycle returns the pages of the cycle to which a page leads, in sorted order. If the page leads to the root, it and
-// all its ancestors become rooted.
+// cycle returns the pages of the cycle to which the ancestors of a page lead, in sorted order. If they lead to the
+// root, cycle returns nil, and the page and all of its ancestors become rooted.
 func (p *pages) cycle(start string, rooted map[string]bool) []string {
 	way := map[string]bool{}
 	for id := start; !rooted[id]; {
@@ -131,7 +133,8 @@ func (p *pages) around(start string) []string {
 	return list
 }
 
-// fit moves each page that the tree does not allow at its place up to the closest page that may have it.
+// fit moves each page that the tree does not allow at its place. The page goes below the closest ancestor that may have
+// it as a child, or to a chosen place.
 func (p *pages) fit() {
 	p.below = map[string][]string{}
 	for _, id := range p.order {
@@ -178,7 +181,8 @@ func versionIf(there bool, n tree.Node) any {
 	return placeOf(n)
 }
 
-// allows does the same as fits for a parent that a choice names. The parent must exist, and must not be below the page.
+// allows is like fits, for a parent from a choice. It also returns false if the parent does not exist or is below the
+// page.
 func (p *pages) allows(r *row, parent string) bool {
 	for id := parent; id != ""; {
 		n, ok := p.page(id)
@@ -202,14 +206,14 @@ func (p *pages) fits(r *row, parent string) bool {
 	if p.in.MaxDepth == 0 || depth > p.in.MaxDepth {
 		return p.in.MaxDepth == 0
 	}
-	// A page at its old depth or above stays within the bound, with its descendants.
+	// If the page is not deeper than on a side, its descendants are not too deep either.
 	if r.inOurs && depth <= p.depth(r.id, p.in.Ours.Page) || r.inTheirs && depth <= p.depth(r.id, p.in.Theirs.Page) {
 		return true
 	}
 	return depth+p.height(r.id, p.in.MaxDepth) <= p.in.MaxDepth
 }
 
-// depth counts the levels down to a page, 1 at the root.
+// depth returns the depth of a page. A page at the root has the depth 1.
 func (p *pages) depth(id string, page func(id string) (tree.Node, bool)) int {
 	depth := 0
 	for id != "" {
@@ -246,7 +250,8 @@ func (p *pages) children(parent string) []tree.Node {
 	return list
 }
 
-// slugs makes the paths unique. A page that theirs added, moved or renamed gets a new slug if ours has the path.
+// slugs makes the paths unique. A page that theirs added, moved or renamed gets a new slug if ours already has a page
+// at the same path.
 func (p *pages) slugs() {
 	taken := map[string]map[string]string{}
 	for _, id := range p.order {
@@ -271,7 +276,7 @@ func (r *row) incoming() bool {
 		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)
 }
 
-// slugsBelow returns the slugs of the pages of ours below a page.
+// slugsBelow returns the slugs of a page's children, except incoming children, with their ids.
 func (p *pages) slugsBelow(parent string) map[string]string {
 	slugs := map[string]string{}
 	for _, n := range p.children(parent) {
@@ -307,7 +312,7 @@ func (p *pages) clash(r *row, holder string, siblings map[string]string) {
 	r.node.Slug = freeSlug(r.node.Slug, siblings)
 }
 
-// freeSlug appends the lowest number that makes the slug unique.
+// freeSlug returns the slug if it is not taken. Otherwise it appends the lowest number that makes the slug unique.
 func freeSlug(slug string, taken map[string]string) string {
 	free := slug
 	for n := 1; ; n++ {
@@ -322,8 +327,8 @@ func freeSlug(slug string, taken map[string]string) string {
 	}
 }
 
-// reopen reopens conflicts whose chosen value is missing in the result. Either the tree does not allow the value, or
-// another choice contradicts it.
+// reopen removes the choice from conflicts whose chosen value is missing in the result. Either the tree does not allow
+// the value, or another choice contradicts it.
 func (p *pages) reopen() {
 	for i := range p.conflicts.list {
 		c := &p.conflicts.list[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is a side of a merge as a map. It counts its calls.
+// space is a side of a merge, with the pages in a map. It counts the calls of its methods.
 type space struct {
 	rows  map[string]tree.Node
 	below map[string][]tree.Node
@@ -44,7 +44,7 @@ func (s *space) Children(parent string) []tree.Node {
 	return s.below[parent]
 }
 
-// library holds documents by their hash.
+// library has documents by hash.
 type library map[string]schema.Document
 
 func (l library) load(hash string) (schema.Document, error) {
@@ -188,7 +188,7 @@ func (g gardener) pick(rows map[string]tree.Node) string {
 	return rapid.SampledFrom(list).Draw(g.t, g.name)
 }
 
-// step tries one edit and undoes it if it is not allowed.
+// step tries one edit. If the edit is not allowed, step returns the tree without it.
 func (g gardener) step(rows map[string]tree.Node) map[string]tree.Node {
 	next := maps.Clone(rows)
 	id := g.pick(next)
@@ -294,7 +294,7 @@ func TestPagesLoseNothing(t *testing.T) {
 	})
 }
 
-// accounted checks each change of one side. The change must be in the result, or in a conflict that names the page.
+// accounted checks that each change of a side is in the result, or that a conflict is about the changed page.
 func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found []Conflict) {
 	t.Helper()
 	named := map[string]bool{}
@@ -317,7 +317,7 @@ func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found
 		switch {
 		case named[id]:
 		case was && !is && kept:
-			// A deleted page stays if somebody edited a page of its tree.
+			// A deleted page stays if the other side edited this page or a page below it.
 			if !slices.ContainsFunc(found, func(c Conflict) bool { return c.Kind == KindDelete }) {
 				t.Fatalf("%s was deleted%s", id, pagesText(base, side, other, merged, found))
 			}
@@ -327,7 +327,7 @@ func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found
 		default:
 			for _, f := range append(pageFields[:len(pageFields):len(pageFields)], documentField) {
 				if f.name == FieldDocument && o.Document != b.Document {
-					continue // Merged by block.
+					continue // documents are merged by block
 				}
 				if was && !equal(f.get(&n), f.get(&b)) && !equal(f.get(&m), f.get(&n)) && !named[id+" "+f.name] {
 					t.Fatalf("%s of %s is lost%s", f.name, id, pagesText(base, side, other, merged, found))
@@ -377,7 +377,8 @@ func chooseTheirs(t *rapid.T, docs library, base, ours, theirs map[string]tree.N
 	t.Fatalf("conflicts come back%s", pagesText(base, ours, theirs, merged, found))
 }
 
-// TestDisjointRequests: requests that work below different pages never conflict, and all orders of merging them converge.
+// TestDisjointRequests: change requests that edit the pages below different pages never conflict, and every order of
+// merging gives the same result.
 func TestDisjointRequests(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -412,7 +413,7 @@ func TestDisjointRequests(t *testing.T) {
 	})
 }
 
-// TestPagesReadsWhatChanged merges small changes into a space of 10,000 pages.
+// TestPagesReadsWhatChanged merges small changes into a space of 10,000 pages, and checks that few pages are read.
 func TestPagesReadsWhatChanged(t *testing.T) {
 	t.Parallel()
 	base, docs := map[string]tree.Node{}, library{}
@@ -476,7 +477,7 @@ func TestChoicesOfPages(t *testing.T) {
 		choice             string // TakeValue, if the conflict offers it
 		value              string
 		got                func(rows map[string]tree.Node) string
-		want               [4]string // nothing chosen, ours, theirs, value
+		want               [4]string // results without a choice, and for the choices ours, theirs and value
 	}{
 		"title": {
 			rows(a), rows(titled(a, "O")), rows(titled(a, "T")), KindEdit, "a", TakeValue, `"V"`,
@@ -547,7 +548,8 @@ func TestChoicesOfPages(t *testing.T) {
 }
 
 // TestCycleBesideADeletion: ours put page a below p, and b below a. Theirs deleted p and left a below b. Without p, a
-// would be below b and b below a. However the cycle is resolved, no page remains below the deleted page.
+// would be below b, and b would be below a. For each resolution of this cycle, no page may remain below the deleted
+// page.
 func TestCycleBesideADeletion(t *testing.T) {
 	t.Parallel()
 	base, ours, theirs := rows(page("p", ""), page("b", ""), page("a", "b")), rows(page("p", ""), page("a", "p"), page("b", "a")), rows(page("b", ""), page("a", "b"))
@@ -569,8 +571,8 @@ func TestCycleBesideADeletion(t *testing.T) {
 	}
 }
 
-// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes a second cycle, which leads back to the
-// first one. The merge finds the first conflict again, and lists it once.
+// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes a second cycle, and the resolution of the
+// second cycle makes the first cycle again. The merge finds the first conflict again, and lists it once.
 func TestChoicesAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	base := rows(page("a", ""), page("b", ""), page("c", ""))
@@ -658,7 +660,7 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 	return all
 }
 
-// TestBoundsOfPages: each side is within the bounds, but their merge is not.
+// TestBoundsOfPages: each side is within the bounds, but the merge of both sides would exceed them.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
 	// Ours moves c under b. Theirs moves x, with y below it, under c. Then y would be on the fifth level.
@@ -684,7 +686,7 @@ func TestBoundsOfPages(t *testing.T) {
 }
 
 // TestManyCycles merges a space in which each side has moved every page below a page that the other side moved. The
-// work is linear, because a broken cycle is not searched again. The short form has a quarter of the pages.
+// time must be linear: pages of a broken cycle are not visited again. The short form has a quarter of the pages.
 func TestManyCycles(t *testing.T) {
 	t.Parallel()
 	pairs := 20_000

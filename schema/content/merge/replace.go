@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// replacement decides about a block that one side deleted and replaced, and the other side changed. The replacement is
+// replacement handles a block that one side deleted and replaced, and that the other side changed. The replacement is
 // at the block's place, or elsewhere in the list with the same text. All these blocks form one conflict. It returns
 // false if the deleter did not replace the block.
 func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
@@ -73,8 +73,8 @@ func (m *merger) replacement(key string, deleter, other *side, whose string) boo
 	return true
 }
 
-// These are shares of an added block's words, and of its pairs of neighboring words. An added block restates a text if
-// the text contains these shares.
+// These are shares of an added block's words, and of its pairs of neighboring words. An added block repeats a text if
+// the text contains at least these shares.
 const (
 	restatedWords = nearWords
 	restatedPairs = 0.5
@@ -86,7 +86,7 @@ func (m *merger) restated(deleter, other *side, deleted, list []string) map[stri
 	if m.compared += len(list) + len(deleted); len(list) == 0 || m.compared > maxNear {
 		return nil
 	}
-	// The deleter knew the text before the other side's edit.
+	// The added blocks may repeat the text before or after the other side's edit.
 	before, after := newPassage(), newPassage()
 	for _, key := range deleted {
 		before.add(m.base.blocks[key].node)
@@ -101,7 +101,7 @@ func (m *merger) restated(deleter, other *side, deleted, list []string) map[stri
 	return found
 }
 
-// keep records deleted blocks that stay.
+// keep records the text of blocks that stay although the deleter deleted them.
 func (m *merger) keep(deleter, other *side, list ...string) {
 	if m.kept[deleter] == nil {
 		m.kept[deleter] = newPassage()
@@ -111,8 +111,8 @@ func (m *merger) keep(deleter, other *side, list ...string) {
 	}
 }
 
-// repeats reports whether a side's edit of a block repeats a text that this side deleted elsewhere, but that stays
-// there. It compares most of the block, or a line of the block.
+// repeats reports whether a side's edit of a block repeats a text that this side deleted elsewhere, but that the result
+// still has there. The edit repeats the text if the text contains most of the block, or one line of the block.
 func (m *merger) repeats(s, other *side, key string) bool {
 	kept, is := m.kept[s], s.blocks[key].node
 	if kept == nil || !holdsText(is) {
@@ -150,7 +150,7 @@ func (p *passage) add(n *schema.Node) {
 	}
 }
 
-// linesOf lists the lines of a block that are not short.
+// linesOf lists the lines of a block that have at least fewestWords words.
 func linesOf(n *schema.Node) (list []string) {
 	for line := range strings.Lines(plain(n)) {
 		if words, _ := wordsOf(line, fewestWords); len(words) == fewestWords {
@@ -160,7 +160,7 @@ func linesOf(n *schema.Node) (list []string) {
 	return list
 }
 
-// says reports whether most of a block is in the passage.
+// says reports whether the passage contains most of a block's text.
 func (p *passage) says(n *schema.Node) bool {
 	block := newPassage()
 	block.add(n)
@@ -170,7 +170,7 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap returns the number of elements of a list that another list also has, and the length of the list.
+// overlap returns the number of elements of the list `of` that the list `in` also has, and the length of `of`.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

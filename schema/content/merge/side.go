@@ -11,8 +11,8 @@ import (
 // spot is a list of blocks: the children of a block, or the blocks in one of its fragments. The zero spot is the list
 // of the document.
 type spot struct {
-	parent string // the key of the block
-	slot   string // the name of the fragment, "" for the children
+	parent string // key of the block
+	slot   string // name of the fragment; "" for the children
 }
 
 func (at spot) compare(other spot) int {
@@ -36,7 +36,7 @@ type block struct {
 type side struct {
 	blocks map[string]*block
 	lists  map[spot][]string
-	// broken means that a block has no unique key, which cannot happen in a checked document.
+	// broken is true if a block has no unique key, which cannot happen in a checked document.
 	broken bool
 }
 
@@ -97,7 +97,7 @@ func ownOf(n *schema.Node) schema.Node {
 	return own
 }
 
-// below visits the keys in the lists directly below a block.
+// below visits the keys of a block's children, including the blocks in its fragments.
 func (s *side) below(key string, visit func(key string)) {
 	for _, slot := range s.blocks[key].slots {
 		for _, child := range s.lists[spot{key, slot}] {
@@ -120,7 +120,7 @@ func (s *side) version(key string) any {
 	return &n
 }
 
-// textVersion is a version without the blocks below.
+// textVersion returns the same as version, but without the blocks below the block.
 func (s *side) textVersion(key string) any {
 	b := s.blocks[key]
 	if b == nil {

@@ -11,21 +11,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// While a document is merged, the records of a table are blocks below the table. They are inserted, deleted, moved and
-// edited like blocks. The fragments of a record's cells belong to the record.
+// While a document is merged, the records of a table are blocks below the table. So records are inserted, deleted,
+// moved and edited as blocks are. The fragments of a record's cells belong to the record.
 const (
 	typeTable = "table"
 	typeRow   = "table-row"
 	// rowSeparator separates the table's key from the record's id. Keys and ids do not contain it.
 	rowSeparator = "/"
-	// orderIndex is in a record's meta while records are blocks. The list of blocks has the order of the records.
+	// orderIndex is the member of a record that determines its place. While records are blocks, it is in the record's
+	// meta. The list of blocks has the order of the records.
 	orderIndex = "orderIndex"
-	// foreign is the prefix of a key. It is used for a block that theirs added, if ours has the same key on another
-	// block.
+	// foreign is the prefix of the key of a block that theirs added, if ours has another block with the same key.
 	foreign = "~"
 )
 
-// expand returns the blocks with the records of tables as blocks. The key of each block is set.
+// expand returns the blocks with the records of tables as blocks. Each block must have a key.
 func expand(nodes []schema.Node) []schema.Node {
 	for i := range nodes {
 		n := &nodes[i]
@@ -76,7 +76,7 @@ func expandTable(n *schema.Node) {
 	delete(n.Data, "records")
 }
 
-// collapse is the reverse of expand, for one block and all blocks below it.
+// collapse is the reverse of expand, for a block and all of its descendants.
 func collapse(n schema.Node) schema.Node {
 	n.Key = strings.TrimLeft(n.Key, foreign)
 	if n.Type == typeTable {
@@ -151,7 +151,7 @@ func unused(name string, used func(name string) bool) string {
 	return free
 }
 
-// rowVersion shows a record as a table of one row.
+// rowVersion returns a record as a table with one row.
 func (s *side) rowVersion(b *block) any {
 	n := *s.blocks[b.place.parent].node
 	n.Nodes = []schema.Node{*b.node}

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestNothingIsSaidTwice draws texts that both sides add to a list. The texts are equal or near-equal, and at one place
-// or at two places. A text is a new block, replaces another text, or replaces a block that the other side edited. With
-// any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
+// TestNothingIsSaidTwice draws texts that both sides add to a list. The texts are equal or near-equal, at one place or
+// at different places. A text is a new block, replaces another text, or replaces a block that the other side edited.
+// With any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +65,7 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	})
 }
 
-// sayBoth puts the same text into the same list of both drafts.
+// sayBoth puts a text into a list of both drafts.
 func sayBoth(writers [2]writer, drafts *[2]schema.Document) {
 	w := writers[0]
 	mine, other := map[string]listAt{}, map[string]listAt{}
@@ -146,7 +146,7 @@ func saidBy(n *schema.Node) (text string) {
 	return text
 }
 
-// keyedLists returns the lists of a document by the keys of their blocks.
+// keyedLists adds the lists of a document to `lists`, by the key of the block that contains the list.
 func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listAt) {
 	lists[key] = listAt{nodes, parent}
 	for i := range *nodes {

@@ -9,14 +9,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the minimum length of a text that counts as the same text at any place. Shorter texts, such as a
-// bracket or a rule, can only be twins at one place.
+// fewestWords is the least number of words of a text that can be a twin at any place of a list. Blocks with shorter
+// texts, such as a bracket or a rule, can be twins only at the same place.
 const fewestWords = 4
 
-// unite makes twins of the equal blocks that both sides added to a list in the same order. Twins have one key, from
-// ours. An edited block that is equal counts as added. A block of base also counts as added if it is on different sides
-// of such twins, for example a rule of dashes in a code block. An edit may keep none of the words of its block in base.
-// If it is near-equal to an added block of the other side, it becomes a separate block.
+// unite makes twins of the equal blocks that both sides added to a list in the same order. Twins have one key, the key
+// of the block of ours. A block that a side edited is treated as added if its text equals a block of the other side. A
+// block of base is also treated as added if it is before twins on one side and after them on the other side, for
+// example a rule of dashes in a code block. An edit may replace all words of a block of base. If the result is
+// near-equal to an added block of the other side, it becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false
@@ -37,8 +38,8 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts names the blocks of ours, and others names the blocks of theirs. A block that may be a twin is named by its
-	// text, any other block by its key.
+	// texts has a name for each block of ours, and others has a name for each block of theirs. The name of a block that
+	// may be a twin is its text. The name of any other block is its key.
 	texts, others []string
 }
 
@@ -121,7 +122,8 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 	return found
 }
 
-// written returns the texts of a side's added blocks, and its edited texts that are not short, by their keys.
+// written returns, by key, the texts of the blocks that a side added. It also returns the texts of blocks that the side
+// edited, except short texts.
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {
@@ -132,8 +134,8 @@ func (p *pairing) written(s *side, list []string) map[string]string {
 	return texts
 }
 
-// names returns names for the blocks of a list. If the other side wrote the text of an edit at another place, the edit
-// is named by its text.
+// names returns names for the blocks of a list. The name of an edited block is its text if the other side wrote the
+// same text in another block.
 func (p *pairing) names(list []string, written, other map[string]string) []string {
 	elsewhere := map[string]bool{}
 	for _, text := range other {
@@ -163,7 +165,7 @@ func (p *pairing) said(s *side, key string) string {
 	return rowSeparator + string(hash[:])
 }
 
-// edit reports whether a side changed a block of base into a text.
+// edit reports whether a side changed the text of a block of base.
 func (p *pairing) edit(s *side, key string) bool {
 	was, is := p.base.blocks[key], s.blocks[key]
 	if was == nil {
@@ -190,7 +192,7 @@ func textOfBlock(n *schema.Node) *schema.Node {
 	return nil
 }
 
-// rename gives new keys to a text of base and to the block around it.
+// rename gives new keys to a block of base and to the block in it that has its text.
 func (p *pairing) rename(n *schema.Node, prefix string) {
 	for _, block := range []*schema.Node{textOfBlock(n), n} {
 		if p.base.blocks[block.Key] != nil {
@@ -199,9 +201,9 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release finds blocks of base that are on different sides of twins, and whose text in theirs equals the text of a
-// block that ours added. It names these blocks by their text instead of their key, so that they can become twins. It
-// returns true if there are such blocks.
+// release finds blocks of base that are before twins on one side and after them on the other side. Their text in theirs
+// must also equal the text of a block that ours added. It names these blocks by their text instead of their key, so
+// that they can become twins. It returns true if there are such blocks.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {
@@ -222,7 +224,7 @@ func (p *pairing) release(pairs []int) (released bool) {
 	return released
 }
 
-// cross pairs the remaining equal texts, except short ones. The sides have put these texts at different places.
+// cross pairs the remaining equal texts, which the sides have put at different places. It does not pair short texts.
 func (p *pairing) cross(pairs []int) {
 	taken := map[int]bool{}
 	for _, j := range pairs {
@@ -242,7 +244,7 @@ func (p *pairing) cross(pairs []int) {
 	}
 }
 
-// discard removes the pairs of short texts that are not at one place.
+// discard removes the pairs of short texts that are at different places of the list.
 func (p *pairing) discard(pairs []int) {
 	partners := map[int]bool{}
 	twins := func(i int) bool {
@@ -266,7 +268,8 @@ func (p *pairing) discard(pairs []int) {
 		base: p.base.lists[p.at],
 		ours: rest(p.ours, twins), theirs: rest(p.theirs, func(j int) bool { return partners[j] }),
 	}.anchor()
-	before := func(list []string) []int { // It returns the number of anchors before each block.
+	// before returns the number of anchors before each block.
+	before := func(list []string) []int {
 		counts, n := make([]int, len(list)), 0
 		for i, key := range list {
 			counts[i] = n

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// token is a word, the text between words, or an inline. It is compared with its marks.
+// token is a word, the text between words, or an inline. Tokens are equal only if their marks are equal too.
 type token struct {
 	text   string
 	leaf   *schema.Leaf // the leaf that contains the text
@@ -18,8 +18,8 @@ type token struct {
 	word   bool
 }
 
-// maxWords bounds the parts of a side's text that a merge compares individually. Parts are words, and the characters
-// between words. Each part takes about 200 bytes. Longer texts are compared by runs of words.
+// maxWords bounds the parts of a side's text that a merge compares individually. The parts are the words, and the
+// characters between words. Each part needs about 200 bytes of memory. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
 // cutter cuts a text into parts. A part that is a word separates the text before the word from the text after it.
@@ -41,7 +41,7 @@ func isWord(part string) bool {
 	return class(first) != between || len(part) > utf8.UTFMax
 }
 
-// tokens cuts inlines. names has each token in a comparable form.
+// tokens cuts inlines. names has a text for each token. Tokens are equal if their texts are equal.
 func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -105,7 +105,8 @@ func eachPart(text string, visit func(part string, end int) bool) {
 	}
 }
 
-// count returns the number of the inlines' words, and of the parts between words. It counts no further than maxWords.
+// count returns the number of the inlines' words, and of the parts between words. In each text, it stops counting after
+// maxWords parts.
 func count(nodes []schema.Node) (n int) {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {
@@ -115,7 +116,7 @@ func count(nodes []schema.Node) (n int) {
 	return n
 }
 
-// A run has leastRun to mostRun words.
+// These are the least and the largest number of parts of a run.
 const (
 	leastRun = 16
 	mostRun  = 256
@@ -141,13 +142,14 @@ func runs(text string) (parts []string) {
 	return parts
 }
 
-// hunk is a range of base that a side replaced.
+// hunk is a range of base that a side replaced. theirs is true if the side is theirs.
 type hunk struct {
 	from, to int
 	theirs   bool
 }
 
-// mergeWords merges inlines that both sides changed. ok is false if they changed the same words or words next to each other.
+// mergeWords merges inlines that both sides changed. ok is false if both sides changed the same words, or words next to
+// each other.
 func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
 	by := byWord
 	if max(count(base), count(ours), count(theirs)) > maxWords {
@@ -235,7 +237,7 @@ func hunksOf(pairs []int, length int, theirs bool) []hunk {
 	return list
 }
 
-// byPlace merges two sorted lists.
+// byPlace merges two sorted lists of hunks into one sorted list.
 func byPlace(a, b []hunk) []hunk {
 	var list []hunk
 	for len(a) > 0 && len(b) > 0 {

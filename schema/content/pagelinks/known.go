@@ -16,11 +16,11 @@ type Target struct{ Page, File string }
 
 // Known has the results of a caller's look-ups for one page's links.
 type Known struct {
-	// Pages are ids by the paths of pages in the space: see [Targets].
+	// Pages maps the paths of pages in the space to ids: see [Targets].
 	Pages map[string]string
-	// Once maps former paths of pages to ids. A link to such a path is shown as a reference and stored as written.
+	// Once maps former paths of pages to ids. A link to such a path is shown as a reference, but stored unchanged.
 	Once map[string]string
-	// Files are by the paths of files in the repository: see [FileTargets].
+	// Files maps the paths of files in the repository to their targets: see [FileTargets].
 	Files map[string]Target
 }
 
@@ -30,7 +30,8 @@ var readmes = []string{"README.md", "readme.md", "Readme.md"}
 // FileTargets lists the paths of files in the repository that the references of a page may lead to.
 func FileTargets(d schema.Document, from Page) []string { return targets(d, from, filesOf) }
 
-// filesOf lists the paths that a reference may mean, the likeliest first. Includes may be relative to the root.
+// filesOf lists the paths that a reference may mean, the likeliest first. The path of a reusable content may also be
+// relative to the root.
 func filesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	if from.File == "" {
 		return nil, ""
@@ -70,8 +71,8 @@ func pathOf(ref map[string]any) string {
 	return link
 }
 
-// means returns the reference for a page's link. It returns nil if ref is not a link by path, or if its target is
-// unknown.
+// means returns the reference to the target of a page's link. It returns nil if ref is not a link by path, or if its
+// target is unknown.
 func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if named, ok := named(ref); ok {
 		return named
@@ -96,7 +97,7 @@ func (k Known) means(ref map[string]any, from Page) map[string]any {
 		}
 	}
 	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
-		return nil // the link leads out of the pages' files
+		return nil // The link leads out of the folder of the pages' files.
 	}
 	return pageAt(k.Pages, ref, from)
 }
@@ -119,18 +120,18 @@ func (k Known) Resolve(d schema.Document, from Page) schema.Document {
 	})
 }
 
-// forms has the references of a document that have the same meaning, in their order.
+// forms has the references of a document that have the same meaning, in the order of the document.
 type forms struct {
 	list []map[string]any
-	keys map[string]bool // of the list
+	keys map[string]bool // the keys of the references in list
 	next int
 	// count is the number of references of the other document with the same target.
 	count int
 }
 
-// AsIn returns the document with references in the forms of another document, if both forms have the same target. For
-// example, an anchor of the page itself may be written with or without the page. If the other document has several
-// references to a target, their forms are used in order. AsIn does not change the given documents.
+// AsIn returns the document with its references written as in another document, if that document has a reference with
+// the same target. For example, an anchor of the page itself may be written with or without the page. If the other
+// document has several references to a target, their forms are used in order. AsIn does not change the given documents.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	all := map[string]*forms{}
 	k.each(other, from, func(key string, ref map[string]any) {
@@ -158,7 +159,8 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 			at = f.next
 			f.next++
 		} else if f.keys[keyOf(ref)] {
-			return nil // References were added or removed, so their order has no meaning.
+			// The documents have different numbers of references to the target, so the order says nothing.
+			return nil
 		}
 		if keyOf(f.list[at]) == keyOf(ref) {
 			return nil
@@ -175,8 +177,8 @@ func (k Known) each(d schema.Document, from Page, visit func(key string, ref map
 	})
 }
 
-// key identifies the meaning of a reference. For a link that leads out of the pages' files, or to a page's former path,
-// it identifies the form.
+// key identifies the meaning of a reference. For a link that leads out of the folder of the pages' files, it identifies
+// only the form of the link.
 func (k Known) key(ref map[string]any, from Page) string {
 	if means := k.means(ref, from); means != nil {
 		return keyOf(means)
@@ -189,7 +191,7 @@ func (k Known) key(ref map[string]any, from Page) string {
 	return keyOf(ref)
 }
 
-// pageAt returns a reference to the page at the path of a link; nil if there is no such page.
+// pageAt returns a reference to the page at the path of a link. It returns nil if there is no such page.
 func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any {
 	candidates, fragment := candidatesOf(ref, from)
 	for _, candidate := range candidates {
@@ -203,7 +205,7 @@ func pageAt(ids map[string]string, ref map[string]any, from Page) map[string]any
 func keyOf(ref map[string]any) string {
 	text, err := json.Marshal(ref, json.Deterministic(true))
 	if err != nil {
-		return "" // The value was decoded from JSON.
+		return "" // cannot happen, because the value was decoded from JSON
 	}
 	return string(text)
 }
@@ -222,7 +224,7 @@ func HasPaths(documents ...schema.Document) bool {
 	found := false
 	for _, d := range documents {
 		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-			// Any folder is sufficient, as long as the link does not lead out of it.
+			// Try the link in a folder that is deep enough, so that the link does not lead out of it.
 			_, _, relative := content.RelativeTarget(
 				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
 				pathOf(ref),

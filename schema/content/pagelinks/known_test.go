@@ -108,7 +108,7 @@ func TestAsIn(t *testing.T) {
 	}
 }
 
-// TestResolvable finds documents with more relative links than are looked up.
+// TestResolvable checks that documents with too many relative links are recognized.
 func TestResolvable(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

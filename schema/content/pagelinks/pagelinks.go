@@ -1,7 +1,7 @@
 // Package pagelinks resolves the links between the pages of one revision. In files, a link has the form [like
-// this](install.md#linux). Readers of documents need the id of the page instead. Readers of Markdown need a path
-// relative to the page, or an address with the id, which stays valid when pages move. The package does no I/O, because
-// the caller looks up paths and ids.
+// this](install.md#linux). A client that reads documents needs the id of the target page instead. A client that reads
+// Markdown needs a path relative to the page, or an address with the target's id, which stays valid when pages move.
+// The package does no I/O, because the caller looks up paths and ids.
 package pagelinks
 
 import (
@@ -15,22 +15,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// maxTargets bounds the look-ups for one document, with up to four for each link. Further links do not change.
+// maxTargets bounds the paths that the caller looks up for one document. A link needs up to four paths. Links beyond
+// the limit stay unchanged.
 const maxTargets = 4000
 
 // Page is the page to which a document belongs. A new page has no id yet.
 type Page struct {
 	ID, Path string
 	// File is the path of the page's file in the space's repository. For a page without a file, it is the path that the
-	// next export writes. It is "" without a repository. Root is the folder of the content there, with a slash at its
-	// end, or "".
+	// next export writes. File is "" if the space has no repository. Root is the folder of the content in the
+	// repository, with a slash at its end, or "".
 	File, Root string
 }
 
 // Targets lists the paths of pages that the relative links of a page may lead to.
 func Targets(d schema.Document, from Page) []string { return targets(d, from, candidatesOf) }
 
-// targets lists the candidates of all references, each once.
+// targets lists the candidates of all references, without duplicates.
 func targets(
 	d schema.Document, from Page, of func(ref map[string]any, from Page) (candidates []string, fragment string),
 ) []string {
@@ -121,7 +122,8 @@ func relative(d schema.Document, from Page, at string, files map[string]string) 
 	})
 }
 
-// pageOf returns the page to which a reference in the same space leads; "" is the page itself.
+// pageOf returns the page to which a reference in the same space leads. The id is "" if the reference leads to the page
+// that contains it.
 func pageOf(ref map[string]any) (id string, ok bool) {
 	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
 		return "", false
@@ -143,8 +145,9 @@ func ownAnchor(ref map[string]any) (string, bool) {
 	return anchor, own && anchor != ""
 }
 
-// candidatesOf lists the paths of pages that a relative link may mean. The most likely path comes first. The page may
-// be a file in the folder of its parent page, or a folder. The name of a file may not be a slug yet.
+// candidatesOf lists the paths of pages that a relative link may mean. The most likely path comes first. The path in
+// the link may be the path of the page's file or of its folder. If the name in the path is not a slug, the slug of the
+// name is a candidate too.
 func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	link := linkOf(ref)
 	if link == "" {

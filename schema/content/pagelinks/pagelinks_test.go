@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// at are the pages of a revision.
+// at maps the paths of a revision's pages to ids.
 var at = map[string]string{
 	"guides": "p1", "guides/start": "p2", "guides/install": "p3", "api": "p4", "api/v1.2": "p5", "guides/start/deep": "p6", "getting-started": "p7",
 }
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestManyLinks bounds the number of links of one document that the caller looks up.
+// TestManyLinks checks the bound on the paths that a caller must look up for one document.
 func TestManyLinks(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

@@ -10,8 +10,8 @@ import (
 )
 
 // Stable returns the document with addresses in place of references to pages, anchors and spaces. An address contains
-// the id of its target. [ToPages] must have turned relative links into references before. Stable does not change the
-// given document.
+// the id of its target. The caller must first turn relative links into references with [ToPages]. Stable does not
+// change the given document.
 func Stable(d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		link := stableLink(ref)
@@ -42,7 +42,8 @@ func stableLink(ref map[string]any) string {
 	return ""
 }
 
-// named returns the reference for a stable address. An address with more text after the id was written by a user.
+// named returns the reference for a stable address. The second result is false if the address has more text after the
+// id, because then a user has written it.
 func named(ref map[string]any) (map[string]any, bool) {
 	found := map[string]any{}
 	rest := linkOf(ref)

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// TestStable: references written as addresses with ids are read as the same references. Other addresses stay.
+// TestStable: references that are written as addresses with ids are read as the same references. Other addresses stay.
 func TestStable(t *testing.T) {
 	t.Parallel()
 	from, p, s := Page{ID: schema.NewID(), Path: "guides/start"}, schema.NewID(), schema.NewID()

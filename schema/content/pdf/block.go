@@ -54,7 +54,8 @@ func (b *builder) blocks(nodes []schema.Node) []node {
 	return made
 }
 
-// snug shows a single paragraph without the space above and below it.
+// snug returns the nodes of blocks. If there is only one paragraph, it leaves out the space above and below the
+// paragraph.
 func (b *builder) snug(nodes []schema.Node) []node {
 	if len(nodes) == 1 && nodes[0].Type == "paragraph" {
 		made := append([]node{}, b.inlines(nodes[0].Nodes)...)
@@ -95,7 +96,7 @@ func (b *builder) block(n *schema.Node) node {
 
 func (b *builder) paragraph(n *schema.Node) node { return b.textBlock(n, letter) }
 
-// textBlock is a paragraph or a heading, with letters of a size.
+// textBlock makes the node of a paragraph or a heading. size is the size of its letters.
 func (b *builder) textBlock(n *schema.Node, size float64) node {
 	made := node{
 		Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)),
@@ -123,7 +124,8 @@ func (b *builder) heading(n *schema.Node, depth int) node {
 	return made
 }
 
-// label returns the label of an anchor. Links lead to the first of several equal anchors.
+// label returns the label of an anchor. If the page already has an equal anchor, it returns "", because links lead to
+// the first of them.
 func (b *builder) label(anchor string) string {
 	if anchor == "" {
 		return ""
@@ -137,7 +139,7 @@ func (b *builder) label(anchor string) string {
 	return labelOf(b.page, anchor)
 }
 
-// holding is a block that contains blocks.
+// holding makes the node of a block that contains blocks.
 func (b *builder) holding(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Dir: b.turn(firstText(n.Nodes))}
 	if content.HoldsText(n) {
@@ -184,11 +186,12 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
-	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1 // The line numbers also take some letters.
+	// Subtract one letter and the room of the line numbers.
+	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1
 	return made
 }
 
-// language returns the name at the beginning of the text after a fence, as in "rust,editable".
+// language returns the name at the beginning of the text after a fence, such as "rust" in "rust,editable".
 func language(info string) string {
 	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
 	if end < 0 {
@@ -219,14 +222,15 @@ func (b *builder) list(kind string, n *schema.Node) node {
 		}
 	}
 	if n.Type == "list-ordered" {
-		made.Kind = "ol" // The boxes of an ordered list's tasks are left out: its numbers are what texts refer to.
+		// Leave out the boxes of tasks in an ordered list, because texts refer to the numbers of its items.
+		made.Kind = "ol"
 	}
 	start := content.ListStart(n)
 	made.Tight, made.Number = &tight, &start
 	return made
 }
 
-// parts makes a node of a block whose children are parts instead of blocks.
+// parts makes the node of a block whose children are parts, such as the tabs of tabs.
 func (b *builder) parts(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Children: make([]node, len(n.Nodes))}
 	for i := range n.Nodes {
@@ -280,7 +284,7 @@ func captionless(nodes []schema.Node) bool {
 	return content.Plain(schema.Document{Nodes: nodes}) == ""
 }
 
-// maxWidth is more pixels than a sheet has.
+// maxWidth is the largest width of an image, in pixels. It is larger than the width of a sheet.
 const maxWidth = 5000
 
 // bounded returns 0 for an invalid size.
@@ -313,7 +317,7 @@ func (b *builder) tabs(n *schema.Node) node {
 	return made
 }
 
-// These are the narrowest and the widest share of a column, in percent.
+// These are the smallest and the largest share of the width that a column can have, in percent.
 const (
 	leastShare = 10
 	mostShare  = 90
@@ -341,7 +345,7 @@ func (b *builder) columns(n *schema.Node) node {
 	return made
 }
 
-// card is a block with the name of its target.
+// card turns a reference into a block that shows the name of the reference's target.
 func (b *builder) card(reference node) node {
 	name := ""
 	if len(reference.Children) > 0 {

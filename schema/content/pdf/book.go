@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Book is a source that has been measured, so that it can be rendered in parts. Package join joins them.
+// Book is a source that has been measured, so that it can be rendered in parts. Package join joins the parts to one
+// PDF.
 type Book struct {
 	source Source
 	pages  []measured
@@ -19,14 +20,14 @@ type measured struct {
 	blocks  []extent
 }
 
-// extent is a block's need of memory, notes and anchors.
+// extent has the memory that the renderer needs for a block, and its numbers of notes and anchors.
 type extent struct {
 	cost    int64
 	notes   int // number of notes at the foot of the sheets
 	anchors int // number of the page's anchors up to the end of this block
 }
 
-// Place is a place between two blocks. Block is the number of the page's blocks before it.
+// Place is a place between two blocks of a page. Block is the number of the page's blocks before the place.
 type Place struct{ Page, Block int }
 
 // Part is the content between two places of a book.
@@ -54,10 +55,10 @@ func Measure(s Source) (*Book, error) {
 	return made, nil
 }
 
-// Whole is the part that has all pages.
+// Whole returns the part that has all pages.
 func (b *Book) Whole() Part { return Part{To: Place{Page: len(b.pages)}} }
 
-// next is the place after a page.
+// next returns the place after a page.
 func next(page int) Place { return Place{Page: page + 1} }
 
 // each iterates over the pages of a part, with their blocks in the part.
@@ -89,9 +90,9 @@ func (b *Book) cost(p Part) int64 {
 	return cost
 }
 
-// Parts divides the book into parts. Each part probably needs at most `memory` bytes of the renderer. Parts begin at
-// pages of the first level, because these begin on a new sheet. A part begins elsewhere only if such a page, with the
-// pages below it, needs more memory.
+// Parts divides the book into parts. By estimate, the renderer needs at most `memory` bytes for each part. Parts begin
+// at pages of the first level, because these begin on a new sheet. A part begins at another place only if a page of the
+// first level, with the pages below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
@@ -102,7 +103,7 @@ func (b *Book) Halve(p Part) []Part {
 	return b.fill(nil, b.units(p), b.cost(p)/2)
 }
 
-// fill makes parts of units.
+// fill joins units to parts that need at most `most` bytes each. It divides a unit that needs more.
 func (b *Book) fill(made, units []Part, most int64) []Part {
 	open, sum := Part{}, int64(0)
 	flush := func() {
@@ -128,8 +129,8 @@ func (b *Book) fill(made, units []Part, most int64) []Part {
 	return made
 }
 
-// units divides a part. It prefers places that do not change the look. These are before pages of the first level, then
-// before any page, and then between the blocks of a page.
+// units divides a part at the places that change its look least. It divides before pages of the first level if there
+// are several. Otherwise it divides before every page, or between the blocks of a single page.
 func (b *Book) units(p Part) []Part {
 	last := p.To.Page
 	if p.To.Block == 0 {
@@ -169,20 +170,20 @@ func (b *Book) units(p Part) []Part {
 	return made
 }
 
-// PlaceOf returns the name of a page's place, to which bookmarks and links lead.
+// PlaceOf returns the name of a page's place. Bookmarks and links lead to this name.
 func PlaceOf(page int) string { return placeOf(page) }
 
-// partInfo is the layout's input about a part.
+// partInfo is the data about a part that the layout reads.
 type partInfo struct {
 	Front bool `json:"front"`
-	// Sheet is the number of the first sheet, and Notes is the number of notes before it.
+	// Sheet is the number of the first sheet, and Notes is the number of notes in the book before this part.
 	Sheet int `json:"sheet"`
 	Notes int `json:"notes"`
 	From  int `json:"from"`
 	To    int `json:"to"`
 	// Places are the names of the places in the part.
 	Places map[string]bool `json:"places"`
-	// Titles are the titles of all pages, in the front.
+	// Titles has the titles of all pages. It is set only for the front.
 	Titles []heading `json:"titles,omitempty"`
 }
 
@@ -206,8 +207,8 @@ func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	return b.files(Part{}, &about)
 }
 
-// Files yields the renderer's input for a part whose first sheet has that number, from 1. Only one page and one image
-// at a time are in memory.
+// Files yields the renderer's input for a part whose first sheet has the number `sheet`, counted from 1. Only one page
+// and one image at a time are in memory.
 func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	about := partInfo{Sheet: sheet, From: p.From.Page, To: p.From.Page, Places: map[string]bool{}}
 	for _, blocks := range b.each(Part{To: p.From}) {
@@ -229,7 +230,8 @@ func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	return b.files(p, &about)
 }
 
-// bounds are two block numbers of a page in a part: the first block, and the block after the last.
+// bounds returns the range of a page's blocks in a part: the index of the first block, and the index after the last
+// block.
 func (b *Book) bounds(p Part, page int) (from, to int) {
 	to = len(b.pages[page].blocks)
 	if page == p.From.Page {
@@ -241,7 +243,8 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf returns the first and the last anchor of a range of blocks, as indexes of the page's anchors.
+// anchorsOf returns the range of the page's anchors in a range of blocks: the index of the first anchor, and the index
+// after the last anchor.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

@@ -2,15 +2,15 @@ package pdf
 
 import "strings"
 
-// Costs are bytes of the renderer's memory.
+// These are estimates of the renderer's memory, in bytes.
 const (
 	costOfStart = 128 << 20
 	costOfPage  = 64 << 10
 	costOfNode  = 8 << 10
 	costOfCell  = 24 << 10
-	costOfLine  = 24 << 10 // of code
-	costOfByte  = 200      // of text
-	costOfCode  = 600      // a byte of code
+	costOfLine  = 24 << 10 // for a line of code
+	costOfByte  = 200      // for a byte of text
+	costOfCode  = 600      // for a byte of code, in addition to costOfByte
 )
 
 // costOf estimates how much memory the renderer needs for a block.
@@ -47,7 +47,7 @@ func rowsOf(n *node) [][]node {
 	return append([][]node{head}, n.Rows...)
 }
 
-// notesOf counts the notes at the foot of the sheets.
+// notesOf counts the notes of a node and its descendants, which are shown at the foot of the sheets.
 func notesOf(n *node) int {
 	notes := 0
 	if n.Kind == "note" {

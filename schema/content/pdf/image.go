@@ -4,20 +4,20 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/gif" // known to image.Decode
+	_ "image/gif" // image.Decode then reads GIF
 	"image/jpeg"
 	"image/png"
 	"math"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // known to image.Decode
+	_ "golang.org/x/image/webp" // image.Decode then reads WebP
 )
 
 // MaxImage bounds the bytes of an image.
 const MaxImage = 16 << 20
 
-// These are the limits of images. The renderer has all of them in memory together, in decoded form. If an image exceeds
-// a limit, its alternative text is shown.
+// These are the limits of images. The renderer has all images in memory at the same time, in decoded form. If an image
+// exceeds a limit, its alternative text is shown.
 const (
 	// maxPixels limits the pixels of an image that this process decodes.
 	maxPixels = 15 << 20
@@ -31,8 +31,8 @@ const (
 	svgStart = 4 << 10
 )
 
-// image names the file of a reference in the renderer's input. The name is generated, because the file may not be an
-// image.
+// image returns the name that the file of a reference has in the renderer's input, or "" if the reference has no file
+// of the space. The name is generated and has no extension, because the file may not be an image.
 func (b *builder) image(ref any) string {
 	r, _ := ref.(map[string]any)
 	id, _ := r["file"].(string)
@@ -48,7 +48,7 @@ func (b *builder) image(ref any) string {
 	return name
 }
 
-// sendImages yields the images that pages have named. The more images there are, the smaller they are.
+// sendImages yields the images that pages have named. If there are many images, each may have fewer pixels.
 func (w *writer) sendImages() {
 	most := min(largePixels, allPixels/max(1, len(w.wanted)))
 	size := 0

@@ -82,7 +82,7 @@ func leafNodes(leaf schema.Leaf) []node {
 	return made
 }
 
-// colorOf returns a color's name in the layout's palette; "" means the color of the surrounding text.
+// colorOf returns a color's name in the layout's palette. It returns "" for the color of the surrounding text.
 func colorOf(data schema.Data, member string) string {
 	if name := strings.TrimPrefix(content.Member(data, member), "$"); name != "default" {
 		return name
@@ -90,7 +90,8 @@ func colorOf(data schema.Data, member string) string {
 	return ""
 }
 
-// lead makes a node a link if the reference works in a PDF. Its target is a page of the PDF, or an absolute address.
+// lead makes a node a link if its reference works in a PDF: the target must be a page of the PDF, or an absolute
+// address.
 func (b *builder) lead(ref any, n node) node {
 	r, _ := ref.(map[string]any)
 	if _, elsewhere := r["space"]; elsewhere {
@@ -116,7 +117,7 @@ func (b *builder) lead(ref any, n node) node {
 	return n
 }
 
-// standalone are the schemes of links whose target does not depend on the link's place.
+// standalone has the schemes of links whose target does not depend on the page that contains the link.
 var standalone = []string{"http", "https", "mailto", "tel"}
 
 // reference returns a link with the name of its target.
@@ -124,8 +125,8 @@ func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName returns the visible text of a reference without text. It is the reference's title, or the title of the page
-// of the document.
+// refName returns the text to show for a reference that has no text of its own. It is the reference's title, or the
+// title of its target page in the PDF, or a word for the kind of the target.
 func (b *builder) refName(ref any) string {
 	if label := content.RefLabel(ref); label != "" {
 		return oneLine(label)

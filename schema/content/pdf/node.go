@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// node is a part of a document as the layout reads it: Kind is a row of its table `kinds`. Members that a kind does not have
-// are absent.
+// node is a part of a document as the layout reads it: Kind is the name of a row in the layout's table `kinds`. A
+// member is absent if nodes of the kind do not have it.
 type node struct {
 	Kind     string `json:"k,omitempty"`
 	Children []node `json:"c,omitzero"`
@@ -25,7 +25,7 @@ type node struct {
 	Align string  `json:"align,omitempty"`
 	Style string  `json:"style,omitempty"`
 	Tag   *string `json:"tag,omitzero"`
-	// A link leads to the page with this index, to one of its anchors, or to an address.
+	// Page, Anchor and To are the target of a link: the index of a page, an anchor on this page, or an address.
 	Page   *int   `json:"page,omitzero"`
 	Anchor string `json:"anchor,omitempty"`
 	To     string `json:"to,omitempty"`
@@ -51,8 +51,8 @@ type node struct {
 	Head     *bool     `json:"head,omitzero"`
 	Columns  []column  `json:"columns,omitempty"`
 	Rows     [][]node  `json:"rows,omitzero"`
-	// Words are the parts of Text that may be wider than their line. Long is set for a block with such words, and
-	// Narrow for a cell with such a block.
+	// Words are the parts of Text that may be wider than their line. Long is true for a block with such words. Narrow
+	// is true for a cell with such a block.
 	Words  []word `json:"words,omitempty"`
 	Long   bool   `json:"long,omitzero"`
 	Narrow bool   `json:"narrow,omitzero"`
@@ -67,8 +67,8 @@ const maxDepth = 10
 // builder turns documents into nodes.
 type builder struct {
 	Source
-	index    map[string]int // index of the pages in the document, by id
-	language string         // of the space
+	index    map[string]int // index of each page in the PDF, by id
+	language string         // language of the space
 	// These describe the current page.
 	page      int
 	lang, dir string
@@ -77,8 +77,8 @@ type builder struct {
 	anchors   []string
 	// These describe all pages.
 	images map[string]string // names in the renderer's input, by the file's id
-	wanted []string          // the files of images, in the order of their names
-	// formulas has the document's formulas as TeX, without duplicates. places has each formula's index in the list.
+	wanted []string          // ids of the files of images, in the order of their names
+	// formulas has the formulas as TeX, without duplicates. places has the index of each formula in this list.
 	formulas []string
 	places   map[string]int
 }
@@ -93,7 +93,7 @@ func newBuilder(s Source) *builder {
 	return b
 }
 
-// formula is mathematics. If the renderer cannot convert it, its TeX is shown.
+// formula makes the node of a formula. If the renderer cannot convert the formula, the layout shows its TeX.
 func (b *builder) formula(kind string, n *schema.Node) node {
 	tex := content.Label(n)
 	place, known := b.places[tex]
@@ -112,17 +112,17 @@ func (b *builder) begin(page int, d schema.Document) {
 	b.dir = directionOf(b.Pages[page].Title+sample, b.lang)
 }
 
-// forget forgets the images and the formulas of the pages.
+// forget removes the images and formulas of earlier pages from the builder.
 func (b *builder) forget() {
 	b.formulas, b.wanted = nil, nil
 	clear(b.places)
 	clear(b.images)
 }
 
-// defaultLanguage is the language of spaces without a language.
+// defaultLanguage is used for spaces without a language.
 const defaultLanguage = "en"
 
-// typesetLanguages are the languages whose codes differ in typst.
+// typesetLanguages maps the codes of languages to typst's codes, if these differ.
 var typesetLanguages = map[string]string{"": defaultLanguage, "pt-br": "pt", "no": "nb", "yue": "zh"}
 
 func languageOf(language string) string {
@@ -147,8 +147,8 @@ func sampleOf(title string, d schema.Document) string {
 	return b.String()[:min(b.Len(), sampleSize)]
 }
 
-// languageIn finds the language of a text, for scripts whose glyphs depend on the language. Equal ideographs look
-// different in Japanese, Korean and Chinese.
+// languageIn finds the language of a text in a script whose glyphs depend on the language: the same ideographs look
+// different in Japanese, Korean and Chinese. For other scripts it returns `otherwise`.
 func languageIn(sample, otherwise string) string {
 	var han, kana, hangul int
 	for _, r := range sample {
@@ -172,14 +172,14 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
-// scriptLanguages are the languages of a book in another script than the default's, by the words of its contents page.
+// scriptLanguages has, for some scripts, the language of the words on the cover and the contents page.
 var scriptLanguages = []struct {
 	script   *unicode.RangeTable
 	language string
 }{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
 
-// bookLanguage returns the language of the cover and the contents. It is the language of the space. If the space has no
-// language, it is the language of most letters of the titles.
+// bookLanguage returns the language of the cover and the contents. This is the language of the space. If the space has
+// no language, the script of most letters in the titles determines it.
 func (b *builder) bookLanguage() string {
 	if b.Language != "" {
 		return b.language
@@ -214,8 +214,8 @@ const (
 
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
-// directionOf returns the direction of the first character that has one, as UAX #9 requires for a paragraph. If no
-// character has a direction, the text has the surrounding direction. around may also be a language.
+// directionOf returns the direction of the first character that has a direction, as UAX #9 requires for a paragraph. If
+// no character has a direction, it returns the surrounding direction. around is this direction, or a language.
 func directionOf(text, around string) string {
 	for _, r := range text {
 		properties, _ := bidi.LookupRune(r)
@@ -233,7 +233,7 @@ func directionOf(text, around string) string {
 	return leftToRight
 }
 
-// turn returns the direction of a block's text; "" if the page has the same direction.
+// turn returns the direction of a block's text. It returns "" if the page has the same direction.
 func (b *builder) turn(text string) string {
 	if dir := directionOf(text, b.dir); dir != b.dir {
 		return dir
@@ -241,7 +241,7 @@ func (b *builder) turn(text string) string {
 	return ""
 }
 
-// oneLine replaces line ends and characters that a PDF's strings cannot have.
+// oneLine replaces line breaks by spaces, and removes characters that strings of a PDF cannot have.
 func oneLine(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -254,8 +254,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// labelOf returns the name of an anchor's place on a page, like the layout.
+// labelOf returns the name of an anchor's place on a page. The layout makes the same name.
 func labelOf(page int, anchor string) string { return "a" + strconv.Itoa(page) + "-" + anchor }
 
-// placeOf returns the name of a page's place, like the layout.
+// placeOf returns the name of a page's place. The layout makes the same name.
 func placeOf(page int) string { return "p" + strconv.Itoa(page) }

@@ -62,7 +62,7 @@ func TestNothingOverflows(t *testing.T) {
 				strings.Repeat("| (abcdefghij) ", 10) + "|\n",
 		}, "\n\n"),
 	}
-	// Each case has a page with unique words. A separate page has a long title and a long description.
+	// Each case is a page with its own words. The first page is about a long title and a long description.
 	names := slices.Sorted(maps.Keys(cases))
 	partOf := func(i int) string { return "abcdefghi" + string(rune('k'+i)) }
 	documents := []schema.Document{read(t, "Text.")}
@@ -94,7 +94,7 @@ func TestNothingOverflows(t *testing.T) {
 	}
 }
 
-// overlapping reports letters of a sheet's line that are on each other.
+// overlapping reports letters of a line that overlap on a sheet.
 func overlapping(t *testing.T, sheet int, glyphs []reader.Text) {
 	t.Helper()
 	shown := slices.DeleteFunc(slices.Clone(glyphs), func(g reader.Text) bool { return strip(g.S) == "" })
@@ -111,7 +111,7 @@ func overlapping(t *testing.T, sheet int, glyphs []reader.Text) {
 	}
 }
 
-// strip removes blanks and the places where words may break.
+// strip removes white space, and the characters at which words may break.
 func strip(text string) string {
 	return strings.Join(
 		strings.Fields(strings.NewReplacer("\ufffd", "", "\u200b", "", "\u00ad", "", "\u2010", "").Replace(text)),

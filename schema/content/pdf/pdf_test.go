@@ -47,7 +47,7 @@ func picture(tb testing.TB) []byte {
 	return out.Bytes()
 }
 
-// nameOf names a page that is not in the document, and files.
+// nameOf returns the names of files, and of a page that is not in the PDF.
 func nameOf(ref map[string]any) string {
 	id, _ := ref["file"].(string)
 	_, elsewhere := ref["space"]
@@ -101,7 +101,8 @@ func files(tb testing.TB, s pdf.Source) map[string]string {
 	return all
 }
 
-// TestCases compares the input written for Markdown with testdata/golden.txt. The flag -update writes this file.
+// TestCases compares the renderer's input for Markdown with testdata/golden.txt. With the flag -update, the test writes
+// this file.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadFile("testdata/cases.txt")
@@ -142,7 +143,7 @@ func TestCases(t *testing.T) {
 
 var ours = regexp.MustCompile(`^(main\.typ|info\.json|formulas\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
 
-// checkInput finds users' text outside of JSON, and file names that are not ours.
+// checkInput fails if users' text is outside of JSON, or if a file has an unexpected name.
 func checkInput(tb testing.TB, made map[string]string) {
 	tb.Helper()
 	layout, err := os.ReadFile("main.typ")
@@ -162,7 +163,7 @@ func checkInput(tb testing.TB, made map[string]string) {
 	}
 }
 
-// FuzzFiles: texts of users always stay data. Equal pages give equal bytes.
+// FuzzFiles: users' texts are always data, and never markup. Equal pages give equal bytes.
 func FuzzFiles(f *testing.F) {
 	for _, list := range [][]struct{ In, Outline, Out string }{
 		contenttest.Markdown, contenttest.Dialect, contenttest.Foreign,
@@ -226,7 +227,7 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestEmojisAreShown uses both forms of emojis that the API accepts.
+// TestEmojisAreShown checks both forms of emojis that the API accepts: characters and codes.
 func TestEmojisAreShown(t *testing.T) {
 	t.Parallel()
 	s := source(t, read(t, "text"))
@@ -304,7 +305,7 @@ func TestFilesStop(t *testing.T) {
 	}
 }
 
-// TestDeepBlocks nests deeper than the renderer allows. All of the text is shown.
+// TestDeepBlocks nests blocks more deeply than the renderer allows, and checks that all text is shown.
 func TestDeepBlocks(t *testing.T) {
 	t.Parallel()
 	deepest := schema.Block("blockquote", schema.Block("paragraph", schema.Text("the deepest words")))
@@ -317,7 +318,7 @@ func TestDeepBlocks(t *testing.T) {
 	}
 }
 
-// TestLinksOfHosts: a link in a PDF has a scheme of the list, or leads nowhere.
+// TestLinksOfHosts: a link in a PDF has an allowed scheme, or no target.
 func TestLinksOfHosts(t *testing.T) {
 	t.Parallel()
 	for link, to := range map[string]string{

@@ -81,7 +81,8 @@ func TestRendered(t *testing.T) {
 			t.Errorf("the text has no %q", want)
 		}
 	}
-	// PDF readers return the glyphs of right-to-left scripts in the order of the page.
+	// The PDF library returns the glyphs of right-to-left scripts in the order in which they are on the page, from left
+	// to right.
 	for _, want := range []string{"שלום", "עולם"} {
 		if !strings.Contains(got, want) && !strings.Contains(got, reversed(want)) {
 			t.Errorf("the text has no %q", want)

@@ -17,7 +17,8 @@ const Main = "main.typ"
 //go:embed main.typ
 var layout []byte
 
-// Version changes when the same pages render differently, so that cached results of another version are not served.
+// Version is a part of the key of cached PDFs. Increase it if the same pages render differently, so that cached PDFs of
+// the previous version are not served.
 const Version = 7
 
 // Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
@@ -31,15 +32,15 @@ type Source struct {
 	Title, Emoji string
 	// Subtitle and Date are shown on the cover if they are not empty.
 	Subtitle, Date string
-	// Language is one of schema.Languages; "" if unknown.
+	// Language is one of schema.Languages, or "" if it is unknown.
 	Language string
 	// Pages are in reading order.
 	Pages []Page
-	// Document reads the text of a page by its index. Measure reads all pages once, and each rendering reads the
-	// pages of its part again. A result is dropped before the next call. References of a result have the titles of
-	// their targets.
+	// Document reads the text of a page by its index. Measure reads all pages once, and each rendering reads the pages
+	// of its part again. A result is no longer used when the next call begins. In a result, references have the titles
+	// of their targets.
 	Document func(i int) (schema.Document, error)
-	// Image reads a file of the space for an image. nil bytes mean a missing file.
+	// Image reads a file of the space that an image shows. It returns nil bytes if the file is missing.
 	Image func(id string) ([]byte, error)
 }
 
@@ -71,7 +72,7 @@ type info struct {
 	Lang     string     `json:"lang"`
 	Dir      string     `json:"dir"`
 	Pages    int        `json:"pages"`
-	Anchors  [][]string `json:"anchors"` // of each page
+	Anchors  [][]string `json:"anchors"` // the anchors of each page
 	Part     *partInfo  `json:"part,omitzero"`
 }
 
@@ -84,7 +85,7 @@ type sheet struct {
 	Lang        string `json:"lang"`
 	Dir         string `json:"dir"`
 	Blocks      []node `json:"c"`
-	// Continued means that the previous part has the title and the earlier blocks of this page.
+	// Continued is true if the previous part has the title and the earlier blocks of this page.
 	Continued bool `json:"continued,omitzero"`
 }
 
@@ -119,7 +120,7 @@ func (w *writer) sendJSON(name string, value any) {
 	w.send(name, text, err)
 }
 
-// page yields a page, and returns its anchors. cut, unless it is nil, leaves some of the document's blocks.
+// page yields a page, and returns its anchors. If cut is not nil, it removes blocks that do not belong to the part.
 func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) []string {
 	if w.ended {
 		return nil
@@ -162,7 +163,7 @@ func (w *writer) rest(anchors [][]string, part *partInfo) {
 	w.send(Main, layout, nil)
 }
 
-// emoji is an emoji that is given by its characters or their code.
+// emoji returns the characters of an emoji. text has these characters or their code.
 func (b *builder) emoji(text string) string {
 	if characters, ok := content.Emoji(text); ok {
 		text = characters
@@ -170,5 +171,5 @@ func (b *builder) emoji(text string) string {
 	return b.plain(text)
 }
 
-// plain is text on one line that can be shown.
+// plain returns a text as one line, without characters that cannot be shown.
 func (b *builder) plain(text string) string { return oneLine(content.Clean(text)) }

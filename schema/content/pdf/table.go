@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// column is a column of a table; its title is in Children.
+// column is a column of a table. Children has its title.
 type column struct {
 	Children []node  `json:"c"`
 	Dir      string  `json:"dir,omitempty"`
@@ -36,7 +36,7 @@ func init() { // The table is set in init, because the rows call the builder's m
 	}
 }
 
-// cellAligns has the alignment for each type of column. It applies to columns without an alignment.
+// cellAligns has the alignments of types of columns. They are used for columns without an alignment of their own.
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
@@ -120,7 +120,7 @@ func widen(columns []column) {
 	}
 }
 
-// sharesOf returns, for each column, the least fraction of the table's width that it gets.
+// sharesOf returns, for each column, the smallest fraction of the table's width that it can get.
 func sharesOf(columns []column) []float64 {
 	sum := 0.0
 	for _, c := range columns {
@@ -146,7 +146,8 @@ func (b *builder) inCell(share float64, show func() node) (made node) {
 	return made
 }
 
-// titleOf returns the title of a column. Reading Markdown puts a title with marks into a separate fragment.
+// titleOf returns the title of a column. marked is the fragment of the title, which a table that was read from Markdown
+// has for a title with marks.
 func (b *builder) titleOf(about map[string]any, marked []schema.Node) node {
 	title := oneLine(content.Member(about, "title"))
 	if title == "" {
@@ -190,7 +191,7 @@ func checkCell(_ *builder, _ map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: &box}}
 }
 
-// maxStars bounds a rating that is shown as stars.
+// maxStars is the largest maximum of a rating that is shown as stars. Other ratings are shown as numbers.
 const maxStars = 10
 
 func ratingCell(_ *builder, about map[string]any, value any) []node {
@@ -260,7 +261,7 @@ func (b *builder) filesCell(_ map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: text(strings.Join(names, ", "))}}
 }
 
-// plainOf joins the texts of rendered inlines and their children.
+// plainOf joins the texts of nodes and their children.
 func plainOf(nodes []node) string {
 	var all strings.Builder
 	for _, n := range nodes {

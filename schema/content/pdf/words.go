@@ -5,26 +5,28 @@ import (
 	"unicode/utf8"
 )
 
-// word is a part of a text that might be wider than its line. It has the first byte, the end, and the index of its word
-// in the block. A word with a mark or a link in it has parts in several nodes.
+// word is a part of a text that might be wider than its line. It has the index of the first byte, the index after the
+// last byte, and the index of the word in the block. If a mark or a link begins inside of a word, the word has parts in
+// several nodes.
 type word [3]int
 
-// The measures of the layout, in points. An estimate of a line's room is at most the real room. An estimate of a letter
-// is at least the letter's width. So the layout measures each word that is wider than its line.
+// The measures of the layout, in points. The estimated room of a line is at most its real room, and the estimated width
+// of a letter is at least its real width. So findWords finds each word that is wider than its line, and the layout
+// measures it.
 const (
 	roomOfSheet  = 470
-	roomOfBlock  = 30  // room that an enclosing block takes
+	roomOfBlock  = 30  // room that an enclosing block takes from a line
 	roomOfEdge   = 16  // width of the edges of a cell or a column
-	shareOfInner = 0.9 // fraction of the width that such an edge leaves in a cell
+	shareOfInner = 0.9 // fraction of the width that these edges leave in a cell
 	letter       = 10.5
-	letterCode   = 5.6 // the width of a letter in a block of code
+	letterCode   = 5.6 // the width of a letter in a code block
 	fewest       = 3
 )
 
-// headingLetters are the sizes of headings by their depth, from 1.
+// headingLetters has the sizes of letters in headings, by depth. The first depth is 1.
 var headingLetters = [maxHeading + 1]float64{letter, 15, 13.5, 12, letter, letter, letter}
 
-// letters returns a number of letters that surely fit into a line here.
+// letters returns a number of letters that certainly fit into a line at the present place.
 func (b *builder) letters(size float64) int {
 	room := roomOfSheet - roomOfBlock*float64(max(b.depth-1, 0))
 	if b.share > 0 {
@@ -33,7 +35,7 @@ func (b *builder) letters(size float64) int {
 	return max(fewest, int(room/size))
 }
 
-// within shows content within a fraction of the sheet's width.
+// within calls show for content that has a fraction of the present width, and then restores the width.
 func (b *builder) within(share float64, show func()) {
 	around := b.share
 	if around > 0 {
@@ -44,7 +46,7 @@ func (b *builder) within(share float64, show func()) {
 	b.share = around
 }
 
-// findWords records the words in inlines that may be wider than a line with room for `letters` letters.
+// findWords records the words in inlines that have more characters than `letters`, and reports whether there are any.
 func findWords(inlines []node, letters int) (found bool) {
 	f := finder{letters: letters}
 	f.walk(inlines)
@@ -52,7 +54,7 @@ func findWords(inlines []node, letters int) (found bool) {
 	return f.words > 0
 }
 
-// finder iterates over inlines in reading order.
+// finder finds long words while it iterates over inlines in reading order.
 type finder struct {
 	letters, words int
 	open           []part // parts of the current word
@@ -108,8 +110,8 @@ func (f *finder) end() {
 	f.open, f.length = f.open[:0], 0
 }
 
-// staysWhole reports whether lines do not break after a character that may stand without its neighbours. It is false in
-// scripts whose letters join, and in scripts that break everywhere.
+// staysWhole reports whether a line never breaks after a character, so that the character belongs to a long word. It
+// returns false for scripts whose letters join, and for scripts in which a line may break after each character.
 func staysWhole(r rune) bool {
 	const (
 		noBreakSpace, narrowSpace = '\u00a0', '\u202f'

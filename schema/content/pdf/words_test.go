@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// linesOf counts the lines of a rendered document, without blanks. It reports characters that are not in the source.
+// linesOf returns how often each line occurs in a rendered document. It removes white space from the lines.
 func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	t.Helper()
 	r := render(t, s)
@@ -30,7 +30,7 @@ func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	return lines
 }
 
-// whole counts how many times a word is within a single line.
+// whole counts how often a word is complete within a line.
 func whole(lines map[string]int, word string) int {
 	found := 0
 	for line, n := range lines {
@@ -39,7 +39,7 @@ func whole(lines map[string]int, word string) int {
 	return found
 }
 
-// longWords are shorter than a line, and longer than the text before them in the line.
+// longWords has words that are shorter than a line, but too long for the rest of a line after other text.
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",
@@ -86,7 +86,7 @@ func TestWordsStayWhole(t *testing.T) {
 	}
 }
 
-// TestCodeStaysWhole: a line of code breaks at its blanks, if each word fits.
+// TestCodeStaysWhole: a line of code breaks only at spaces, if each word fits into a line.
 func TestCodeStaysWhole(t *testing.T) {
 	t.Parallel()
 	code := "function revokeUserDecryptionDelegations(address delegate, address[] memory contractAddresses) " +

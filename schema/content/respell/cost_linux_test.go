@@ -44,8 +44,8 @@ func TestWordsCost(t *testing.T) {
 	}
 }
 
-// TestEndsCost gives texts of a quarter of the largest size the line ends of other texts. The other texts' lines are
-// all equal or all different.
+// TestEndsCost calls Ends for texts of a quarter of the largest size. The lines of a text are all equal or all
+// different.
 func TestEndsCost(t *testing.T) {
 	const size = schema.MaxPage / 4
 	var distinct strings.Builder

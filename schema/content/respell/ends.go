@@ -23,7 +23,7 @@ func Ends(original, edited string) string {
 		had[i] = content.Clean(line.text)
 	}
 	partners := diff.Match(names, had)
-	limits := make([]int, len(is)) // the old line that the next partner is
+	limits := make([]int, len(is)) // for each line, the index of the old line of the next partner
 	for i, limit := len(is)-1, len(old); i >= 0; i-- {
 		if partners[i] != diff.None {
 			limit = partners[i]
@@ -47,17 +47,18 @@ func Ends(original, edited string) string {
 			}
 		}
 		if i == len(is)-1 {
-			end = "" // the text after the last line feed has no line end
+			end = "" // the text after the last line feed has no line break
 		}
 		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
-			end = "\r" // A carriage return and a line feed would be the end of the same line.
+			// Otherwise a carriage return and a line feed would be read as one line break.
+			end = "\r"
 		}
 		b.WriteString(text + end)
 	}
 	return b.String()
 }
 
-// endedLine is a line with its end. The end is empty for the last line.
+// endedLine is a line and its line break. The line break of the last line is empty.
 type endedLine struct{ text, end string }
 
 func linesWithEnds(text string) (lines []endedLine) {

@@ -10,16 +10,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxBytes bounds the bytes of an edited part in which unchanged words keep their spelling. A longer part gets the
-// spelling of Write.
+// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, the result has the spelling of
+// markdown.Write.
 const maxBytes = 256 << 10
 
-// farthest bounds the number of words on each side in which the spelling of a new word is searched.
+// farthest is the number of words, before and after a new word, in which spell searches for the new word's spelling.
 const farthest = 256
 
 // Words returns `next`, the text of edited blocks, in the spelling of the source. before is the text of the source's
-// blocks in Write's spelling. Text that is in both before and next keeps the bytes of the source: line breaks, list
-// markers, escapes, entities and delimiters. The caller checks that the result reads as next.
+// blocks as markdown.Write writes it. Text that is in both before and next keeps the bytes of the source, such as line
+// breaks, list markers, escapes, entities and delimiters. The caller checks that the result reads as next.
 func Words(source, before, next string) string {
 	if len(source)+len(before)+len(next) > maxBytes {
 		return next
@@ -47,12 +47,13 @@ func Words(source, before, next string) string {
 // stretch is a range of words.
 type stretch struct{ from, to int }
 
-// respelling is a replacement of words by the words in next. old has the words in Write's spelling, and source has the
-// words in the source's spelling.
+// respelling is a replacement of words by the words in next. old is the range of the replaced words in Write's
+// spelling. source is their range in the source.
 type respelling struct{ old, source, next stretch }
 
-// edits returns the changes in order. toNext has the partners of the old words. In the source, a change covers the
-// partners of its old words. If these have no partners, it covers the words up to the nearest words with a partner.
+// edits returns the changes in order. toNext has, for each old word, the index of its partner in next. In the source, a
+// change covers the partners of its old words. If these have no partners, it covers the words up to the nearest words
+// with a partner.
 func (s speller) edits(toNext []int, length int) []respelling {
 	var list []respelling
 	next := 0
@@ -78,14 +79,15 @@ func (s speller) edits(toNext []int, length int) []respelling {
 	return list
 }
 
-// with returns the change that covers two.
+// with returns the change that covers both changes.
 func (e respelling) with(o respelling) respelling {
 	return respelling{e.old.with(o.old), e.source.with(o.source), e.next.with(o.next)}
 }
 
 func (s stretch) with(o stretch) stretch { return stretch{min(s.from, o.from), max(s.to, o.to)} }
 
-// slid moves a removal between equal words, so that it removes no line break of the source.
+// slid returns a removal of words, or an equal removal that begins a word earlier. It moves the removal if it would
+// otherwise remove a line break of the source.
 func (s speller) slid(e respelling, toNext []int) respelling {
 	if e.next.from < e.next.to || e.old.from == 0 || e.old.from == e.old.to {
 		return e
@@ -106,7 +108,7 @@ func (s speller) breaks(i int) bool {
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
 }
 
-// covering widens a change up to words with partners in the source. An insertion next to such a word is not widened.
+// covering widens a change up to words with partners in the source. It does not widen an insertion next to such a word.
 func (s speller) covering(e respelling, toNext []int) respelling {
 	partner := func(i int) bool { return i >= 0 && i < len(s.old) && s.toSource[i] != diff.None }
 	if e.old.from == e.old.to {
@@ -148,7 +150,7 @@ func (s speller) covering(e respelling, toNext []int) respelling {
 	return e
 }
 
-// word is a part of a text: letters, a space with its line breaks, a list marker, or another character.
+// word is a part of a text: letters, white space with line breaks, a list marker, or another character.
 type word struct {
 	text string
 	kind wordKind
@@ -159,14 +161,14 @@ type wordKind byte
 const (
 	wordText wordKind = iota
 	wordSpace
-	wordParagraph // a space with an empty line
-	wordItem      // the space before a marker
+	wordParagraph // white space with an empty line
+	wordItem      // white space before a list marker
 	wordBullet
 	wordNumber
 )
 
-// name is the key for comparing words. All spaces are equal, with or without a line break. Numbers of items are equal
-// in lists that repeat their numbers.
+// name returns a text by which words are compared. White space is equal with or without a line break. If ones is true,
+// all numbers of list items are equal, because the lists repeat their numbers.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:
@@ -199,7 +201,7 @@ func repeats(words []word) bool {
 	return false
 }
 
-// wordsOf splits a text. The parts in order are the text.
+// wordsOf splits a text into words. The words, in order, have all bytes of the text.
 func wordsOf(text string) []word {
 	var words []word
 	begin := true // whether the text ends at the beginning of a line, or with a marker there
@@ -224,7 +226,8 @@ func wordsOf(text string) []word {
 	return words
 }
 
-// markerLength returns the length of the list marker with which a text begins. It returns 0 without a marker.
+// markerLength returns the length of the list marker with which a text begins. It returns 0 if the text does not begin
+// with a marker.
 func markerLength(text string) int {
 	digits := 0
 	for digits < len(text) && digits < 9 && text[digits] >= '0' && text[digits] <= '9' {
@@ -244,12 +247,13 @@ func markerLength(text string) int {
 	return 0
 }
 
-// nextWord returns the space, the letters or the character that a text begins with.
+// nextWord returns the white space, the letters or the character at the beginning of a text.
 func nextWord(text string) (string, wordKind) {
 	rest := strings.TrimLeft(text, " \t\n")
 	for length := len(text) - len(rest); strings.Contains(text[:length], "\n") &&
 		strings.HasPrefix(rest, ">"); length = len(text) - len(rest) {
-		rest = strings.TrimLeft(rest[1:], " \t\n") // The marks of a quote continue in its next line.
+		// The markers of a quote at the start of the next line belong to the white space.
+		rest = strings.TrimLeft(rest[1:], " \t\n")
 	}
 	if space := text[:len(text)-len(rest)]; space != "" {
 		if strings.Count(space, "\n") > 1 {
@@ -267,7 +271,7 @@ func nextWord(text string) (string, wordKind) {
 	return text[:end], wordText
 }
 
-// joins reports whether a character is a part of a longer word. Characters of scripts without spaces are words.
+// joins reports whether a character is a part of a longer word. In scripts without spaces, each character is a word.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
 		!unicode.In(
@@ -282,15 +286,15 @@ func joins(r rune) bool {
 		)
 }
 
-// speller spells new words like equal words nearby in the source.
+// speller spells new words as equal words nearby in the source are spelled.
 type speller struct {
 	source, old []word
 	toSource    []int
 	ones        bool // whether lists of the source repeat their numbers
 }
 
-// spell returns the spelling of a new word at a place of the old text. A marker, or a space that breaks a line, is
-// spelled like the nearest marker or space of the source.
+// spell returns the spelling of a new word at a place of the old text. A marker, or a space that breaks a line, gets
+// the spelling of the nearest marker or space in the source.
 func (s speller) spell(w word, at int) string {
 	if w.kind == wordText || w.kind < wordBullet && !strings.Contains(w.text, "\n") {
 		return w.text

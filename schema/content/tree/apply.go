@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Attributes are the values that a change sets on a page. nil leaves a value unchanged. An empty text removes an
-// optional value.
+// Attributes are the values that a change sets on a page. A nil member leaves the value unchanged. An empty text
+// removes an optional value.
 type Attributes struct {
 	Title         *string
 	Slug          *string
@@ -22,7 +22,7 @@ type Attributes struct {
 	Hidden        *bool
 	NoIndex       *bool
 	NoRobotsIndex *bool
-	// Document is the hash of the new document, for document pages only.
+	// Document is the hash of the new document. Only pages of the kind document have one.
 	Document *string
 	// Target is the target of a link.
 	Target schema.Data
@@ -36,7 +36,7 @@ type Change interface {
 // Insert adds a page. Later changes in the same list can refer to it by Ref.
 type Insert struct {
 	Kind string
-	// Into is the parent; nil is the root.
+	// Into is the parent. nil means the root.
 	Into *string
 	// At is the position among the siblings. If it is nil or beyond the end, the page becomes the last sibling.
 	At  *int
@@ -63,7 +63,7 @@ type Revert struct {
 	To   Source
 }
 
-// Problem is the reason why a change cannot be applied. Text completes the sentence "<member> ...".
+// Problem is the reason why a change cannot be applied. Text completes a sentence that begins with Member.
 type Problem struct {
 	// Change is the index of the change.
 	Change int
@@ -79,14 +79,14 @@ func problem(member, text string) error { return &Problem{Member: member, Text: 
 type Changed struct {
 	Put  []Node
 	Gone []string
-	// Size is the resulting number of pages.
+	// Size is the number of pages after the changes.
 	Size int
 }
 
 // None reports whether no page changed.
 func (c Changed) None() bool { return len(c.Put) == 0 && len(c.Gone) == 0 }
 
-// Pages returns the ids of pages that were put or removed.
+// Pages returns the ids of pages that were added, changed or deleted.
 func (c Changed) Pages() []string {
 	ids := make([]string, len(c.Put), len(c.Put)+len(c.Gone))
 	for i, n := range c.Put {
@@ -95,9 +95,9 @@ func (c Changed) Pages() []string {
 	return append(ids, c.Gone...)
 }
 
-// Apply makes either all of the changes in the pages of a revision, or none of them. It reads only the affected pages.
-// Its error is a *Problem or the source's error. A page whose changes cancel out is not a changed page. Times are
-// ignored in this comparison.
+// Apply applies changes to the pages of a revision. If one change cannot be applied, Apply applies none. It reads only
+// the affected pages. Its error is a *Problem, or an error of the source. A page that is the same after the changes as
+// before, except for its times, is not in the result.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
@@ -117,7 +117,7 @@ func Apply(from Source, changes []Change, newID func() string, now time.Time) (C
 // Untitled is the title of a page that is inserted without one.
 const Untitled = "Untitled"
 
-// keptText is the reason why a page's document cannot change.
+// keptText returns the problem of a change of a document that cannot be edited.
 func keptText(kept string) string {
 	return "cannot change: " + kept + ". Change the file in the repository and import it"
 }
@@ -257,7 +257,7 @@ func (c Revert) apply(e *edit) error {
 	return problem("page", noSuchPage)
 }
 
-// revert restores a page's state, but keeps its current place.
+// revert restores the state that a page had in another revision. The page keeps its current place.
 func (e *edit) revert(page *entry, was Node) error {
 	if was.Kind != page.Kind {
 		return problem("page", "is of another kind there")
@@ -299,7 +299,7 @@ func (e *edit) restore(was Node, to Source) error {
 			into = &was.Parent
 		}
 	}
-	page := e.pages[was.ID] // the page is known if an earlier change deleted it
+	page := e.pages[was.ID] // an earlier change of the list may have deleted the page
 	if page == nil {
 		page = &entry{gone: true}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// A batch of changes reads each page once, and has the same result as single changes. The initial tree may have
-// siblings with equal positions, as after a merge of two sides.
+// TestBatches: a batch of changes reads each page only once, and has the same result as single changes. The initial
+// tree may have siblings with equal positions, as after a merge of two sides.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// edit is a revision during the application of changes: the pages that they have read and changed.
+// edit is the state of one call of Apply. It has the pages that the changes have read, added or changed.
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has the children of each page whose children were read, in their order. whole has the pages whose
-	// descendants were all read.
+	// children has the children of each page whose children were read, in order. whole has the pages whose descendants
+	// were all read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string
@@ -37,7 +37,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page returns the current page with this id; nil if it does not exist.
+// page returns the current page with this id. It returns nil if the page does not exist.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -116,8 +116,8 @@ func (e *edit) childrenOf(parent string) ([]string, error) {
 	return e.children[parent], nil
 }
 
-// readChildren notes the source's children, except children that earlier changes have taken away. No change can have
-// added any of them, because an addition reads the children first.
+// readChildren records the children that a page has in the source, except children that earlier changes have moved or
+// deleted. No earlier change can have added a child, because adding a child reads the children first.
 func (e *edit) readChildren(parent string, nodes []Node) {
 	slices.SortFunc(nodes, InOrder)
 	ids := make([]string, 0, len(nodes))
@@ -139,8 +139,8 @@ func without(ids []string, id string) []string {
 	return slices.DeleteFunc(slices.Clone(ids), func(other string) bool { return other == id })
 }
 
-// above returns the ids from a page up to the root, the page's own id first. The list is empty if the page does not
-// exist.
+// above returns the id of a page, and then the ids of its ancestors, from its parent to the root. The list is empty if
+// the page does not exist.
 func (e *edit) above(id string) ([]string, error) {
 	var ids []string
 	for id != "" {
@@ -154,7 +154,7 @@ func (e *edit) above(id string) ([]string, error) {
 	return ids, nil
 }
 
-// height counts the levels from a page downwards, including the page's own level.
+// height returns the number of levels of the tree below a page, including the page's own level.
 func (e *edit) height(page *entry) (int, error) {
 	below, err := e.below(page.ID)
 	if err != nil {
@@ -169,7 +169,7 @@ func (e *edit) height(page *entry) (int, error) {
 	return height, nil
 }
 
-// put records the place of a page that is new, deleted or moved.
+// put puts a page at a place. The page is new, moved, or was deleted.
 func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	parent, depth := "", 1
 	if into != nil {
@@ -212,7 +212,7 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 		page.gone = false
 		e.size++
 		e.pages[page.ID] = page
-		if page.was == nil { // the source has no pages below a new page
+		if page.was == nil { // a new page has no children in the source
 			e.children[page.ID], e.whole[page.ID] = nil, true
 		}
 	} else if old, read := e.children[page.Parent]; read {
@@ -222,8 +222,8 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	return nil
 }
 
-// maxPosition is the length from which all siblings get new, shorter positions. Only very many inserts at one place
-// make positions that long.
+// maxPosition bounds the length of a position. If a new position would be longer, all siblings get new, shorter
+// positions. This happens only after very many inserts at one place.
 const maxPosition = 64
 
 // place makes a page the child of a parent at an index among its siblings there.
@@ -236,7 +236,8 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 	end := index
 	for ; end < len(siblings); end++ {
-		// A merge of two sides may have left siblings at one position. Then no position is between them.
+		// A merge of two sides may have left several siblings at the same position. There is no position between these
+		// siblings, so take the next larger position.
 		if before = e.pages[siblings[end]].Position; before > after {
 			break
 		}
@@ -260,8 +261,8 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 }
 
-// slugAmong gives the page a slug that is unique among its siblings. It is the requested slug, or a slug derived from
-// the current slug.
+// slugAmong gives the page a slug that is unique among its siblings: the requested slug, or a slug derived from the
+// current slug.
 func (e *edit) slugAmong(page *entry, siblings []string, asked *string) error {
 	if page.Kind == KindLink {
 		return nil

@@ -6,21 +6,21 @@ import (
 	"slices"
 )
 
-// Node is a page as a row of a branch: without its children, with its place.
+// Node is a page without its children, with its place in the tree.
 type Node struct {
 	Page // Pages is nil
-	// Parent is the id of the page above; "" is the root.
+	// Parent is the id of the parent page. It is "" for a page at the root.
 	Parent string
 	// Position orders siblings by bytes. Siblings with equal positions are ordered by id.
 	Position string
 }
 
-// Same reports whether both are the same page at the same place. It ignores their times.
+// Same reports whether both nodes are equal pages at the same place. It ignores their times.
 func (n Node) Same(other Node) bool {
 	return n.Parent == other.Parent && n.Position == other.Position && samePage(n.Page, other.Page)
 }
 
-// Differences returns the ids of the pages that are not the same in two revisions.
+// Differences returns the ids of the pages that differ between two revisions, or that only one revision has.
 func Differences(from, to []Node) []string {
 	was := make(map[string]Node, len(from))
 	for _, n := range from {
@@ -45,7 +45,7 @@ func InOrder(a, b Node) int {
 type Source interface {
 	// Page reads a page. ok is false if the revision does not have the page.
 	Page(id string) (n Node, ok bool, err error)
-	// Children reads the pages directly below a page, in their order. "" means the root.
+	// Children reads the pages directly below a page, sorted by their places. "" means the root.
 	Children(parent string) ([]Node, error)
 	// Below reads all pages below a page, at every level and in any order.
 	Below(id string) ([]Node, error)
@@ -53,8 +53,8 @@ type Source interface {
 	Size() int
 }
 
-// Nest makes a tree of the nodes below a page; "" means all nodes. The nodes may be in any order. Nodes that are not
-// below the page are left out.
+// Nest makes a tree of the nodes below a page. If below is "", it uses all nodes. The nodes may be in any order. Nodes
+// that are not below the page are left out.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

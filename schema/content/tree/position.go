@@ -2,17 +2,17 @@ package tree
 
 import "strings"
 
-// Positions are fractional indexes: another position always exists between two positions. So an insert writes one row.
-// A position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives the
-// number of its digits. 'a' to 'z' mean one to 26 digits of a number from 0 on. 'Z' down to 'A' mean one to 26 digits
-// of a negative number.
+// Positions are fractional indexes: another position always exists between two positions. So an insert changes no other
+// row. A position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives
+// the number of its digits. 'a' to 'z' mean one to 26 digits of a number that is at least 0. 'Z' down to 'A' mean one
+// to 26 digits of a negative number.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
-// firstPosition is the position of an only child.
+// firstPosition is the position of the first child that a page gets.
 const firstPosition = "a0"
 
-// Between returns a position between two positions; "" means no limit on that side. The bounds must be positions in
-// order.
+// Between returns a position between two positions. If after or before is "", the new position has no bound on that
+// side. If both are set, after must be smaller than before.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
@@ -60,7 +60,7 @@ func wholeLength(head byte) int {
 	return int('Z'-head) + 2
 }
 
-// step returns the next whole number up or down; ok is false at either end.
+// step returns the next higher or lower whole number. ok is false if there is none.
 func step(number string, by int) (next string, ok bool) {
 	text := []byte(number)
 	from, to := digits[len(digits)-1], digits[0]
@@ -106,7 +106,8 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		if highest > lowest { // Every text that begins with the low digit is less than the high one.
+		// Every fraction that begins with the low digit is now less than high, so high is no longer a bound.
+		if highest > lowest {
 			high = ""
 		} else {
 			high = high[1:]

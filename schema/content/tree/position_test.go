@@ -44,7 +44,7 @@ func TestPositionsStayShort(t *testing.T) {
 	}
 }
 
-// The positions before the least and after the greatest whole number have fractions.
+// TestOutermostPositions: positions before the smallest and after the largest whole number have fractions.
 func TestOutermostPositions(t *testing.T) {
 	t.Parallel()
 	lowest, highest := "A"+strings.Repeat("0", 26), "z"+strings.Repeat("z", 26)

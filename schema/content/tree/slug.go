@@ -40,14 +40,14 @@ func invisible(r rune) bool {
 	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Me)
 }
 
-// ValidSlug reports whether a slug can be part of a path unescaped.
+// ValidSlug reports whether a slug can be a part of a path without escapes.
 func ValidSlug(slug string) bool {
 	return slug != "." && slug != ".." && !strings.ContainsFunc(slug, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`/?#%\`, r)
 	})
 }
 
-// freeSlug appends the lowest number that makes the slug one that is not taken.
+// freeSlug returns the slug if it is not taken. Otherwise it appends the lowest number that makes it unique.
 func freeSlug(slug string, taken map[string]bool) string {
 	candidate := slug
 	for n := 1; taken[candidate]; n++ {

@@ -18,13 +18,13 @@ const (
 // Kinds are the values of a page's `type`.
 func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
-// The bounds of a tree. The depth makes it safe to walk a tree recursively without counting.
+// The bounds of a tree. Because of MaxDepth, code can visit a tree recursively without a limit of its own.
 const (
 	MaxDepth = 16
 	MaxPages = 100_000
 )
 
-// Page is a node of the tree. It is stored as JSON, so its names must not change.
+// Page is a node of the tree. It is stored as JSON, so the JSON names of its members must not change.
 type Page struct {
 	ID            string    `json:"id,omitempty"`
 	Kind          string    `json:"type"`
@@ -47,8 +47,8 @@ type Page struct {
 	Kept string `json:"kept,omitempty"`
 	// Target is the target of a link.
 	Target schema.Data `json:"target,omitzero"`
-	// Layout has the visible and hidden parts. Cover is the image above the page. Variables are the values for the
-	// page's expressions.
+	// Layout has the parts of the page that are shown or hidden. Cover is the image above the page. Variables are the
+	// values for the page's expressions.
 	Layout    schema.Data `json:"layout,omitzero"`
 	Cover     schema.Data `json:"cover,omitzero"`
 	Variables schema.Data `json:"variables,omitzero"`
@@ -56,7 +56,7 @@ type Page struct {
 	Pages     []Page      `json:"pages,omitzero"`
 }
 
-// Tag is a page's tag. The space defines its tags. Lists of pages show the primary tag.
+// Tag is a page's tag. The space defines which tags exist. Lists of pages show a page's primary tag.
 type Tag struct {
 	Name    string `json:"tag"`
 	Primary bool   `json:"primary,omitzero"`
@@ -87,7 +87,7 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages whose conditions are allowed. Pages below a page that is not allowed are left out too. It
+// Shown returns the pages whose conditions allows accepts. It leaves out all other pages, and the pages below them. It
 // does not change pages.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
@@ -124,7 +124,7 @@ func first(pages []Page, wanted func(p Placed) bool) (found Placed, ok bool) {
 	return found, ok
 }
 
-// samePage compares two pages without their children.
+// samePage reports whether two pages are equal, without comparing their children and times.
 func samePage(a, b Page) bool {
 	a.CreatedAt, a.UpdatedAt, a.Pages = time.Time{}, time.Time{}, nil
 	b.CreatedAt, b.UpdatedAt, b.Pages = time.Time{}, time.Time{}, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// nodes are the pages of a tree as a source.
+// nodes is a Source with the pages of a tree.
 type nodes []Node
 
 func flat(pages []Page) nodes { return flatten(pages, "") }
@@ -82,7 +82,7 @@ func apply(pages []Page, changes []Change, newID func() string, now time.Time) (
 	return Nest(after, ""), nil
 }
 
-// equal reports whether two trees have equal pages in equal places. Times do not count.
+// equal reports whether two trees have equal pages in equal places. It ignores times.
 func equal(a, b []Page) bool {
 	return slices.EqualFunc(a, b, func(a, b Page) bool { return samePage(a, b) && equal(a.Pages, b.Pages) })
 }
@@ -182,7 +182,7 @@ func (m *model) drop(id string) {
 	delete(m.kind, id)
 }
 
-// mayHold reports whether a page of this kind and height may be placed below the parent.
+// mayHold reports whether a page of this kind and height may be a child of the parent.
 func (m *model) mayHold(parent, kind string, height int) bool {
 	if parent == "" {
 		return true
@@ -269,7 +269,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				pages = m.expect(t, pages, Delete{Page: id}, newID, m.kind[id] != "", func() { m.drop(id) })
 			},
 			"revert": func(t *rapid.T) {
-				// Reverting to the current state changes nothing but the time.
+				// Reverting a page to its current state changes only its time.
 				id := somebody("page")
 				pages = m.expect(t, pages, Revert{Page: id, To: flat(pages)}, newID, m.kind[id] != "", func() {})
 			},

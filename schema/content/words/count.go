@@ -6,10 +6,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Count returns the number of words in a text. This is the position of its last token. In a script without blanks
-// between words, each letter is a word.
+// Count returns the number of words in a text. This is also the position of the text's last token. In a script without
+// spaces between words, each letter is a word.
 func Count(text string) (n int) {
-	in := false // a word
+	in := false // whether r is in a word
 	inPairs := false
 	for _, r := range norm.NFKC.String(text) {
 		switch {

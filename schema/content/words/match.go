@@ -7,25 +7,26 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Matcher finds the words of a query in a text, to show their positions in a page. It has only the stems of the query's
-// words, so it accepts words that begin with such a stem. Postgres decides which pages are found.
+// Matcher finds the words of a query in a text. Callers use it to show where a found page has the words. It has only
+// the stems of the query's words, so it accepts words that begin with such a stem. Which pages are found depends only
+// on Postgres.
 type Matcher struct{ terms []matchTerm }
 
-// matchTerm is a word of a query. A text matches in four cases. It contains one of words. It contains a word that is
-// slightly longer than one of stems. It contains a word that begins with one of beginnings. It contains all parts of a
+// matchTerm is a word of a query. A text matches if it contains one of words, a word that is slightly longer than one
+// of stems, or a word that begins with one of beginnings. It also matches if it contains all of humps, the parts of a
 // word in camel case.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm
 }
 
-// A word that matches a stem has at most maxSuffix further letters, and the stem has at least minStem letters.
+// A word that matches a stem has at most maxSuffix letters after the stem, and the stem has at least minStem letters.
 const (
 	maxSuffix = 6
 	minStem   = 4
 )
 
-// Matcher returns the matcher of a query's significant words, except the excluded words. meant maps misspelled words to
+// Matcher returns a matcher for the query's words, except stop words and excluded words. meant maps misspelled words to
 // their probable words.
 func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	for _, t := range q.terms {
@@ -59,11 +60,11 @@ func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	return m
 }
 
-// Terms is the number of words that are looked for.
+// Terms returns the number of the query's words that the matcher looks for.
 func (m Matcher) Terms() int { return len(m.terms) }
 
-// Count returns how many of the query's words are among a text's first words, at most most. For most texts it returns 0
-// without splitting them into words.
+// Count returns how many of the query's words are among the first `most` words of a text. It splits a text into words
+// only if the text may contain a word of the query.
 func (m Matcher) Count(text string, most int) (count int) {
 	folded := fold(strings.ToLower(norm.NFKC.String(text)))
 	var tokens []Token
@@ -87,7 +88,7 @@ func (t *matchTerm) among(tokens []Token) bool {
 		len(t.humps) > 0 && !slices.ContainsFunc(t.humps, func(hump matchTerm) bool { return !hump.among(tokens) })
 }
 
-// within reports whether a text can have a word that the term is.
+// within reports whether a text may have a word that matches the term.
 func (t *matchTerm) within(folded string) bool {
 	in := func(part string) bool { return part != "" && strings.Contains(folded, part) }
 	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) ||

@@ -14,7 +14,7 @@ func TestMatcher(t *testing.T) {
 	}{
 		{"installing now", "How to install", 1},
 		{"installing now", "The installation, now", 2},
-		{"installed ", "instalments of something", 1}, // Another word counts as a match because of its beginning.
+		{"installed ", "instalments of something", 1}, // another word, but it begins with the stem
 		{"installing x", "instalmentsandmore", 0},
 		{"wombats", "One wombat.", 1},
 		{"wombta here", "One wombat here", 2},

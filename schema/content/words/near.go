@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// Corrections of misspelled words have these lengths. Among shorter words every second word is near.
+// Only words of these lengths are corrected, because a shorter word would have very many similar words.
 const (
 	minKnown = 4
 	maxKnown = 32
 )
 
-// Spelled reports whether a word can be misspelled: whether it belongs into the vocabulary of a space.
+// Spelled reports whether the spelling of a word is checked. The vocabulary of a space has only such words.
 func Spelled(folded string) bool {
 	n := utf8.RuneCountInString(folded)
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// Known returns the words of a vector's lexemes that belong into the vocabulary.
+// Known returns the words among a vector's lexemes that belong in the vocabulary.
 func Known(scope string, lexemes []string) (known []string) {
 	for _, lexeme := range lexemes {
 		if folded, ok := strings.CutPrefix(lexeme, word(scope, "")); ok && Spelled(folded) {
@@ -30,8 +30,8 @@ func Known(scope string, lexemes []string) (known []string) {
 	return known
 }
 
-// Keys returns the keys of a word: the word itself, and the word without each of its letters. Two words with one edit
-// between them have a common key. So two words without a common key differ by at least two edits.
+// Keys returns the keys of a word: the word itself, and the word without each of its letters. Two words that differ by
+// one edit have a common key, so that a query for equal keys finds one word from the other.
 func Keys(scope, folded string) []string {
 	letters := []rune(folded)
 	keys := []string{word(scope, folded)}
@@ -44,9 +44,9 @@ func Keys(scope, folded string) []string {
 	return keys
 }
 
-// Near returns the number of edits between a written word and a meant word. ok is false if there are too many edits. An
-// edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbours. A long word may have two
-// edits.
+// Near returns the number of edits between a written word and a meant word. ok is false if the words differ by too many
+// edits. An edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbouring letters. A
+// short word may have one edit, and a long word two edits.
 func Near(written, meant string) (edits int, ok bool) {
 	a, b := []rune(written), []rune(meant)
 	most := 1
@@ -82,7 +82,7 @@ func distance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// Candidate is a word of the vocabulary, and on how many pages it is.
+// Candidate is a word of the vocabulary, with the number of pages that have it.
 type Candidate struct {
 	Word  string
 	Pages int64
@@ -114,7 +114,7 @@ func Meant(written string, candidates []Candidate) []string {
 	})
 	var found []string
 	for _, m := range list {
-		// If one edit explains the word, two edits are not considered.
+		// If some candidates need one edit, leave out candidates that need two.
 		if len(found) == maxMeant || m.edits > list[0].edits {
 			break
 		}

@@ -1,21 +1,21 @@
 package words
 
 const (
-	// maxWhole is the largest number of words of a text in a single vector. Postgres would store all higher positions
-	// as the same position.
+	// maxWhole is the largest number of words in a text that gets only one vector. Postgres stores all positions above
+	// 16,383 as this position.
 	maxWhole = 16_000
 	// maxPart is the largest number of words in a part. maxPartBytes bounds the part's bytes, so that its vector with
 	// the stems stays below maxVector.
 	maxPart      = 8_000
 	maxPartBytes = maxVector - 100<<10
-	// overlap is the number of words that a part repeats from the previous part, so that a phrase is complete in one
-	// part. A word in camel case has a token for each hump.
+	// overlap is the number of words that a part repeats from the previous part, so that each phrase is complete in at
+	// least one part. A word in camel case has a token for each hump.
 	overlap       = maxQuery
 	overlapTokens = 8 * overlap
 )
 
-// Parts cuts the words of a text into lists. Each list fits into a vector, together with other fields. Positions in a
-// part begin at 1. A short text is one part.
+// Parts cuts the words of a text into lists. Each list fits into a vector, together with other fields. In each part,
+// positions begin at 1. A short text is one part.
 func Parts(tokens []Token) [][]Token {
 	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
 		return [][]Token{tokens}
@@ -42,8 +42,8 @@ func Parts(tokens []Token) [][]Token {
 	}
 }
 
-// vectorBytes is an upper bound of the bytes of the words in a vector. Each word may have a stem, and has a scope, a
-// place and a weight.
+// vectorBytes is an upper bound of the bytes of the words in a vector. A vector has each word with a scope, a position
+// and a weight, and may also have the word's stem.
 func vectorBytes(tokens []Token) (bytes int) {
 	for _, t := range tokens {
 		bytes += 2 * (len(t.Folded) + 16)

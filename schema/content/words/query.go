@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxQuery is the number of a query's words that count. Words in camel case have several tokens.
+// maxQuery is the largest number of words of a query. More words are ignored. Words in camel case have several tokens.
 const (
 	maxQuery       = 12
 	maxQueryTokens = 5 * maxQuery
@@ -14,16 +14,18 @@ const (
 // Query is a search for pages with all of its terms.
 type Query struct{ terms []term }
 
-// term has words that must follow each other in the text (a phrase), or that must all be somewhere in it.
+// term has words that a text must contain. If phrase is true, the words must directly follow each other. If without is
+// true, the text must not contain the words.
 type term struct {
 	tokens  []Token
 	phrase  bool
 	without bool
-	// begins means that the last word may be incomplete, because the user may still be typing it.
+	// begins is true if the last word may be incomplete, because the user may still be typing it.
 	begins bool
 }
 
-// ParseQuery reads any text. Words in quotation marks are a phrase. A word after a hyphen is excluded.
+// ParseQuery reads a query. Every text is a valid query. Words in quotation marks are a phrase. A word after a hyphen
+// is excluded.
 func ParseQuery(text string) Query {
 	var q Query
 	left := maxQuery
@@ -45,7 +47,7 @@ func ParseQuery(text string) Query {
 		}
 		t.begins = text == "" && !t.phrase && !t.without
 		if t.tokens = Tokens(part, maxQueryTokens); len(t.tokens) > 0 {
-			// A word in camel case counts once.
+			// Count a word in camel case once.
 			t.tokens = slices.DeleteFunc(t.tokens, func(token Token) bool { return token.Position > left })
 			left -= t.tokens[len(t.tokens)-1].Position
 			q.terms = append(q.terms, t)
@@ -71,7 +73,7 @@ func (q Query) None() bool {
 	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without })
 }
 
-// Dictionary are the words whose stems Compile wants.
+// Dictionary returns the words whose stems Compile needs.
 func (q Query) Dictionary() (words []string) {
 	for _, t := range q.terms {
 		for _, token := range t.tokens {
@@ -83,8 +85,8 @@ func (q Query) Dictionary() (words []string) {
 	return words
 }
 
-// Doubtful is a word of a query that may be misspelled. It is misspelled if no word equals it and, with Begins, no word
-// begins with it.
+// Doubtful is a word of a query that may be misspelled. It is misspelled if the vocabulary has no equal word. If Begins
+// is true, the vocabulary must also have no word that begins with it.
 type Doubtful struct {
 	Word   string
 	Begins bool
@@ -111,12 +113,12 @@ type Compiled struct {
 	All     string
 	Terms   []string
 	Without string
-	// Exact finds the pages that have a word exactly as written.
+	// Exact finds the pages that have a word of the query exactly as the user wrote it.
 	Exact string
 }
 
-// Compile makes the query of one scope. Stop words are optional. If the query has only stop words, they are required.
-// meant maps misspelled words to their probable words.
+// Compile makes the query of one scope. Pages need not have the query's stop words, unless the query has only stop
+// words. meant maps misspelled words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
 	silent := func(t term) bool {
 		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {
@@ -141,7 +143,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 					exact = append(exact, quote(word(scope, token.Folded)))
 				}
 			}
-			// The complete word comes first. A text matches it in any case. In a phrase, only complete words match.
+			// The first token is the whole word. A phrase matches only whole words, not the parts of words in camel
+			// case.
 			whole := tokens[0]
 			if t.phrase {
 				written := quote(word(scope, whole.Folded))
@@ -190,8 +193,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	return compiled
 }
 
-// single reports whether a token of a script without blanks is one letter. A text has this letter as the first letter
-// of a pair.
+// single reports whether a token is only one letter. In a script without spaces, a text has this letter as the first
+// letter of a pair.
 func single(t Token) bool { return len([]rune(t.Folded)) == 1 }
 
 func either(scope string, t Token, stems Stems, meant []string, begins bool) string {

@@ -7,25 +7,25 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds the letters of a word. Further letters are ignored.
+// maxWord bounds the letters of a word. Later letters are ignored.
 const maxWord = 64
 
 // Token is a word in a text.
 type Token struct {
 	// Folded is the word as it is compared: in lower case, without accents.
 	Folded string
-	// Lower is the form for a dictionary, in lower case and with accents. It is empty for pairs of letters.
+	// Lower is the form for a dictionary, in lower case and with accents. Lower is empty for pairs of letters.
 	Lower string
-	// Position counts words from 1.
+	// Position is the number of the word in the text, counted from 1.
 	Position int
 }
 
-// unspaced are the scripts that put no blanks between words, or that attach endings to words, like Korean.
+// unspaced are the scripts that have no spaces between words, or that attach endings to words, as Korean does.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// accented are the scripts whose accents are ignored in searches. In other scripts, such as Devanagari, such marks are
+// accented has the scripts in which searches ignore accents. In other scripts, such as Devanagari, combining marks are
 // vowels.
 var accented = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic}
 
@@ -56,8 +56,8 @@ func Tokens(text string, most int) []Token {
 	return t.tokens[:min(len(t.tokens), t.most)]
 }
 
-// isUnspaced reports whether a letter is of a script without blanks between words. The prolonged sound mark belongs to
-// several scripts, so Unicode assigns it to no script.
+// isUnspaced reports whether a letter belongs to a script in unspaced. The prolonged sound mark belongs to several
+// scripts, so Unicode assigns it to no script.
 func isUnspaced(r rune) bool { return unicode.In(r, unspaced...) || r == 'ー' }
 
 type tokenizer struct {
@@ -74,7 +74,7 @@ func (t *tokenizer) end(word []rune, inPairs bool) {
 	default:
 		t.position++
 		t.word(word)
-		// the words create and page also find createPage
+		// A search for create or page also finds createPage.
 		if parts := humps(word); len(parts) > 1 {
 			for _, part := range parts {
 				t.word(part)
@@ -88,7 +88,8 @@ func (t *tokenizer) word(word []rune) {
 	t.tokens = append(t.tokens, Token{Folded: fold(lower), Lower: lower, Position: t.position})
 }
 
-// pairs adds each letter together with the next letter, and the last letter alone. So every letter begins a word.
+// pairs adds each letter together with the next letter, and the last letter alone. So every letter is the first letter
+// of a token.
 func (t *tokenizer) pairs(run []rune) {
 	for i := range run {
 		if len(t.tokens) >= t.most {

@@ -14,12 +14,12 @@ const (
 )
 
 const (
-	// maxVector bounds a vector's bytes. Postgres accepts 1 MiB.
+	// maxVector bounds a vector's bytes. Postgres accepts at most 1 MiB.
 	maxVector = 900 << 10
-	// maxPlaces bounds the counted occurrences of a word. More occurrences do not change its rank.
+	// maxPlaces is the largest number of a word's positions in a vector. More positions would not change the rank.
 	maxPlaces   = 16
 	maxPosition = 16_383
-	// gap separates fields, so that no phrase matches across two fields.
+	// gap is the distance of the positions of two fields, so that no phrase matches across two fields.
 	gap = 8
 )
 
@@ -29,7 +29,8 @@ type Field struct {
 	Tokens []Token
 }
 
-// Scope names the index of a space within the index of all. Words of different scopes count as different words.
+// Scope returns the scope of a space's words in the index that all spaces share. Words of different scopes are
+// different words.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
 // Stems has the stems of words, by Token.Lower. A word that is not in Stems is its own stem. The stem of a stop word,
@@ -73,8 +74,8 @@ func Vector(scope string, stems Stems, fields ...Field) Words {
 	return v.text()
 }
 
-// Words and stems are different lexemes, so that the beginning of a word is not looked for among stems. No text has a word
-// with a blank or a tilde.
+// word and stemmed return lexemes. The lexemes of words and stems differ, so that a search for the beginning of a word
+// does not find stems. No word of a text contains a space or a tilde.
 func word(scope, w string) string    { return scope + " " + w }
 func stemmed(scope, s string) string { return scope + "~" + s }
 

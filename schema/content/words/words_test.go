@@ -166,7 +166,7 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestParts cuts texts. Every word is in a part, parts are bounded, and each phrase is within one part.
+// TestParts cuts texts into parts. Every word is in a part, parts are bounded, and each phrase is within one part.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

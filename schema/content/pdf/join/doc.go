@@ -1,14 +1,15 @@
-// Package join makes one PDF from the parts of a book. It only reads typst's PDFs: PDF 1.7 with a plain table of
-// references and with tags. A general joiner, pdfcpu 0.15, failed with two parts: its result only had the tags of one
-// part, and it renamed places with equal names.
+// Package join makes one PDF from the parts of a book. It reads only the form of PDF that typst writes: PDF 1.7 with an
+// uncompressed cross-reference table and with tags. The general tool pdfcpu 0.15 failed to join two parts: its result
+// had the tags of only one part, and it renamed places with equal names.
 //
-// The first part is the front. The book has its metadata, its bookmarks and its settings. The bookmarks name places
-// (named destinations) of the front. They lead to the places with equal names in the other parts. Links lead to places
-// by name. A link into another part is an address with Scheme, and becomes a link to a place.
+// The first part is the front. The book gets the metadata, the bookmarks and the settings of the front. A place is what
+// PDF calls a named destination. In the front, bookmarks lead to places of the front. In the book, they lead to the
+// places with the same names in the other parts. Links lead to places by name. In a part, a link into another part is
+// an address with Scheme. In the book, it becomes a link to a place.
 //
-// The last sheets of each part, from the place End on, are left out. Typst keeps the name of a place only if a link
-// leads there. So these sheets have links to all places of the part.
+// The last sheets of each part, from the place End on, are left out. Typst writes the name of a place only if a link
+// leads to the place. So these last sheets have links to all places of the part.
 //
-// In memory are only one object of a part at a time, and a few bytes for each object of all parts. It does no I/O, and
-// imports no other package of this module.
+// At any time, only one object of a part is in memory, and a few bytes for each object of all parts. It does no I/O,
+// and imports no other package of this module.
 package join

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// These objects of the book replace an object of each part.
+// These are the numbers of the book's objects that replace an object of each part.
 const (
 	catalogObject ref = iota + 1
 	pagesObject
@@ -29,21 +29,22 @@ type book struct {
 	parts   []*Part
 	id      string          // the book's id, which replaces the front's id
 	titles  map[string]text // titles of the bookmarks, by the place to which they lead
-	// numbers has, for each part, the objects whose number in the book is special; 0 means that an object is left out.
+	// numbers has, for each part, the numbers in the book of the objects that another object of the book replaces. The
+	// number is 0 if the object is left out.
 	numbers []map[ref]ref
-	bases   []ref            // the number that is added to the numbers of a part's other objects, for each part
-	sheets  array            // of all parts
-	labels  array            // the numbers of sheets
-	tags    array            // below the document
-	parents array            // the parents of content on the sheets
-	ids     map[string]value // of tags
+	bases   []ref            // for each part, the number to add to the numbers of its other objects
+	sheets  array            // the sheets of all parts
+	labels  array            // the labels of the sheets, which are their numbers
+	tags    array            // the tags directly below the document's tag
+	parents array            // for each piece of tagged content, the tag that contains it
+	ids     map[string]value // the tags that have a name, by name
 	places  map[string]ref
 	roles   dict
 	tagged  []dict // the roots of the parts' tags
 	key     int    // added to the keys of the current part's entries in parents
 }
 
-// Join writes the book that the parts make. The first part is the front.
+// Join joins the parts and writes the book. The first part is the front.
 func Join(out io.Writer, parts []*Part) error {
 	b := &book{
 		out: bufio.NewWriterSize(out, 1<<16), parts: parts, titles: map[string]text{}, ids: map[string]value{},
@@ -79,10 +80,10 @@ func Join(out io.Writer, parts []*Part) error {
 
 func (b *book) write(text []byte) {
 	b.at += int64(len(text))
-	_, _ = b.out.Write(text) // Flush returns the error.
+	_, _ = b.out.Write(text) // the writer stores the error, and Flush returns it
 }
 
-// to returns the number of a part's object in the book.
+// to returns a function that converts the number of a part's object to its number in the book.
 func (b *book) to(part int) func(ref) ref {
 	numbers, base, most := b.numbers[part], b.bases[part], ref(len(b.parts[part].offsets))
 	return func(n ref) ref {
@@ -156,8 +157,8 @@ func (b *book) plan(part int) error {
 	return nil
 }
 
-// lead changes the front's places so that they lead to the places of the other parts. It also reads the titles of the
-// bookmarks.
+// lead replaces the front's places by the places with the same names in the other parts. It also reads the titles of
+// the bookmarks.
 func (b *book) lead() error {
 	front := b.parts[0]
 	leads := map[ref]string{}
@@ -259,7 +260,7 @@ func keys(tags dict) int {
 	return next
 }
 
-// adapted returns a part's dictionary in the book's form.
+// adapted returns a part's dictionary as the book needs it.
 func (b *book) adapted(part int, d dict) (dict, error) {
 	for _, member := range []string{"StructParents", "StructParent"} {
 		if n, ok := number(d.get(member)); ok {
@@ -302,12 +303,13 @@ func (b *book) adapted(part int, d dict) (dict, error) {
 	return d, nil
 }
 
-// named returns the name of a tag in the book, because different parts use the same names.
+// named returns the name of a part's tag in the book. It adds the number of the part, because different parts use the
+// same names.
 func named(part int, id text) text {
 	return written(fmt.Appendf(nil, "%d %s", part, id.bytes()))
 }
 
-// collect adds the share of a part to the objects that the book has only once.
+// collect adds a part's entries to the objects that the book has only once, such as the list of sheets.
 func (b *book) collect(part int) error {
 	p, to := b.parts[part], b.to(part)
 	tags := b.tagged[part]
@@ -372,7 +374,7 @@ func (b *book) collect(part int) error {
 	})
 }
 
-// moved is a value of a part with the book's numbers.
+// moved returns a value of a part with the numbers of objects in the book.
 func moved(v value, to func(ref) ref) value {
 	switch v := v.(type) {
 	case ref:
@@ -416,7 +418,7 @@ func (b *book) metadata(of []byte) []byte {
 	return fmt.Appendf(nil, "%s<xmpTPg:NPages>%d</xmpTPg:NPages>%s", before, sheets, after)
 }
 
-// names is a tree of names that has only one list.
+// names returns a PDF name tree that consists of only one list.
 func names[V value](of map[string]V) dict {
 	list := make(array, 0, 2*len(of))
 	sorted := make([]string, 0, len(of))

@@ -8,26 +8,26 @@ import (
 	"strconv"
 )
 
-// Scheme is the scheme of the addresses of links into other parts. The address continues with the name of a bookmark's
-// place. The bookmark's title describes the link. If the link leads to a different place, # and that place's name
-// follow.
+// Scheme is the scheme of the addresses of links into other parts. After the scheme, the address has the name of the
+// place to which the target page's bookmark leads. The title of this bookmark describes the link. If the link leads to
+// another place on the page, the address continues with # and the name of this place.
 const Scheme = "octavo:"
 
-// End is the name of the place from which a part's sheets are left out.
+// End is the name of a place in each part. The sheet of this place and all later sheets are left out of the book.
 const End = "end"
 
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // offsets of the objects, by number; 0 for a number without an object
+	offsets []int64 // offsets of the objects in the file, by number; 0 if no object has the number
 	ends    []int64 // ends of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
-	sheets  []ref          // sheets that are kept
+	sheets  []ref          // the sheets that stay
 	dropped []ref          // the left-out sheets
-	places  map[string]ref // by name
-	on      map[string]int // the sheet of each place, by name
+	places  map[string]ref // places by name
+	on      map[string]int // for each place, by name, the index of its sheet
 }
 
 // Open reads the tables of a part.
@@ -56,7 +56,7 @@ func Open(from io.ReaderAt, size int64) (*Part, error) {
 	return p, nil
 }
 
-// Sheets is the number of sheets that stay.
+// Sheets returns the number of sheets that stay.
 func (p *Part) Sheets() int { return len(p.sheets) }
 
 // Sheet finds the sheet of a place, counted from 0.
@@ -65,13 +65,13 @@ func (p *Part) Sheet(place string) (int, bool) {
 	return n, ok && n < len(p.sheets)
 }
 
-// tailSize is larger than the text after the trailer.
+// tailSize is the number of bytes to read at the end of a file. It is larger than the text after the trailer.
 const tailSize = 64
 
 // lineSize is the length of a line in the table of references.
 const lineSize = 20
 
-// table reads where the objects are.
+// table reads the positions of the objects.
 func (p *Part) table(size int64) error {
 	tail, err := p.read(max(0, size-tailSize), size)
 	if err != nil {
@@ -139,7 +139,8 @@ func (p *Part) read(from, to int64) ([]byte, error) {
 	return nil, err
 }
 
-// object reads an object; a stream follows its dict in rest.
+// object reads an object. If the object is a stream, the value is its dictionary, and the second result has the bytes
+// after the dictionary.
 func (p *Part) object(n ref) (value, []byte, error) {
 	if n <= 0 || int(n) >= len(p.offsets) || p.offsets[n] == 0 {
 		return nil, nil, fmt.Errorf("%w: it has no object %d", errForm, n)
@@ -185,7 +186,7 @@ func (p *Part) dict(n ref) (dict, error) {
 	return d, nil
 }
 
-// inline is the dictionary or the array that a member has, or refers to.
+// inline returns the value of a member. If the member is a reference, inline returns the object.
 func (p *Part) inline(v value) (value, error) {
 	if n, ok := v.(ref); ok {
 		v, _, err := p.object(n)
@@ -194,7 +195,7 @@ func (p *Part) inline(v value) (value, error) {
 	return v, nil
 }
 
-// kids lists the sheets below a node of the tree of pages. Typst writes a tree of one level.
+// kids lists the sheets below a node of the tree of pages. Typst writes a tree with only one level.
 func (p *Part) kids(pages ref) ([]ref, error) {
 	node, err := p.dict(pages)
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"strconv"
 )
 
-// A value is a text, a word, a ref, an array or a dict.
+// value is a text, a word, a ref, an array or a dict.
 type (
 	value any
-	// text is a string as it is written, with its brackets.
+	// text is a string as the file has it, with its brackets.
 	text []byte
 	// word is a number, a name with its slash, or a keyword.
 	word  string
@@ -66,7 +66,7 @@ func numeral(n int) word { return word(strconv.Itoa(n)) }
 
 var errForm = errors.New("join: a part is not in the form that the renderer writes")
 
-// maxNesting bounds how deep values nest.
+// maxNesting bounds the nesting of values.
 const maxNesting = 64
 
 // parser reads values from the text of an object.
@@ -96,7 +96,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// eat reads the text `what` if the text comes next.
+// eat advances over the text `what` if this text comes next, and reports whether it does.
 func (p *parser) eat(what string) bool {
 	p.blanks()
 	if !bytes.HasPrefix(p.from[p.at:], []byte(what)) {
@@ -211,7 +211,7 @@ func (t text) bytes() []byte {
 			digits = append(digits, '0')
 		}
 		made := make([]byte, len(digits)/2)
-		n, _ := hex.Decode(made, digits) // Decode leaves out the characters after a wrong digit
+		n, _ := hex.Decode(made, digits) // Decode stops at an invalid digit
 		return made[:n]
 	}
 	made := make([]byte, 0, len(inner))
@@ -241,7 +241,7 @@ func (t text) bytes() []byte {
 	return made
 }
 
-// written is a string of bytes.
+// written returns bytes as a hexadecimal string.
 func written(b []byte) text {
 	return text(append(hex.AppendEncode([]byte{'<'}, b), '>'))
 }

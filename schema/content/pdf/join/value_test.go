@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// FuzzValue: a value that was read and written is read again as the same value.
+// FuzzValue: a value that was read and written can be read again, and is the same.
 func FuzzValue(f *testing.F) {
 	for _, in := range []string{"<</A (x)/B [1 0 R <41>]>>", "[1 2 3 0 R]", `(a\)`, "<<<<", "[[[[", "1 0", "/A/B"} {
 		f.Add([]byte(in))
