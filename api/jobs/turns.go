@@ -126,17 +126,23 @@ func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
 	return nil
 }
 
+// Running returns the number of jobs that run on this node, by the kind's name.
+func (r *Runner) Running() map[string]int {
+	running := map[string]int{}
+	r.turns.mu.Lock()
+	defer r.turns.mu.Unlock()
+	for _, t := range r.turns.running {
+		running[t.kind]++
+	}
+	return running
+}
+
 // full returns the kinds whose workers on this node are all busy.
 func (r *Runner) full() []string {
-	busy := map[string]int{}
-	r.turns.mu.Lock()
-	for _, t := range r.turns.running {
-		busy[t.kind]++
-	}
-	r.turns.mu.Unlock()
+	running := r.Running()
 	var full []string
 	for _, kind := range r.cfg.Kinds {
-		if busy[kind.Name] >= kind.Workers {
+		if running[kind.Name] >= kind.Workers {
 			full = append(full, kind.Name)
 		}
 	}

@@ -308,3 +308,23 @@ func TestTurnsCostTheSame(t *testing.T) {
 		})
 	}
 }
+
+// TestRunning: a job counts from its start to its end.
+func TestRunning(t *testing.T) {
+	t.Parallel()
+	var r Runner
+	var ends []func()
+	for i, name := range []string{"a", "b", "a"} {
+		_, end := r.begins(t.Context(), schema.JobKind{Name: name, Slow: time.Hour}, int64(i))
+		ends = append(ends, end)
+	}
+	if got := r.Running(); got["a"] != 2 || got["b"] != 1 || len(got) != 2 {
+		t.Errorf("three jobs run: %v", got)
+	}
+	for _, end := range ends[1:] {
+		end()
+	}
+	if got := r.Running(); got["a"] != 1 || len(got) != 1 {
+		t.Errorf("a job runs: %v", got)
+	}
+}

@@ -27,8 +27,8 @@ or the flag with ´-file´ names the file, and ´-´ is standard input.
 `
 
 const settingsEnd = `
-Go's own settings apply too: ´GOMEMLIMIT´ (if absent, the node's part of the memory, up to 324 MiB) is the memory that
-a node aims to stay below, without its engines, and ´GOGC´ (300 if absent).
+Go's own settings apply too: ´GOMEMLIMIT´ is the memory that a node aims to stay below, without its engines. If absent,
+it is the node's part of the memory, up to 196 MiB, and 128 MiB more while a job of Git runs. ´GOGC´ is 300 if absent.
 
 A query yields to inserts if the process of the insights store may change priorities: it runs as root or has
 ´CAP_SYS_NICE´. The embedded engine needs the capability as an ambient one.

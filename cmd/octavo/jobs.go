@@ -96,17 +96,16 @@ func (n *node) startJobs(ctx context.Context) error {
 	if mailer != nil {
 		deps.Mail = mailer
 	}
-	runner, err := jobs.New(jobs.Config{
+	if n.jobs, err = jobs.New(jobs.Config{
 		Deps: deps, Kinds: n.sizes.kinds, Pool: pool, Log: n.log, Metrics: n.metrics.Jobs,
 		Grace: n.settings.StopTimeout / 3, Settle: frame.DefaultAuthTTL,
-	})
-	if err != nil {
+	}); err != nil {
 		return err
 	}
-	if err := runner.Start(ctx); err != nil {
+	if err := n.jobs.Start(ctx); err != nil {
 		return err
 	}
-	n.onStop("jobs", runner.Stop)
+	n.onStop("jobs", n.jobs.Stop)
 	return nil
 }
 

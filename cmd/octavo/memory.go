@@ -212,35 +212,46 @@ func (z *sizes) engines() map[string]int64 {
 	}
 }
 
-// limitFor returns the Go runtime's soft limit for a number of open connections.
-func (z *sizes) limitFor(connections int) int64 {
-	return z.node + z.plan.Of(memory.Git) + int64(connections/connectionStep)*connectionStep*connectionBytes
+// use is what decides the Go runtime's soft limit at a moment.
+type use struct {
+	connections int  // open connections
+	git         bool // a job of Git runs on this node
+}
+
+// limitFor returns the Go runtime's soft limit. The part of Git counts only while a job of Git runs. Otherwise the
+// collector would run less often, and intake at full load would fill the part with garbage.
+func (z *sizes) limitFor(u use) int64 {
+	limit := z.node + int64(u.connections/connectionStep)*connectionStep*connectionBytes
+	if u.git {
+		limit += z.plan.Of(memory.Git)
+	}
+	return limit
 }
 
 // bound sets the Go runtime's memory limit and garbage collection.
 func (z *sizes) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(z.limitFor(0))
+		debug.SetMemoryLimit(z.limitFor(use{}))
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbagePercent)
 	}
 }
 
-// followConnections adjusts the memory limit to the number of open connections.
-func (z *sizes) followConnections(ctx context.Context, open func() int) {
+// follow adjusts the memory limit to the use, once a second, until ctx ends.
+func (z *sizes) follow(ctx context.Context, now func() use) {
 	if os.Getenv("GOMEMLIMIT") != "" {
 		return
 	}
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
-	for limit := z.limitFor(0); ; {
+	for limit := z.limitFor(use{}); ; {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
 		}
-		if next := z.limitFor(open()); next != limit {
+		if next := z.limitFor(now()); next != limit {
 			limit = next
 			debug.SetMemoryLimit(limit)
 		}

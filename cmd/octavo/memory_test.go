@@ -94,22 +94,24 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimitFollowsConnections: the limit rises in steps, and by less than the memory of the connections.
-func TestMemoryLimitFollowsConnections(t *testing.T) {
+// TestMemoryLimitFollowsUse: the limit rises in steps, and by less than the memory of the connections. The part of Git
+// counts only while a job of Git runs.
+func TestMemoryLimitFollowsUse(t *testing.T) {
 	t.Parallel()
 	z, err := sizesOf(t, 24_105)
 	if err != nil {
 		t.Fatal(err)
 	}
-	base := z.node + z.plan.Of(memory.Git)
 	for connections, want := range map[int]int64{
-		0: base, connectionStep - 1: base, connectionStep: base + 6<<20, 10_000: base + 54<<20,
+		0: z.node, connectionStep - 1: z.node, connectionStep: z.node + 6<<20, 10_000: z.node + 54<<20,
 	} {
-		if got := z.limitFor(connections); got != want {
-			t.Errorf("%d connections: %d, want %d", connections, got, want)
+		for git, want := range map[bool]int64{false: want, true: want + z.plan.Of(memory.Git)} {
+			if got := z.limitFor(use{connections, git}); got != want {
+				t.Errorf("%d connections, Git %v: %d, want %d", connections, git, got, want)
+			}
 		}
 	}
-	if most := z.limitFor(z.connections); most > z.plan.Of(memory.Node)+z.plan.Of(memory.Git) {
+	if most := z.limitFor(use{z.connections, true}); most > z.plan.Of(memory.Node)+z.plan.Of(memory.Git) {
 		t.Errorf("with all connections the limit is %d, which is more than the parts", most)
 	}
 }

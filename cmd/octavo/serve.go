@@ -14,6 +14,7 @@ import (
 
 	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/frame"
+	"github.com/octavo-docs/octavo/api/jobs"
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 	"github.com/octavo-docs/octavo/cmd/engine/memory"
 	"github.com/octavo-docs/octavo/cmd/observe"
@@ -23,6 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 	"github.com/octavo-docs/octavo/ingest/sink"
 	"github.com/octavo-docs/octavo/query"
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/postgres"
 )
@@ -96,6 +98,7 @@ type node struct {
 	metrics      *observe.Metrics
 	registry     *prometheus.Registry
 	checks       []frame.Check
+	jobs         *jobs.Runner // nil without the role jobs
 	server       *frame.Server
 	admin        *admin // nil if it is off
 }
@@ -166,6 +169,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if err := n.startServer(ctx); err != nil {
 		return err
 	}
+	n.background("memory limit", func(ctx context.Context) { n.sizes.follow(ctx, n.use) })
 	n.log.Info("Octavo is ready.", "listen", n.server.Addr().String(), "admin", n.admin.address(), "version", buildVersion(), "roles", n.settings.Roles, "seconds", time.Since(began).Seconds())
 	if !example {
 		return nil
@@ -180,6 +184,14 @@ func (n *node) start(ctx context.Context, example bool) error {
 		}
 	}
 	return first.print(os.Stdout, n.settings, link, toPerson)
+}
+
+// use returns what the node uses at this moment, for its memory limit.
+func (n *node) use() use {
+	return use{
+		connections: n.server.OpenConnections(),
+		git:         n.jobs != nil && n.jobs.Running()[schema.SyncGit{}.Kind()] > 0,
+	}
 }
 
 // noteLosses writes the losses that the operator accepted for the embedded engines into the audit log.
@@ -329,7 +341,6 @@ func (n *node) startServer(ctx context.Context) error {
 		return fmt.Errorf("%w (OCTAVO_LISTEN names the address)", err)
 	}
 	n.onStop("api", n.server.Stop)
-	go n.sizes.followConnections(ctx, n.server.OpenConnections)
 	return nil
 }
 
