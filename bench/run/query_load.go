@@ -93,8 +93,8 @@ func goalsOf(panels []panel) (list []panel) {
 	return list
 }
 
-// besideIntake measures clients that send queries while events arrive at half of the highest rate that the node can
-// store. It also compares this intake with an intake at the same rate without queries.
+// besideIntake lets clients send queries while events arrive at half of the highest rate that the node can store. It
+// also compares this intake with an intake at the same rate without queries.
 func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) (err error) {
 	const perRequest = 10
 	t := target{org: s.Org}
