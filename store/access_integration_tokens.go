@@ -23,8 +23,8 @@ const (
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
 	integrationTokenLife = time.Hour
-	// integrationTokens limits the valid tokens of one integration or installation. A further token ends the oldest
-	// one.
+	// integrationTokens is the largest number of valid tokens of one integration or installation. If there are more,
+	// the oldest token becomes invalid.
 	integrationTokens = 200
 )
 

@@ -161,8 +161,8 @@ type lostTokens struct {
 	found  error
 }
 
-// unknownToken returns the error for a token that no table has. If a table has lost pages, the token may have been
-// there. Then the error says so.
+// unknownToken returns the error for a token that no table has. If a table has lost pages, the token may have been in a
+// lost page. The error then says that pages are lost.
 func (s *Store) unknownToken(ctx context.Context) error {
 	s.lost.mu.Lock()
 	defer s.lost.mu.Unlock()

@@ -238,7 +238,7 @@ type ChangeRequestFilter struct {
 	ByCreation bool
 }
 
-// Cursor returns the cursor of a row in a list with this filter. A list continues after it.
+// Cursor returns the cursor of a row in a list with this filter. The next page of the list begins after the cursor.
 func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.Time] {
 	if f.ByCreation {
 		return postgres.Cursor[time.Time]{Key: row.ChangeRequest.CreatedAt, ID: row.ChangeRequest.ID}

@@ -290,8 +290,8 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestPagesCostTheSame reads short and long pages of comments, replies and reviews with all their related rows. Both
-// must take equally many statements.
+// TestPagesCostTheSame reads short and long pages of comments, replies and reviews with all their related rows. Short
+// and long pages must take the same number of statements.
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Conflicts has the conflicts of a change request with the main content. Each call computes the conflicts from both
-// contents, so they are always current.
+// Conflicts has the conflicts of a change request with the main content. Each call computes the conflicts again from
+// the contents of the request and the space, so the conflicts are always current.
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows

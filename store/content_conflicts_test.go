@@ -404,7 +404,7 @@ func TestResolvedConflictsMerge(t *testing.T) {
 			seen[strings.TrimSpace(c.Kind+" "+c.Field)+" "+c.Choice.Take]++
 			m.holds(c, all, m.pages(result.Revision))
 		}
-		// The next request begins where this one ended.
+		// An edit in a new request must merge without conflicts.
 		if left := m.conflicts(request); request.Status != schema.ChangeRequestMerged && m.merge(m.edit(m.request(), 2)).Conflicts {
 			rt.Fatalf("after the merge: %+v", left)
 		}

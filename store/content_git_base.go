@@ -26,13 +26,13 @@ import (
 // starts from the request's state of the branch, and from the request's pages.
 type GitBase struct {
 	gitlayout.Base
-	// Commit is the commit of the earlier synchronization. It is "" if there was none.
+	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
 	Commit string
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
-	// Others are synchronizations with other branches, those with the same repository first. If an export's branch was
-	// never synchronized, the export can start from one of them.
+	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
+	// export's branch was never synchronized, the export can start from one of them.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
@@ -234,7 +234,8 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 const mostKnown = 20
 
 // know sets Known to the files and pages at the paths of earlier synchronizations. Synchronizations with the
-// operation's branch come first, then synchronizations with its repository, then others.
+// operation's branch come first, then synchronizations with the operation's repository, then all other
+// synchronizations.
 func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	rank := func(s db.GitSync) int {
 		switch {

@@ -309,7 +309,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 
 // supersede deletes the branch's other synchronizations, because the import becomes the last synchronization. It
 // archives an open change request with Git's earlier state. If users have edited this request, only a forced import
-// archives it.
+// archives the request.
 func (i *gitImporter) supersede() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: i.space.ID, Remote: in.Base.remote})

@@ -137,8 +137,8 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	}
 }
 
-// plan finds the pages that may differ between the indexed revision and the target. Neither revision changes, so each
-// process finds the same pages. If no revision is indexed, plan finds all pages.
+// plan finds the pages that may differ between the indexed revision and the target. The two revisions never change, so
+// each process finds the same pages. If no revision is indexed, plan finds all pages.
 func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
 	if x.target.ID == state.Target && x.from == state.Revision {
 		return nil

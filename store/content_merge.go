@@ -120,7 +120,7 @@ type MergePerson struct {
 // maxMergeTries is the largest number of times that a merge starts again because the facts have changed.
 const maxMergeTries = 5
 
-// ErrCostly is the error of a MergeJudge that is called while the space is locked and would need more than
+// ErrCostly is the error that a MergeJudge returns while the space is locked, if its decision may take longer than some
 // microseconds.
 var ErrCostly = errors.New("the merge has to be judged without a lock")
 

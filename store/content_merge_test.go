@@ -29,8 +29,8 @@ func discussedRequest(t *testing.T, st *store.Store) (store.ChangeRequest, []str
 }
 
 // TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. The rules
-// must see an earlier change, even if the caller has read the change request before it. A later change must wait for
-// the merge, and then find the change request merged.
+// must see a change before the evaluation, even if the caller has read the change request earlier. A change after the
+// evaluation must wait for the merge, and then find the change request merged.
 func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	title := "Page"

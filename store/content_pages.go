@@ -286,8 +286,7 @@ func (s pageSource) Below(id string) ([]tree.Node, error) {
 
 func (s pageSource) Size() int { return s.size }
 
-// PagesIn returns a source that reads single pages of a revision. Changes that restore pages of an older revision use
-// it.
+// PagesIn returns a source that reads single pages of a revision, for changes that restore pages of an older revision.
 func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }

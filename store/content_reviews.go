@@ -136,8 +136,8 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	return shown, nil
 }
 
-// RemoveRequestedReviewer withdraws a request for a review. It succeeds if there is no such request. If the user has
-// already reviewed, the review stays.
+// RemoveRequestedReviewer withdraws a request for a review, if there is one. If the user has already reviewed, the
+// review stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
 	err := s.db.Queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{
 		ChangeRequestID: changeRequestID, UserID: userID,

@@ -62,7 +62,8 @@ func TestSearchFindsLongPages(t *testing.T) {
 			t.Errorf("%.60q finds %s", query, d)
 		}
 	}
-	// A phrase must be found at every place, also if two indexed parts of the page share it.
+	// A phrase must be found at every place, even if it begins in one indexed part of the page and ends in the next
+	// part.
 	for at := 7_980; at < 8_020; at += 3 {
 		phrase := func(at int) string { return `"` + strings.Join(words[at:at+3], " ") + `"` }
 		if d := diff.Diff(one, s.found(phrase(at))); d != "" {

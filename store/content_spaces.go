@@ -69,7 +69,7 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 }
 
 // SpacesByID returns spaces by id. It leaves out spaces of organizations in which the user is not a member. For each
-// returned space, api.RightsOf decides whether the user may see and change it.
+// returned space, api.RightsOf decides whether the user may see and change the space.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
 	rows, err := s.db.Queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {

@@ -14,7 +14,8 @@ import (
 // merged is the result of a merge of the main content and a change request.
 type merged struct {
 	head, branch Revision
-	// changed has the differences of the merged content from head. Their documents are already stored.
+	// changed has the differences of the merged content from head. The documents of the changed pages are already
+	// stored.
 	changed tree.Changed
 	// chosen is true if the merge has used choices for conflicts.
 	chosen bool
@@ -59,7 +60,7 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 // threeWay is a merge of two revisions that have a common base.
 type threeWay struct {
 	// of and sides each have three elements: the base, the newest revision of the main content, and the revision that
-	// is merged into it. The third is the newest revision of a change request, Git's state, or the result of a
+	// is merged into it. The third element is the newest revision of a change request, Git's state, or the result of a
 	// translation run.
 	of      [3]Revision
 	sides   [3]mergeSide
@@ -75,7 +76,7 @@ func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeReques
 	return between(ctx, q, [3]Revision{found[baseOf(row)], found[head], found[row.Revision]})
 }
 
-// between reads the changes that two revisions have made since a base. The base is of[0].
+// between reads the changes that the revisions of[1] and of[2] have made since the base of[0].
 func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, error) {
 	m := &threeWay{of: of}
 	for _, side := range m.of[1:] {

@@ -72,8 +72,8 @@ func (s *Store) FinishTranslationRun(
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		c.q = q
 		if !b.Copied {
-			// Documents can be stored before their space exists. So they are stored before the locks, and nobody waits
-			// for this step.
+			// Documents can be stored before their space exists. So they are stored before the locks, and no other
+			// transaction waits for this step.
 			if c.made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) }); err != nil {
 				return err
 			}

@@ -1,5 +1,4 @@
-// Command abuse measures how much greedy callers slow down others on an
-// otherwise idle node.
+// Command abuse measures how much greedy callers slow down other clients on an otherwise idle node.
 //
 // Attackers without a token hold ten thousand connections. Some connections announce a body of 8 MiB and send none of
 // it, from one address and from fifty addresses of 127.0.0.0/8. Other connections send nothing, or nothing after a

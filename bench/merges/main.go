@@ -103,7 +103,7 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	bases, err := r.git(ctx, "merge-base", "--all", ids[0]+"^1", ids[0]+"^2")
 	base, _, _ := strings.Cut(bases, "\n")
 	if err != nil || base == "" {
-		return nil //nolint:nilerr // The two histories have no common commit.
+		return nil //nolint:nilerr // The merged branches have no common commit.
 	}
 	mine, theirs := r.changed(ctx, base, ids[1]), r.changed(ctx, base, ids[2])
 	for _, path := range mine {

@@ -245,7 +245,7 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	return nil
 }
 
-// goals adds the rows for which goals are set to the report.
+// goals adds to the report the rows that have goals.
 func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
 	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})

@@ -178,8 +178,8 @@ func createWithoutVisits() string {
 	return columns + "\n)\nENGINE" + engine
 }
 
-// liveRows is a condition that selects the events that were sent to the node. Their partition is a partition of the
-// log. Copies have larger partition numbers.
+// liveRows is a condition that selects the events that were sent to the node. The log_partition of such an event is a
+// partition of the log. Copies of events have larger numbers.
 const (
 	copiedPartition = 10_000 // added to the log_partition of copies
 	liveRows        = "log_partition < 10000"

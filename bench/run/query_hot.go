@@ -26,7 +26,7 @@ const (
 )
 
 // hotDimensions has the dimensions by which a dashboard shows sessions. wide marks dimensions that depend on a
-// session's pages. These dimensions have another goal.
+// session's pages. Queries by these dimensions have a different goal.
 var hotDimensions = []struct {
 	name, column string
 	wide         bool

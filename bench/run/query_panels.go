@@ -62,7 +62,7 @@ type panel struct {
 	site, days int // the rank of the site by size (1 is the largest), and the number of days of the range
 	id         string
 	request    []byte
-	raw, bare  []statement // the statements on events only, and the node's statements
+	raw, bare  []statement // raw: statements on events only; bare: the node's statements
 	source     string      // where the node read the answer from, and whether the answer is exact
 }
 

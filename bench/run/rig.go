@@ -54,7 +54,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 		if err != nil || base.Scheme != "http" || base.Host == "" || c.Token == "" {
 			return nil, fmt.Errorf("--url %q must be an address such as http://127.0.0.1:8080, with --token", c.URL)
 		}
-		// A benchmark sends as much load as it can. So --url must not name another machine by mistake.
+		// A benchmark sends as much load as it can, which could harm another machine. So --url must name this machine.
 		if ip := net.ParseIP(base.Hostname()); base.Hostname() != "localhost" && !ip.IsLoopback() {
 			return nil, fmt.Errorf("--url %q is not on this machine", c.URL)
 		}

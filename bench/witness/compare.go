@@ -35,10 +35,10 @@ type Request struct {
 // Verdict is the result of the comparison. Torn is a number of requests, and the other numbers are numbers of events.
 type Verdict struct {
 	Stored   int // different events that are stored
-	Lost     int // acknowledged but not stored
-	Doubled  int // stored more than once, acknowledged or not
+	Lost     int // events that are acknowledged but not stored
+	Doubled  int // events that are stored more than once
 	Refused  int
-	Foreign  int // stored but never sent
+	Foreign  int // events that are stored but were never sent
 	Torn     int // requests of which only a part is stored
 	Examples []string
 }

@@ -37,7 +37,8 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	if parseErr != nil {
 		return sum, parseErr
 	}
-	// The command also exits with 1 if it finds differences. Then it has printed them, so this is not an error here.
+	// The command also exits with 1 if it finds differences. It has then printed the differences, so Reconcile returns
+	// no error.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || sum.Ranges == 0) {
 		return sum, fmt.Errorf("cannot reconcile: %w\n%s", err, said.String())
 	}

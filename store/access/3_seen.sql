@@ -2,8 +2,8 @@
 -- Each function decides about all content of an organization or a collection at once.
 --
 -- Functions that return rows of a table have a text body, so that they also return columns added by later migrations.
--- Postgres overestimates the number of rows of a recursive query. With unnest(array()) it expects few rows, and looks
--- ids up in a hash.
+-- Postgres overestimates the number of rows of a recursive query. With unnest(array()), Postgres expects few rows, and
+-- looks ids up in a hash.
 
 -- grants_of returns the grants of a user in an organization: grants to the user, and grants to the user's teams.
 create or replace function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$

@@ -17,7 +17,7 @@ type AuditFilter struct {
 	Since, Until *time.Time
 }
 
-// AuditEntryCursor returns the cursor of an entry. A list continues after it.
+// AuditEntryCursor returns the cursor of an entry. The next page of a list begins after the cursor.
 func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
@@ -50,7 +50,7 @@ func (s *Log) ListAuditEntries(
 }
 
 // ListInstallationAuditEntries lists changes outside of all organizations, such as changes of users. The newest change
-// is first. The page has no total.
+// is first. The result has no total number of entries.
 func (s *Log) ListInstallationAuditEntries(
 	ctx context.Context, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {

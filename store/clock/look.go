@@ -31,8 +31,8 @@ type State struct {
 	// Ran is the time for which nodes have run since the doubt began. CountedBy is the node that measures this time.
 	Ran       time.Duration
 	CountedBy string
-	// ConfirmedAt is the time of an operator's last confirmation that the clock is right. Zero means that there was
-	// none.
+	// ConfirmedAt is the time of an operator's last confirmation that the clock is right. It is zero if no operator has
+	// confirmed the clock.
 	ConfirmedAt time.Time
 }
 
@@ -78,8 +78,8 @@ func (s State) after(l Look) State {
 			s.Seen = l.known()
 		}
 	case s.CountedBy == l.Node || s.Ran == l.LastRan:
-		// Only one node counts the time. If State.Ran has not increased since a node's last look, the node takes over
-		// the counting.
+		// Only one node adds its running time to State.Ran. If State.Ran has not increased since this node's last look,
+		// that node may have stopped, so this node takes over.
 		s.Ran, s.CountedBy = s.Ran+l.Ran, l.Node
 	}
 	if s.Ran >= patience {

@@ -62,7 +62,7 @@ func TestMissing(t *testing.T) {
 		t.Fatalf("%v: accepted %v", err, accepted)
 	}
 	want(0, 10, map[schema.MissingDay]int64{b: 3})
-	note(8, 0) // a different loss; the earlier rows are back in the table
+	note(8, 0) // a new loss, after the earlier rows came back
 	want(2, 6, map[schema.MissingDay]int64{b: 3})
 	note(2, 0)
 	want(0, 2, nil) // the days have more missing rows than the month

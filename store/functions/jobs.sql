@@ -32,8 +32,8 @@ create or replace function maker_of(user_id text, organization text) returns tex
     ), '')
 $$;
 
--- job_parties returns the parties of a job: its organization, its user, and the party 'slow' of all slow jobs. A turn
--- of the job is a turn of each party.
+-- job_parties returns the parties of a job: its organization, its user, and the party 'slow' of all slow jobs. When the
+-- job gets a turn, each of its parties has used a turn.
 create or replace function job_parties(metadata jsonb) returns text[] language sql immutable parallel safe as $$
     select array_remove(array[
         metadata ->> 'organization', nullif(metadata ->> 'user', ''), case when metadata ? 'slow' then 'slow' end

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// heard returns the types of the events that a webhook has got, in order.
+// heard returns the types of the events that a webhook has received, in order.
 func heard(t testing.TB, st *store.Store, w hooks.Webhook) []string {
 	t.Helper()
 	page, err := st.Hooks.ListWebhookDeliveries(

@@ -112,7 +112,8 @@ func (s *Store) ListMembers(
 // ChangeMemberRole changes the role of a member. It returns an error if the organization would have no admin.
 func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// The lock is for the case that two admins demote each other concurrently. Only one of them may succeed.
+		// If two admins demote each other concurrently, only one of the changes may succeed. The lock makes the second
+		// change wait.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return postgres.Interpret(err, "organization")
 		}

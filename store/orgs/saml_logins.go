@@ -23,7 +23,7 @@ func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, samlRequestKeyName)
 }
 
-// SAMLLogin is a login that the identity provider has vouched for.
+// SAMLLogin is a login that the identity provider has confirmed.
 type SAMLLogin struct {
 	// Provider is the provider whose certificate verified the response.
 	Provider SAMLProvider

@@ -219,7 +219,7 @@ func (r *actingRows) Close() {
 	}
 }
 
-// Err returns the error of the rows, or otherwise the error of the end of the transaction.
+// Err returns the error of the rows. If there is none, it returns the error from ending the transaction.
 func (r *actingRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
 		return err
@@ -229,8 +229,8 @@ func (r *actingRows) Err() error {
 
 type actingRow struct{ results pgx.BatchResults }
 
-// Scan reads the row and ends the transaction. If the end fails, it returns this error, because the row was then not
-// written.
+// Scan reads the row and ends the transaction. If the transaction cannot end, Scan returns this error, because the row
+// was not written.
 func (r actingRow) Scan(dest ...any) error {
 	err := r.results.QueryRow().Scan(dest...)
 	if closeErr := r.results.Close(); err == nil {

@@ -35,8 +35,8 @@ func NewGroup[In, Out any](
 	return &Group[In, Out]{run: run, most: most, limit: limit}
 }
 
-// Gathering makes each run wait for the duration pause, so that more calls come together. It is for calls that nobody
-// waits for. It returns the group.
+// Gathering makes each run wait for the duration pause, so that more calls come together. Use it only if no user waits
+// for the calls. Gathering returns the group.
 func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
 	g.pause = pause
 	return g

@@ -11,10 +11,10 @@ import (
 
 // Users can order the collections and spaces in a parent, and the items of a site. These lists are sorted by position,
 // and by id if positions are equal. Code that writes positions must hold the lock of the organization or the site. So
-// the order cannot change after the code has read it.
+// the order that the code has read cannot change before the code writes.
 const (
-	// firstPosition is the position of the first item in a parent. There is as much room before it as after it.
-	// Positions are never negative.
+	// firstPosition is the position of the first item in a parent. There is as much room before this position as after
+	// it. Positions are never negative.
 	firstPosition = 1 << 62
 	// positionGap is the distance between new neighbours. It is so large that many items can be placed between two
 	// neighbours before other items must get new positions.

@@ -1,7 +1,7 @@
 package postgres
 
-// PurgeRows is the largest number of rows that one statement of a purge deletes. PurgeLarge is the number for tables
-// with large rows.
+// PurgeRows is the largest number of rows that one statement of a purge deletes. PurgeLarge is the largest number for
+// tables with large rows.
 const (
 	PurgeRows  = 1000
 	PurgeLarge = 50

@@ -76,7 +76,7 @@ func known(query func(*db.Queries, context.Context, string) (int64, error)) coun
 	}
 }
 
-// These are all quotas. The subject of a quota is the id of the object that its text names, for example an
+// This is the list of all quotas. The subject of a quota is the id of the object that its text names, for example an
 // organization.
 var (
 	QuotaOrganizations = Quota{

@@ -48,7 +48,7 @@ func (s *Store) CreateAnnotation(
 	return row, err
 }
 
-// UpdateAnnotation changes an annotation that a user has written. It returns a conflict for other annotations.
+// UpdateAnnotation changes an annotation that a user has written. For an annotation by Octavo, it returns a conflict.
 func (s *Store) UpdateAnnotation(
 	ctx context.Context, siteID, id string, change AnnotationChange,
 ) (row Annotation, err error) {
@@ -139,7 +139,7 @@ type AnnotationFilter struct {
 	Since, Until *time.Time
 }
 
-// AnnotationCursor returns the cursor of an annotation. A list continues after it.
+// AnnotationCursor returns the cursor of an annotation. The next page of a list begins after the cursor.
 func AnnotationCursor(row Annotation) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: row.At, ID: row.ID}
 }

@@ -28,8 +28,8 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (custo
 }
 
 // SetCustomization replaces the settings of a site. The settings must not contain nulls. It returns the stored
-// settings, in which both forms of page actions agree. It compares the new settings with the stored ones. The lock of
-// the site makes concurrent requests do this one after the other.
+// settings, in which both forms of page actions agree. It compares the new settings with the stored settings. It locks
+// the site, so that concurrent requests compare one after the other.
 func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings customization.Customization,
 ) (customization.Customization, error) {

@@ -41,7 +41,7 @@ func (s *Store) AskKeyErasure(
 	return s.askErasure(ctx, site, keyMark(eventKey), &eventKey, until, keep)
 }
 
-// keyMark returns a hash that identifies a key's generation. An erasure of a key's events has it in place of a
+// keyMark returns a hash that identifies a key's generation. An erasure of a key's events has this hash instead of a
 // visitor's hash.
 func keyMark(eventKey string) uint64 {
 	sum := sha256.Sum256([]byte("event key " + eventKey))
@@ -192,8 +192,8 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	return list, version, postgres.Interpret(err, "tombstones")
 }
 
-// RaiseTombstones raises the last assigned version to at least this version. It is for the case that Postgres has lost
-// a version that was assigned.
+// RaiseTombstones raises the last assigned version to at least this version. The caller uses it after Postgres has lost
+// an assigned version.
 func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }

@@ -45,8 +45,8 @@ func (s *Store) ClaimEventKey(
 	return got, nil
 }
 
-// claimEventKeys claims the keys of many callers. If two callers want the same key, the first gets it. For the second,
-// the key is busy.
+// claimEventKeys claims the keys of many callers. If several callers want the same key, the first caller gets the key.
+// For the other callers, the key is busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
 	open := make(map[[2]string]int, len(wanted)) // indexes in wanted, by site and key
@@ -131,8 +131,8 @@ func (s *Store) finishEventKeys(ctx context.Context, done []eventKeyClaim) ([]st
 	return make([]struct{}, len(done)), s.db.Queries.FinishEventKeys(ctx, p)
 }
 
-// ReleaseEventKey ends an attempt of which nobody knows whether its message is in the log. The next attempt searches
-// the log for the message, from the claim's offset on.
+// ReleaseEventKey ends an attempt whose message may or may not be in the log. The next attempt searches the log for the
+// message, from the claim's offset on.
 func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt, LogOffset: c.Offset,

@@ -73,7 +73,7 @@ func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewR
 	return row, err
 }
 
-// annotateRedirect adds an annotation about a redirect to its site. It adds none for a draft.
+// annotateRedirect adds an annotation about a redirect to its site, if the redirect is not a draft.
 func (s *Store) annotateRedirect(ctx context.Context, q *db.Queries, o Occasion, row Redirect) error {
 	if row.Draft {
 		return nil
