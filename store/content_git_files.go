@@ -20,13 +20,13 @@ type GitAsset struct {
 const (
 	gitCleaning = 10 * time.Second
 	// quotaEvery is the number of bytes of stored files between two checks of the quota. A check reads the sizes of all
-	// files.
+	// files, so it is not done for each file.
 	quotaEvery = 16 << 20
 )
 
 // load stores the files one at a time, because all of them together may not fit in memory. It commits each file
-// immediately. In one long transaction, an import would hold the lock of a stored file while it waits for the space. It
-// could deadlock with an editor who stores the same file.
+// immediately. In one long transaction, an import would hold the lock of a stored file while it waits for the lock of
+// the space. The import could then deadlock with an editor who stores the same file.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {

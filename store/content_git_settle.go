@@ -75,8 +75,8 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 }
 
 // settleGit handles a change of a request's status from was. If the request is now archived, settleGit queues the
-// exports that waited for it. If it was archived and a later synchronization has replaced its import, settleGit returns
-// an error, so the request stays archived. Otherwise both imports would make the same changes.
+// exports that waited for the request. If the request was archived and a later synchronization has replaced its import,
+// settleGit returns an error, so the request stays archived. Otherwise both imports would make the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {
 	case !row.GitImport:

@@ -201,7 +201,7 @@ func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.Se
 	return spaces
 }
 
-// searchPlan has the words to search for in each space. If the query has no words, it has no spaces.
+// searchPlan has the words to search for in each space. If the query has no words, the plan has no spaces.
 type searchPlan struct {
 	// title is the title that a page must have to match exactly.
 	title                   string

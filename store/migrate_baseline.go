@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checkBaseline returns an error if the database has another baseline. It changes nothing. The caller holds the
-// migration lock, so no other node creates the tables concurrently.
+// checkBaseline returns an error if the database has another baseline. It does not change the database. The caller
+// holds the migration lock, so no other node creates the tables concurrently.
 func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	var marked, migrated bool
 	err := conn.QueryRow(ctx, `select

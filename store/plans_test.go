@@ -24,12 +24,13 @@ const planRows = 10_000
 var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "site_sections", "site_spaces"}
 
 // TestListsUseTheirIndexes fills every table and reads the plans of all lists. A list must find its page through the
-// index that the query's comment names. It must not scan a whole table. It may sort only if the comment gives a reason
-// why the sort is small. The plans are for a page of ten rows without filters. The lists are much longer than the page.
+// index that the query's comment names. The plan must not scan a whole table. It may sort only if the comment gives a
+// reason why the sort is small. The plans are for a page of ten rows without filters. The lists are much longer than
+// the page.
 //
 // The test uses the same kinds of plans as production. For lists with optional filters or orders, Postgres plans each
-// call for its values (a custom plan). For other lists, it may use a custom plan or a generic plan, so both must be
-// good.
+// call for its values (a custom plan). For other lists, Postgres may use a custom plan or a generic plan, so both plans
+// must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -85,7 +86,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 }
 
 // orders has the lists whose statement can sort in several orders. values are the values of the statement's first
-// parameters. All other parameters have the same values as for other lists.
+// parameters. The function explain gives the other parameters the same values as in other lists.
 var orders = map[string]struct {
 	values []string
 	index  string
@@ -109,7 +110,7 @@ var orders = map[string]struct {
 }
 
 // TestOptionalFiltersArePlanned checks in the source files that statements with optional filters or orders run only
-// through planned. TestListsUseTheirIndexes assumes this.
+// through planned. TestListsUseTheirIndexes assumes that this is true.
 func TestOptionalFiltersArePlanned(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")

@@ -123,7 +123,8 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	r.client.Token = schema.NewToken()
 	for i := range apiNodes {
-		// The first node migrates the stores and creates the topic. Later nodes find both done.
+		// The first node migrates the stores and creates the topic. The later nodes need the migrated stores and the
+		// topic.
 		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
 		if err != nil {
 			return err

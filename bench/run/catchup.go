@@ -30,7 +30,7 @@ func (b *bench) catchupRow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise it would count in the first round.
+	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
 	err = b.drain(ctx, func(ctx context.Context, _ client) error {
 		return errors.Join(b.drained(ctx, true), b.fill(ctx))
 	})

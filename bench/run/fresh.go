@@ -58,8 +58,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until queries find all acknowledged events. exact is true if every request was answered. Then it is
-// also an error if queries find more events.
+// drained waits until queries find all acknowledged events. exact is true if every request was answered. If exact is
+// true, drained also fails if queries find more events.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {

@@ -46,7 +46,7 @@ func main() {
 // scale is the size of a run.
 type scale struct {
 	rounds      int
-	catchups    int           // number of rounds of the row catchup, whose rounds take long
+	catchups    int           // number of rounds of the row catchup
 	intake      time.Duration // duration of one side of one round of the intake rows
 	warmup      time.Duration
 	decode      time.Duration // duration of one side of one round of the decode row

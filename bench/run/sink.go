@@ -33,7 +33,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise it would count in the first round.
+	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
 	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}

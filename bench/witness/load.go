@@ -17,7 +17,7 @@ const (
 	// answerLimit is the longest time that a request waits for its response. It is longer than the time for which the
 	// intake retries to append the events.
 	answerLimit = 20 * time.Second
-	// MaxOpen is the largest number of requests that wait for a response. Requests beyond it are counted but not sent.
+	// MaxOpen is the largest number of requests that wait for a response. Further requests are counted as unsent.
 	MaxOpen     = 2000
 	usualEvents = 20
 	// largeShare is the share of requests with hundreds of events. pastShare is the share of requests with events of

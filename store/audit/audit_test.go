@@ -317,7 +317,7 @@ func TestAuditOfTransfers(t *testing.T) {
 }
 
 // TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. The
-// entries in those organizations must not contain the user who unpublished the integration.
+// entries of the other organizations must not contain the user who unpublished the integration.
 func TestAuditOfStrangers(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

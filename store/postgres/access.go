@@ -12,8 +12,8 @@ type ContentAccess struct {
 	// Grant is the highest role that grants give to the member or the member's teams, on the content or a collection
 	// above. It is "" if there is no grant.
 	Grant schema.Role
-	// Reader is true if the viewer is not a member, but a visitor of a published site that shows the content. Then all
-	// other fields are empty.
+	// Reader is true if the viewer is not a member, but a visitor of a published site that shows the content. If Reader
+	// is true, all other fields are empty.
 	Reader bool
 }
 

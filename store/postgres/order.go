@@ -33,13 +33,14 @@ func (s Siblings) Index(item schema.ItemPointer) int {
 	return slices.IndexFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Without returns the siblings without an item. It changes the receiver, which must not be used afterwards.
+// Without returns the siblings without an item. Without reuses the memory of s, so the caller must not use s
+// afterwards.
 func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between returns the index directly after the sibling after and directly before the sibling before. Either may be nil.
-// If both are nil, it returns the index after the last sibling. It returns -1 if there is no such index.
+// Between returns the index directly after the sibling after and directly before the sibling before. Either sibling may
+// be nil. If both are nil, Between returns the index after the last sibling. If there is no such index, it returns -1.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {

@@ -9,8 +9,8 @@ import (
 // pieceWait is the longest time for which Next waits for a piece. A client may take much longer for all pieces.
 const pieceWait = 10 * time.Second
 
-// Pieces reads stored bytes piece by piece. Between two reads it uses no memory for bytes and no connection. So a slow
-// client occupies neither.
+// Pieces reads stored bytes piece by piece. Between two reads, Pieces uses no memory for bytes and no connection. So a
+// slow client does not block a connection.
 type Pieces struct {
 	// ctx must outlive the handler of the request, because the bytes are read while the response is sent.
 	ctx      context.Context

@@ -44,7 +44,7 @@ type Quotas struct {
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
-// count returns the number of objects of a quota. It stops counting at bound.
+// count returns the number of objects of a quota. It stops counting when it has counted bound objects.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
 // Quota is a quota. what is its name in error messages, setting is the name of its setting, and count counts its

@@ -55,7 +55,7 @@ func (s *Store) List(
 	return postgres.PageOf(jobs, size, total), nil
 }
 
-// ListAll lists the jobs of all organizations, the newest first. The page has no total.
+// ListAll lists the jobs of all organizations, the newest first. The result has no total number of jobs.
 func (s *Store) ListAll(
 	ctx context.Context, state, kind *string, after string, size int,
 ) (postgres.Page[schema.Job], error) {

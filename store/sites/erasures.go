@@ -115,8 +115,8 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 // errNothing is the error that rolls back a transaction that has nothing to do.
 var errNothing = errors.New("nothing to do")
 
-// BegunErasures returns the erasures that have tombstones and whose events may still have rows, in batches of one
-// version.
+// BegunErasures returns the erasures that have tombstones and whose events may still have rows. Each batch has the
+// erasures of one version.
 func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, err error) {
 	rows, err := s.db.Queries.BegunErasures(ctx)
 	for _, r := range rows {
@@ -144,8 +144,8 @@ func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) er
 	}), "erasures")
 }
 
-// FinishErasures finishes the erasures that were marked by MarkMutated with a time up to mutated. The caller knows that
-// the old parts of that time are deleted.
+// FinishErasures finishes the erasures that were marked by MarkMutated with a time up to mutated. The caller must have
+// checked that the disks no longer have parts with events of these erasures.
 func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
 	done, err = s.db.Queries.FinishErasures(ctx, mutated)
 	return done, postgres.Interpret(err, "erasures")

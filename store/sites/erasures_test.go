@@ -17,7 +17,7 @@ import (
 // deletions must stay after every change of the number.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
-	// The days are days of UTC. The session has another time zone, which must not matter.
+	// The days are days of UTC. The session has another time zone, but the result must be the same.
 	zoned, err := url.Parse(storetest.URL(t))
 	if err != nil {
 		t.Fatal(err)
