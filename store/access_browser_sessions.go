@@ -13,19 +13,20 @@ import (
 )
 
 const (
-	// browserSessionLength is a working day.
+	// browserSessionLength is the lifetime of a browser session: a working day.
 	browserSessionLength = 12 * time.Hour
 	// browserLinkLife is the time for which a link to sign in is valid.
 	browserLinkLife = 10 * time.Minute
 )
 
-// BrowserSession has the secret of a browser's cookie, and the time when the session ends.
+// BrowserSession has the secret for a browser's cookie, and the time when the session ends.
 type BrowserSession struct {
 	Secret    string
 	ExpiresAt time.Time
 }
 
-// CreateBrowserSession makes a browser session that acts as the principal. It ends with the principal's token.
+// CreateBrowserSession creates a browser session that acts as the principal. The session ends when the principal's
+// token ends.
 func (s *Store) CreateBrowserSession(ctx context.Context, principal Principal) (BrowserSession, error) {
 	made := BrowserSession{schema.NewToken(), time.Now().Add(browserSessionLength)}
 	hash := schema.HashBrowserSecret(made.Secret)
@@ -42,8 +43,8 @@ func (s *Store) CreateBrowserSession(ctx context.Context, principal Principal) (
 	return made, postgres.Interpret(err, "browser session")
 }
 
-// CreateBrowserLink makes the secret of a link that signs a browser in with a user's token. The link works once, within
-// ten minutes.
+// CreateBrowserLink creates the secret of a link that signs a browser in with a user's token. The link works once,
+// within ten minutes.
 func (s *Store) CreateBrowserLink(ctx context.Context, token string) (secret string, err error) {
 	principal, err := s.Authenticate(ctx, schema.HashToken([]byte(token)))
 	if err != nil {
@@ -60,7 +61,7 @@ func (s *Store) CreateBrowserLink(ctx context.Context, token string) (secret str
 	return secret, postgres.Interpret(err, "browser session")
 }
 
-// OpenBrowserLink exchanges the secret of a link for a session. A link works once.
+// OpenBrowserLink exchanges the secret of a link for a browser session. A second call with the same secret fails.
 func (s *Store) OpenBrowserLink(ctx context.Context, link string) (BrowserSession, error) {
 	made := BrowserSession{schema.NewToken(), time.Now().Add(browserSessionLength)}
 	from, to := schema.HashBrowserSecret(link), schema.HashBrowserSecret(made.Secret)
@@ -73,7 +74,7 @@ func (s *Store) OpenBrowserLink(ctx context.Context, link string) (BrowserSessio
 	return made, postgres.Interpret(err, "browser session")
 }
 
-// AuthenticateBrowser finds the principal of a browser's session. A session ends with its token.
+// AuthenticateBrowser returns the principal of a browser session. The session is invalid if its token has ended.
 func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.TokenOfBrowserSession(ctx, hash[:])
 	if err == nil {
@@ -101,7 +102,7 @@ func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// earlier returns the earlier of two times. The second may be absent.
+// earlier returns the earlier of two times. If other is nil, it returns at.
 func earlier(at time.Time, other *time.Time) time.Time {
 	if other != nil && other.Before(at) {
 		return *other
@@ -109,8 +110,8 @@ func earlier(at time.Time, other *time.Time) time.Time {
 	return at
 }
 
-// EndBrowserSession ends a browser's session, if it exists. Nodes that have just used the session may accept it until
-// their cache entry expires. This holds for every token.
+// EndBrowserSession ends a browser's session, if it exists. A node that has just used the session may accept it until
+// its cache entry expires, as for every token.
 func (s *Store) EndBrowserSession(ctx context.Context, secret string) error {
 	hash := schema.HashBrowserSecret(secret)
 	return postgres.Interpret(s.db.Queries.DeleteBrowserSession(ctx, hash[:]), "browser session")

@@ -12,14 +12,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GrantTarget is a collection with its content, or a space. Only one of the ids is set.
+// GrantTarget is the content that a grant is for: a collection with its content, or a space. Only one of CollectionID
+// and SpaceID is set.
 type GrantTarget struct {
 	OrganizationID string
 	CollectionID   *string
 	SpaceID        *string
 }
 
-// ID is the id of the collection or the space.
+// ID returns the id of the collection or the space.
 func (t GrantTarget) ID() string { return postgres.Deref(cmp.Or(t.CollectionID, t.SpaceID)) }
 
 // Subjects are the users and teams that a grant is for.
@@ -28,9 +29,9 @@ type Subjects struct {
 	Teams []string
 }
 
-// Grant returns the role to users and teams of the target's organization, and replaces their earlier grants there. The
-// guest role removes their grants. If a user or a team is not in the organization, no grant changes, and the error is
-// not_found.
+// Grant grants the role on the target to users and teams of its organization, and replaces their earlier grants there.
+// The role guest removes their grants. If a user or a team is not in the organization, Grant changes no grant and
+// returns not_found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -61,8 +62,8 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes the grants of users and teams on the target. A nil role changes nothing. The guest role removes
-// the grants. If none of the users and teams has a grant there, the error is not_found.
+// ChangeGrant changes the grants of users and teams on the target. If role is nil, it changes nothing. The role guest
+// removes the grants. If none of the users and teams has a grant on the target, ChangeGrant returns not_found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
 	var changed int64
@@ -82,7 +83,7 @@ func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects
 	return postgres.Interpret(err, "grant")
 }
 
-// Revoke removes any grants of users and teams on the target.
+// Revoke removes the grants of users and teams on the target, if there are any.
 func (s *Store) Revoke(ctx context.Context, target GrantTarget, from Subjects) error {
 	_, err := s.db.Queries.DeleteGrants(ctx, db.DeleteGrantsParams{
 		ContentID: target.ID(), Users: postgres.Distinct(from.Users), Teams: postgres.Distinct(from.Teams),
@@ -96,7 +97,7 @@ type UserRole struct {
 	Role schema.Role
 }
 
-// ListGrantedUsers lists the users who have a grant on the content itself, by their ids.
+// ListGrantedUsers lists the users who have a grant on the content itself, sorted by id.
 func (s *Store) ListGrantedUsers(
 	ctx context.Context, on GrantTarget, after string, size int,
 ) (postgres.Page[UserRole], error) {
@@ -117,8 +118,8 @@ func (s *Store) ListGrantedUsers(
 	return postgres.PageOf(users, size, total), nil
 }
 
-// ListContentAccess lists all members with access to content, from any source, and their roles there. The level is
-// the default level of the content. If role is set, the list has the members with exactly that role.
+// ListContentAccess lists all members with access to content, from any source, and their roles there. level is the
+// content's default level. If role is set, the list has only members with exactly this role.
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (postgres.Page[UserRole], error) {
@@ -156,7 +157,7 @@ type TeamRole struct {
 	Role schema.Role
 }
 
-// ListGrantedTeams lists the teams that have a grant on the content itself, by their ids.
+// ListGrantedTeams lists the teams that have a grant on the content itself, sorted by id.
 func (s *Store) ListGrantedTeams(
 	ctx context.Context, userID string, on GrantTarget, after string, size int,
 ) (postgres.Page[TeamRole], error) {

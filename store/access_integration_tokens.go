@@ -18,16 +18,18 @@ import (
 )
 
 const (
-	// integrationSigningKeyName may change, because each event carries the secret that is made with this key.
+	// integrationSigningKeyName is the name of the key from which the signing secrets of integrations are derived. The
+	// name may change, because each event contains the current secret.
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
 	integrationTokenLife = time.Hour
-	// integrationTokens limits the valid tokens of one integration or installation. A further token ends the oldest
-	// one.
+	// integrationTokens is the largest number of valid tokens of one integration or installation. If there are more,
+	// the oldest token becomes invalid.
 	integrationTokens = 200
 )
 
-// CreateIntegrationToken makes a token of an integration or, if an installation is named, of the installation. Only its hash is stored.
+// CreateIntegrationToken creates a token of an integration, or of an installation if installation is not "". Only the
+// token's hash is stored.
 func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation string) (token string, expiresAt time.Time, err error) {
 	token, expiresAt = schema.NewIntegrationToken(), time.Now().Add(integrationTokenLife).UTC().Truncate(time.Second)
 	hash := schema.HashToken([]byte(token))
@@ -46,7 +48,7 @@ func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation s
 	return token, expiresAt, err
 }
 
-// AuthenticateIntegration finds the principal of a token of an integration or an installation.
+// AuthenticateIntegration returns the principal of a token of an integration or an installation.
 func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.IntegrationTokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -56,7 +58,7 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 		return Principal{}, postgres.Interpret(err, "token")
 	}
 	p := Principal{
-		// All tokens of one integration or installation count together.
+		// All tokens of one integration or installation have the same TokenID, so that rate limits count them together.
 		TokenID: "integration/" + row.Integration, Kind: schema.TokenIntegration, Integration: row.Integration, OrganizationID: row.Owner,
 		ExpiresAt: row.ExpiresAt,
 	}
@@ -69,7 +71,8 @@ func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHa
 }
 
 // IntegrationSigningSecret returns the secret with which an integration verifies that calls come from this service.
-// Each owner of a name has a different secret, which never changes. A former owner of the name does not know it.
+// Each owner of a name has a different secret, which never changes. So a former owner of the name does not know the
+// secret of the current owner.
 func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string) (string, error) {
 	key, err := s.db.Key(ctx, integrationSigningKeyName)
 	if err != nil {
@@ -80,7 +83,7 @@ func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// SpaceOfInstallation reads a space that an installation is for.
+// SpaceOfInstallation reads a space that belongs to an installation.
 func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space string) (Space, error) {
 	row, err := s.db.Queries.SpaceOfInstallation(ctx, db.SpaceOfInstallationParams{
 		InstallationID: installation, SpaceID: space,
@@ -88,7 +91,7 @@ func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space str
 	return row.Space, postgres.Interpret(err, "space")
 }
 
-// SiteOfInstallation reads a site that an installation is for.
+// SiteOfInstallation reads a site that belongs to an installation.
 func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (sites.Row, error) {
 	row, err := s.db.Queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization, SiteID: site,

@@ -18,25 +18,25 @@ import (
 type Principal struct {
 	TokenID string
 	Kind    schema.TokenKind
-	// UserID is set for user tokens and sessions, SiteID for site keys and site tokens. OrganizationID is set except
-	// for user tokens.
+	// UserID is set for user tokens and sessions. SiteID is set for site keys and site tokens. OrganizationID is set
+	// for all tokens except user tokens.
 	UserID         string
 	SiteID         string
 	OrganizationID string
 	// Integration is set for the tokens of integrations and of installations. InstallationID and Scopes are set for
-	// installations. Their OrganizationID is the organization of the installation. Their UserID is the user as whom it
-	// writes, without the user's rights.
+	// installations. For an installation, OrganizationID is the organization that installed the integration. UserID is
+	// the user who becomes the author of the installation's changes. The installation does not have this user's rights.
 	Integration    string
 	InstallationID string
 	Scopes         []string
-	// Browser is set for a browser session. It acts with the token in TokenID.
+	// Browser is set for a browser session. The session acts with the token TokenID.
 	Browser bool
 	// ShareLink and Generation are set for sessions of share links of insights. The session's site is the link's site.
 	ShareLink  string
 	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that stores a Principal must check ExpiresAt again.
 	ExpiresAt time.Time
-	// LastUsedAt is the last recorded use. It determines whether another use must be recorded.
+	// LastUsedAt is the last recorded use of the token. A new use is recorded only if this time is old enough.
 	LastUsedAt time.Time
 }
 
@@ -50,7 +50,8 @@ type NewToken struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken makes a token and returns it with its row. Only its hash is stored, so nobody can read the token again.
+// CreateToken creates a token and returns its secret and its row. Only the hash is stored, so nobody can read the
+// secret later.
 func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string, row Token, err error) {
 	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
 	switch {
@@ -83,7 +84,7 @@ type TokenFilter struct {
 	SiteID string
 }
 
-// ListTokens lists tokens in the order they were made, for the command line.
+// ListTokens lists tokens in the order of their creation, for the command line.
 func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, error) {
 	var params db.ListTokensParams
 	if filter.User != "" {
@@ -100,8 +101,8 @@ func (s *Store) ListTokens(ctx context.Context, filter TokenFilter) ([]Token, er
 	return rows, postgres.Interpret(err, "tokens")
 }
 
-// RevokeToken ends a token. Revoking it again changes nothing. Nodes that have just used the token may accept it as
-// long as they cache it, see api.Config.AuthTTL.
+// RevokeToken ends a token. If the token is already revoked, nothing changes. A node that has just used the token may
+// accept it until its cache entry expires (api.Config.AuthTTL).
 func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	changed, err := s.db.Queries.RevokeToken(ctx, id)
 	if err == nil && changed == 0 {
@@ -110,8 +111,8 @@ func (s *Store) RevokeToken(ctx context.Context, id string) error {
 	return postgres.Interpret(err, "token")
 }
 
-// Authenticate finds the principal of a token. Unknown, expired and revoked tokens get the same message. So a refusal
-// does not reveal that a guessed token once existed.
+// Authenticate returns the principal of a token. Unknown, expired and revoked tokens cause the same error message. So
+// the message does not reveal that a guessed token once existed.
 func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	row, err := s.db.Queries.TokenByHash(ctx, hash[:])
@@ -132,7 +133,7 @@ func (s *Store) Authenticate(ctx context.Context, hash schema.TokenHash) (Princi
 	}, nil
 }
 
-// authenticateSession finds the principal of a session's token.
+// authenticateSession returns the principal of a session's token.
 func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.SessionByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -150,17 +151,18 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// tokensEvery is the time between two searches for lost pages in the tables that have tokens.
+// tokensEvery is the shortest time between two searches for lost pages in the tables with tokens.
 const tokensEvery = 30 * time.Second
 
-// lostTokens reports whether the tables that have tokens have lost pages.
+// lostTokens has the result of the last search for lost pages in the tables with tokens.
 type lostTokens struct {
 	mu     sync.Mutex
 	looked time.Time
 	found  error
 }
 
-// unknownToken refuses a token. If a table has lost a page that may have contained the token, the error says so.
+// unknownToken returns the error for a token that no table has. If a table has lost pages, the token may have been in a
+// lost page. The error then says that pages are lost.
 func (s *Store) unknownToken(ctx context.Context) error {
 	s.lost.mu.Lock()
 	defer s.lost.mu.Unlock()
@@ -182,7 +184,7 @@ func (s *Store) unknownToken(ctx context.Context) error {
 	return schema.Unauthorized("the token is not valid")
 }
 
-// TouchTokens records the use of tokens. It skips a token whose last recorded use is less than a minute old.
+// TouchTokens records the use of tokens. It does not change tokens whose last recorded use is less than a minute old.
 func (s *Store) TouchTokens(ctx context.Context, ids []string, usedAt time.Time) error {
 	if err := s.db.Queries.TouchTokens(ctx, db.TouchTokensParams{UsedAt: &usedAt, Ids: ids}); err != nil {
 		return postgres.Interpret(err, "tokens")

@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// bootstrapLock is the key of the advisory lock under which the first user is made.
+// bootstrapLock is the key of an advisory lock. Bootstrap holds the lock while it creates the first user.
 const bootstrapLock = migrationLock + 1
 
-// Bootstrap has the values for the first start on an empty database. Without OrganizationTitle, Bootstrap creates only
-// a user. Without SiteTitle, it creates no site. If Token is empty, the store makes a token.
+// Bootstrap has the values for the first start on an empty database. If OrganizationTitle is "", only a user is
+// created. If SiteTitle is "", no site is created. If Token is "", the store generates a token.
 type Bootstrap struct {
 	Token             string
 	DisplayName       string
@@ -26,8 +26,8 @@ type Bootstrap struct {
 	SiteTitle         string
 }
 
-// Bootstrapped is the result of Bootstrap. If the database already had a user, Created is false and everything else
-// is empty.
+// Bootstrapped is the result of Bootstrap. If the database already had a user, Created is false and all other fields
+// are empty.
 type Bootstrapped struct {
 	Created      bool
 	Token        string
@@ -36,8 +36,8 @@ type Bootstrapped struct {
 	Site         sites.Site
 }
 
-// Bootstrap makes the first user, the admin of the first organization, with the requested token. If the database has a
-// user, Bootstrap changes nothing. So all nodes may call it concurrently at every start.
+// Bootstrap creates the first user with the requested token. The user becomes the admin of the first organization. If
+// the database already has a user, Bootstrap changes nothing. So all nodes may call it concurrently at every start.
 func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, error) {
 	if want.Token != "" && !schema.ValidToken(want.Token) {
 		return Bootstrapped{}, schema.Invalid("token", fmt.Sprintf(
@@ -45,7 +45,8 @@ func (s *Store) Bootstrap(ctx context.Context, want Bootstrap) (Bootstrapped, er
 	}
 	var made Bootstrapped
 	err := s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// The lock ends with the transaction. A node that was waiting for the lock then sees the user.
+		// The lock ends with the transaction. So a node that waits for the lock sees the new user when it gets the
+		// lock.
 		if _, err := tx.Exec(ctx, "select pg_advisory_xact_lock($1)", int64(bootstrapLock)); err != nil {
 			return err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// setClockRight moves all times in all rows by 400 days, as if the clock had been 400 days behind and is right now. The
-// database's clock cannot be set.
+// setClockRight subtracts 400 days from all times in all rows. The test cannot set the database's clock. After this
+// statement, the rows are as if the clock had been 400 days behind and were right now.
 const setClockRight = `
 do $$
 declare
@@ -39,7 +39,7 @@ end
 $$;
 update clock set seen_at = now()`
 
-// behind is a database whose clock is 400 days behind.
+// behind is a database in which the clock seems to be 400 days behind, with a tenant and a webhook.
 type behind struct {
 	t      *testing.T
 	st     *store.Store
@@ -60,7 +60,7 @@ func (b *behind) exec(sql string, arguments ...any) {
 	b.must(b.conn.Exec(b.t.Context(), sql, arguments...))
 }
 
-// wants checks the value of a query.
+// wants checks that a query returns a number.
 func (b *behind) wants(want int, sql string) {
 	b.t.Helper()
 	var got int
@@ -80,7 +80,7 @@ func (b *behind) due() hooks.DueDelivery {
 	return due
 }
 
-// fail records a failure of the next delivery, which is due again at once.
+// fail records a failure of the next delivery. The delivery is due again immediately.
 func (b *behind) fail() {
 	b.t.Helper()
 	now := time.Now()
@@ -100,13 +100,13 @@ func (b *behind) oldestDelivery() time.Duration {
 	return totals[i].OldestWaiting
 }
 
-// TestRowsWhileClockIsBehind makes rows while Postgres's clock is 400 days behind. They are handled then. When the
-// clock is right again, they do not look old: nothing is deleted or given up.
+// TestRowsWhileClockIsBehind creates rows while Postgres's clock is 400 days behind. When the clock is right again, the
+// rows must not look old: none of them is deleted or given up.
 func TestRowsWhileClockIsBehind(t *testing.T) {
 	t.Parallel()
 	const invites = "select count(*) from email_invites where expires_at > creation_time()"
 	for name, c := range map[string]struct {
-		// make makes rows while the clock is behind, and later checks them when it is right.
+		// make creates rows while the clock is behind. later checks the rows when the clock is right again.
 		make, later func(*behind)
 	}{
 		"deliveries": {func(b *behind) {
@@ -200,7 +200,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.must(b.st.Queue.DeleteOld(b.t.Context()))
 			b.wants(1, "select count(*) from river_job where kind = 'k' and state = 'discarded'")
 		}},
-		// The attempt goes on while the sweep looks for leftovers.
+		// The attempt is still running while the sweep deletes bytes of failed attempts.
 		"a PDF that is being written": {func(b *behind) {
 			b.exec(`insert into pdfs (space_id, key, revision, page, alone, used_at)
 				values ($1, 'k', 'r', '', false, $2)`, b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
@@ -252,7 +252,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	}
 }
 
-// commentOn causes an event.
+// commentOn posts a comment, which causes a webhook event.
 func commentOn(b *behind) {
 	b.t.Helper()
 	b.must(b.st.CreateComment(b.t.Context(), store.NewComment{
@@ -261,7 +261,7 @@ func commentOn(b *behind) {
 	}))
 }
 
-// setRight sets the clock right, once.
+// setRight sets the clock right. If the clock is already right, it does nothing.
 func (b *behind) setRight() {
 	b.t.Helper()
 	var isBehind bool

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// longest has, for each statement, the length of the longest list among its arguments.
+// longest records the length of the longest list among the arguments of each statement.
 type longest struct {
 	mu   sync.Mutex
 	list map[string]int
@@ -52,8 +52,8 @@ func (l *longest) TraceBatchQuery(_ context.Context, _ *pgx.Conn, d pgx.TraceBat
 
 func (*longest) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
 
-// TestStatementsOfImportsAreBounded imports many pages, changes them all, and removes them. A statement gets at most
-// PagesAtOnce rows. So a larger space does not make a statement slower.
+// TestStatementsOfImportsAreBounded imports many pages, changes them all, and removes them. Each statement must get at
+// most PagesAtOnce rows, so that a larger space does not make a statement slower.
 func TestStatementsOfImportsAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -13,16 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ChangeRequest is a row of its table.
+// ChangeRequest is a row of the table change_requests.
 type ChangeRequest = db.ChangeRequest
 
-// ChangeRequestRow is a change request with the head of its space, which determines whether the request is outdated.
+// ChangeRequestRow is a change request with the newest revision of its space, Head. Head determines whether the request
+// is outdated.
 type ChangeRequestRow struct {
 	ChangeRequest ChangeRequest
 	Head          string
 }
 
-// Outdated reports whether the main content has changes that the request does not have.
+// Outdated reports whether the main content has changes that the request's content lacks.
 func (r ChangeRequestRow) Outdated() bool {
 	return r.ChangeRequest.Status != schema.ChangeRequestMerged && baseOf(r.ChangeRequest) != r.Head
 }
@@ -40,15 +41,15 @@ type NewChangeRequest struct {
 	SpaceID string
 	Subject string
 	UserID  string
-	// Description is JSON, or nil.
+	// Description is JSON. nil means that there is no description.
 	Description []byte
-	// Content is the first change of the request's content, or nil.
+	// Content is the first change of the request's content. nil means that the content is unchanged.
 	Content *ContentChange
-	// ClusterID is the cluster of issues that the request is about, or nil.
+	// ClusterID is the cluster of issues that the request solves. nil means that there is no such cluster.
 	ClusterID *string
 }
 
-// CreateChangeRequest opens a draft on the space's current content.
+// CreateChangeRequest creates a draft that starts from the space's current content.
 func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeRequest) (ChangeRequest, error) {
 	var row ChangeRequest
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -80,10 +81,10 @@ func (s *Store) CreateChangeRequest(ctx context.Context, request NewChangeReques
 	return row, err
 }
 
-// clusterField is the member of a new change request that names a cluster.
+// clusterField is the name of the request body's field that names a cluster.
 const clusterField = "conversationsIssuesCluster"
 
-// unmutedCluster refuses a cluster that the organization lacks, or that is muted.
+// unmutedCluster returns an error if the organization does not have the cluster, or if the cluster is muted.
 func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, id *string) error {
 	if id == nil {
 		return nil
@@ -122,10 +123,10 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 
 // ChangeRequest reads a change request of a space by its id or its number.
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
-	// Numbers begin at 1. So text that is not a number becomes 0 and finds no change request.
+	// Numbers begin at 1. So text that is not a number becomes 0, which is the number of no change request.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
-		number = 0 // 01 and +1 are not the text 1
+		number = 0 // 01 and +1 are not numbers of change requests
 	}
 	if err != nil {
 		number = 0
@@ -136,10 +137,10 @@ func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (
 	return row, postgres.Interpret(err, "change request")
 }
 
-// ChangeRequestEdit is a change of a request's members; nil members stay unchanged.
+// ChangeRequestEdit has the new values of a change request. Nil and unset fields leave the value unchanged.
 type ChangeRequestEdit struct {
 	Subject *string
-	// Description is JSON; a null value removes it.
+	// Description is JSON. A null value removes the description.
 	Description schema.Opt[[]byte]
 	Status      *string
 }
@@ -176,7 +177,7 @@ func (s *Store) EditChangeRequest(ctx context.Context, request ChangeRequest, ed
 	})
 }
 
-// setStatus changes a locked request's status, and with it the counters of its space.
+// setStatus changes the status of a locked request, and updates the counters of its space.
 func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status string) error {
 	counted := func(status, counter string) int32 {
 		if status == counter {
@@ -193,7 +194,8 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 	return postgres.Interpret(err, "space")
 }
 
-// errUnchanged is returned by a change that has nothing to do. The row stays unchanged, including updated_at.
+// errUnchanged is the error of a change that changes no value. Then changeRequest leaves the row unchanged, including
+// updated_at.
 var errUnchanged = errors.New("there is nothing to change")
 
 // changeRequest locks a request and its space, calls change to edit the row, and stores the row.
@@ -223,7 +225,7 @@ func (s *Store) changeRequest(
 	return changed, err
 }
 
-// ChangeRequestFilter narrows a list of change requests; nil members do not filter.
+// ChangeRequestFilter narrows a list of change requests. A nil field does not filter.
 type ChangeRequestFilter struct {
 	Statuses    []string
 	Creator     *string
@@ -231,11 +233,12 @@ type ChangeRequestFilter struct {
 	// Reviewer is a user who was asked to review.
 	Reviewer *string
 	Cluster  *string
-	// ByCreation sorts by the time of creation instead of the time of the last change. The latest requests come first.
+	// ByCreation sorts the list by the time of creation instead of the time of the last change. In both orders, the
+	// latest request is first.
 	ByCreation bool
 }
 
-// Cursor is the place of a row in a list with this filter.
+// Cursor returns the cursor of a row in a list with this filter. The next page of the list begins after the cursor.
 func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.Time] {
 	if f.ByCreation {
 		return postgres.Cursor[time.Time]{Key: row.ChangeRequest.CreatedAt, ID: row.ChangeRequest.ID}
@@ -243,7 +246,8 @@ func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.T
 	return postgres.Cursor[time.Time]{Key: row.ChangeRequest.UpdatedAt, ID: row.ChangeRequest.ID}
 }
 
-// ListChangeRequestsInSpace lists the requests of a space. If a cursor is set, the list continues after it.
+// ListChangeRequestsInSpace lists the change requests of a space. If after is set, the list continues after this
+// cursor.
 func (s *Store) ListChangeRequestsInSpace(
 	ctx context.Context, spaceID string, f ChangeRequestFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[ChangeRequestRow], error) {
@@ -268,8 +272,8 @@ func (s *Store) ListChangeRequestsInSpace(
 	return postgres.PageOf(requests, size, total), nil
 }
 
-// ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see. If a
-// cursor is set, the list continues after it.
+// ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see. If
+// after is set, the list continues after this cursor.
 func (s *Store) ListChangeRequestsInOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, f ChangeRequestFilter,
 	after *postgres.Cursor[time.Time], size int,

@@ -10,26 +10,27 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changesBatch is the number of pages whose two states are in memory while two revisions are compared.
+// changesBatch is the number of pages that are compared at once. For each of these pages, both states are in memory.
 const changesBatch = 1000
 
 // Change is a page or a file that differs between two revisions.
 type Change struct {
 	Type string
-	// Page is the page of the later revision, or for a deleted page of the earlier revision.
+	// Page is the changed page in the later revision. For a deleted page, it is the page in the earlier revision.
 	Page tree.Placed
 	// Before is the earlier state of an edited page.
 	Before tree.Page
-	// From and To are the pages above a moved page, before and after; nil is the root.
+	// From and To are the parents of a moved page before and after the move. nil means that the page is at the top.
 	From, To *tree.Placed
-	// File is in Revision.
+	// File is the changed file. Revision is the revision that has the file.
 	File     File
 	Revision string
 }
 
-// RevisionChanges lists a revision's changes since its first parent, up to the number `most`, and counts the others. In
-// a space's first revision, the whole content is new. A visitor sees changes of pages that are visible in both
-// revisions, and changes of files that are visible in the revision. A visitor sees no deletions.
+// RevisionChanges lists at most `most` changes of a revision since its first parent, and returns the number of the
+// remaining changes. In a space's first revision, all content is new. If allows is set, the list is for a visitor. A
+// visitor sees changes of pages that the visitor sees in both revisions, and changes of files that the visitor sees in
+// the later revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -41,8 +42,8 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 	return c.run()
 }
 
-// RequestChanges lists the changes of a change request against the main content that it starts from, like
-// RevisionChanges.
+// RequestChanges lists the changes of a change request since the revision of the main content from which it starts. The
+// parameters and results are as for RevisionChanges.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)
 	if err != nil {
@@ -52,7 +53,8 @@ func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allow
 	return c.run()
 }
 
-// comparison compares two revisions of a space, during one call. from is empty without an earlier revision.
+// comparison compares two revisions of a space, during one call. from is the zero Revision if there is no earlier
+// revision.
 type comparison struct {
 	s        *Store
 	ctx      context.Context
@@ -72,7 +74,8 @@ func (c *comparison) run() ([]Change, int, error) {
 	return c.list, c.more, nil
 }
 
-// add lists a change. Visitors do not see deletions.
+// add adds a change to the list, or counts it if the list is full. It leaves out deletions if the list is for a
+// visitor.
 func (c *comparison) add(change Change) {
 	gone := change.Type == schema.PageDeleted || change.Type == schema.FileDeleted
 	if gone && c.allows != nil {
@@ -85,7 +88,7 @@ func (c *comparison) add(change Change) {
 	}
 }
 
-// pages compares the pages that may differ, in the order of their ids.
+// pages compares the pages that may differ between the revisions, sorted by id.
 func (c *comparison) pages() error {
 	ids, err := c.changed()
 	if err != nil {
@@ -133,10 +136,10 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 	return side.pages, side.fill(ids)
 }
 
-// unseen is shown in place of a page that the visitor must not see.
+// unseen replaces a page that the visitor must not see.
 var unseen = new(tree.Node)
 
-// hide replaces the pages of a revision that the visitor must not see by unseen.
+// hide replaces pages that the visitor must not see in a revision by unseen.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil
@@ -171,7 +174,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above returns the parent of a page. At this point only its id is known.
+// above returns the parent of a page, with its id only. The method parents later reads the rest.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil
@@ -179,7 +182,8 @@ func above(n *tree.Node) *tree.Placed {
 	return &tree.Placed{Page: &tree.Page{ID: n.Parent}}
 }
 
-// files compares the files. A file never changes, because new content makes a new file.
+// files compares the files of the revisions. A file never changes, because new content becomes a new file with a new
+// id.
 func (c *comparison) files() error {
 	was, err := c.s.Files(c.ctx, c.to.SpaceID, c.from.ID)
 	if err != nil {
@@ -212,7 +216,8 @@ func (c *comparison) files() error {
 	return err
 }
 
-// each visits the listed pages, and the pages above moved pages, with their revisions.
+// each calls visit for each listed page and for the parents of moved pages, with the page's revision. parent is true
+// for parents.
 func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	for i := range c.list {
 		change := &c.list[i]
@@ -234,7 +239,7 @@ func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	}
 }
 
-// parents reads the pages above the moved ones.
+// parents reads the parents of moved pages.
 func (c *comparison) parents() error {
 	ids := map[string][]string{}
 	c.each(func(r Revision, p *tree.Placed, parent bool) {
@@ -259,7 +264,7 @@ func (c *comparison) parents() error {
 	return nil
 }
 
-// paths gives the listed pages their paths.
+// paths reads the paths of the listed pages and of the parents.
 func (c *comparison) paths() error {
 	ids := map[string][]string{}
 	c.each(func(r Revision, p *tree.Placed, _ bool) { ids[r.ID] = append(ids[r.ID], p.ID) })

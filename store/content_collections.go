@@ -11,13 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Collection is a row of its table.
+// Collection is a row of the table collections.
 type Collection = db.Collection
 
-// kindCollection is the type of collections in placed_content and in requests.
+// kindCollection is the type of a collection in the view placed_content and in requests of the API.
 const kindCollection = "collection"
 
-// MaxNesting bounds the depth of nested collections. The recursive queries stop there.
+// MaxNesting is the largest depth of nested collections. Recursive queries stop at this depth.
 const MaxNesting = 16
 
 // CollectionAccess is a collection with the access of a member of its organization.
@@ -26,7 +26,7 @@ type CollectionAccess struct {
 	postgres.ContentAccess
 }
 
-// NewCollection has the values of a new collection. ParentID is nil at the top.
+// NewCollection has the values of a new collection. ParentID is nil for a collection at the top.
 type NewCollection struct {
 	OrganizationID string
 	ParentID       *string
@@ -53,7 +53,7 @@ func (s *Store) CreateCollection(ctx context.Context, collection NewCollection) 
 	return row, err
 }
 
-// Collection reads a collection of an organization of the user. For other collections the error is not_found.
+// Collection reads a collection. It returns not_found if the user is not in the collection's organization.
 func (s *Store) Collection(ctx context.Context, userID, collectionID string) (CollectionAccess, error) {
 	row, err := s.db.Queries.CollectionForUser(ctx, db.CollectionForUserParams{
 		CollectionID: collectionID, UserID: userID,
@@ -66,18 +66,19 @@ func (s *Store) Collection(ctx context.Context, userID, collectionID string) (Co
 	}, nil
 }
 
-// CollectionCursor is the place where a list of collections continues: the depth of nesting, then the position there.
+// CollectionCursor is the place after which a list of collections continues: the depth of nesting, and the position at
+// this depth.
 type CollectionCursor struct {
 	Depth int32
 	postgres.Cursor[int64]
 }
 
-// Keys are the cursor as the sort keys of a page token.
+// Keys returns the cursor as the sort keys of a page token.
 func (c CollectionCursor) Keys() []string {
 	return append([]string{strconv.FormatInt(int64(c.Depth), 10)}, c.Cursor.Keys()...)
 }
 
-// ParseCollectionCursor reads the sort keys of a page token. It returns nil for nil, the keys of the first page.
+// ParseCollectionCursor reads the sort keys of a page token. For the first page, keys and the result are nil.
 func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.
@@ -93,8 +94,8 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	return &CollectionCursor{int32(depth), *place}, nil
 }
 
-// ListCollections lists the collections of an organization that the viewer may see, parents before their children.
-// Unless nested is set, it lists only the collections at the top.
+// ListCollections lists the collections of an organization that the viewer may see, parents before their children. If
+// nested is false, it lists only the collections at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (postgres.Page[CollectionAccess], error) {
@@ -125,14 +126,14 @@ func (s *Store) ListCollections(
 	return postgres.PageOf(collections, size, total), nil
 }
 
-// CollectionChange has the new values of a collection. Nil and unset members leave the value unchanged.
+// CollectionChange has the new values of a collection. Nil and unset fields leave the value unchanged.
 type CollectionChange struct {
 	Title        *string
 	Description  *string
 	DefaultLevel schema.Opt[string]
 }
 
-// UpdateCollection changes a collection's own members.
+// UpdateCollection changes the fields of a collection. Its content does not change.
 func (s *Store) UpdateCollection(ctx context.Context, id string, change CollectionChange) (Collection, error) {
 	row, err := s.db.Queries.UpdateCollection(ctx, db.UpdateCollectionParams{
 		ID: id, Title: change.Title, Description: change.Description,
@@ -141,8 +142,9 @@ func (s *Store) UpdateCollection(ctx context.Context, id string, change Collecti
 	return row, postgres.Interpret(err, "collection")
 }
 
-// DeleteCollection deletes a collection but keeps its content. The content moves to the collection's place in the
-// parent, with its level and its grants, so that no access changes. Deleting a missing collection succeeds.
+// DeleteCollection deletes a collection but not its content. The content moves to the collection's place in the parent.
+// It gets the collection's level and grants, so that nobody's access changes. If the collection does not exist,
+// DeleteCollection succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockCollection(ctx, q, organizationID, id)
@@ -162,7 +164,7 @@ func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string)
 	})
 }
 
-// liftContent moves the content of a collection to the collection's own place.
+// liftContent moves the content of a collection to the collection's place in its parent.
 func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	others, err := contentIn(ctx, q, row.OrganizationID, row.ParentID, nil)
 	if err != nil {
@@ -183,7 +185,7 @@ func liftContent(ctx context.Context, q *db.Queries, row Collection) error {
 	return inside.MoveTo(ctx, q, positions)
 }
 
-// lockCollection locks the structure of the organization and reads one of its collections.
+// lockCollection locks the organization, so that its structure does not change, and reads one of its collections.
 func lockCollection(ctx context.Context, q *db.Queries, organizationID, id string) (Collection, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return Collection{}, postgres.Interpret(err, "organization")

@@ -13,17 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Comment is a row of its table: a comment, or a reply if it has a parent.
+// Comment is a row of the table comments: a comment, or a reply if it has a parent.
 type Comment = db.Comment
 
-// Place is the place of a discussion: a change request of the space, or the space itself. The space's own list and
-// counters do not include comments on change requests.
+// Place is the place of a discussion: a change request, or the space itself if ChangeRequestID is nil. The space's list
+// and counters do not include comments on change requests.
 type Place struct {
 	SpaceID         string
 	ChangeRequestID *string
 }
 
-// thread identifies the list of the place's comments.
+// thread returns the id of the list that has the place's comments.
 func (p Place) thread() string {
 	if p.ChangeRequestID != nil {
 		return *p.ChangeRequestID
@@ -39,7 +39,7 @@ func (p Place) quota() postgres.Quota {
 	return postgres.QuotaSpaceComments
 }
 
-// CommentRef names a comment of a place or, with a parent, a reply to that comment.
+// CommentRef names a comment of a place. If Parent is set, it names a reply to the comment Parent.
 type CommentRef struct {
 	Place
 	ID     string
@@ -54,8 +54,8 @@ func (r CommentRef) what() string {
 	return "comment"
 }
 
-// CommentBody is the text of a comment as JSON, in the form in which it was sent. For Markdown it also has the document
-// that was made from the text.
+// CommentBody is the text of a comment as JSON. Sent is the text as the client sent it. If the client sent Markdown,
+// Made is the document that was made from the Markdown.
 type CommentBody struct {
 	Sent []byte
 	Made []byte
@@ -72,7 +72,7 @@ type NewComment struct {
 	TableDefinition *string
 }
 
-// CreateComment posts a comment at the head of the content.
+// CreateComment posts a comment on the newest revision of the content.
 func (s *Store) CreateComment(ctx context.Context, comment NewComment) (CommentRow, error) {
 	var row Comment
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -108,8 +108,8 @@ func keepMade(ctx context.Context, q *db.Queries, id string, body CommentBody) e
 	return postgres.Interpret(err, "comment")
 }
 
-// CommentDocument returns the document made from the Markdown of a comment. Comments of earlier versions have no
-// stored document. For these it makes and stores the document now.
+// CommentDocument returns the document made from the Markdown of a comment. Comments from earlier versions of Octavo
+// have no stored document. For such a comment, CommentDocument makes the document and stores it.
 func (s *Store) CommentDocument(ctx context.Context, row CommentRow, make func(sent []byte) ([]byte, error)) ([]byte, error) {
 	if row.Made == nil {
 		if err := s.ReadDocuments(ctx, []*CommentRow{&row}); err != nil {
@@ -148,7 +148,7 @@ func (s *Store) CreateReply(ctx context.Context, place Place, commentID, userID 
 	return s.commentRow(ctx, row)
 }
 
-// Comment reads a comment or a reply, with all related data that is shown.
+// Comment reads a comment or a reply, with the related data that is shown with it.
 func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error) {
 	row, err := s.db.Queries.Comment(ctx, db.CommentParams{
 		ID: ref.ID, SpaceID: ref.SpaceID, ChangeRequestID: ref.ChangeRequestID, ParentID: ref.Parent,
@@ -159,14 +159,15 @@ func (s *Store) Comment(ctx context.Context, ref CommentRef) (CommentRow, error)
 	return s.commentRow(ctx, row)
 }
 
-// CommentFilter narrows a list of comments; nil members do not filter.
+// CommentFilter narrows a list of comments. A nil field does not filter.
 type CommentFilter struct {
 	Status  *string
 	PageID  *string
 	Authors []string
 }
 
-// ListComments lists the comments of a place by the time of posting. If a cursor is set, the list continues after it.
+// ListComments lists the comments of a place, sorted by the time of posting. If after is set, the list continues after
+// this cursor.
 func (s *Store) ListComments(
 	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[CommentRow], error) {
@@ -177,7 +178,7 @@ func (s *Store) ListComments(
 	return s.listThread(ctx, place.thread(), filter, ascending, after, size, total)
 }
 
-// ListReplies lists the replies to a comment in the order they were posted.
+// ListReplies lists the replies to a comment, the oldest first.
 func (s *Store) ListReplies(
 	ctx context.Context, place Place, commentID string, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[CommentRow], error) {
@@ -190,7 +191,8 @@ func (s *Store) ListReplies(
 	return s.listThread(ctx, parent.ID, CommentFilter{}, true, after, size, parent.Replies)
 }
 
-// countComments uses the counters where possible, because counting a long list takes as long as reading it.
+// countComments returns the number of comments in a list. If possible, it reads the list's counters, because counting
+// the rows of a long list takes as long as reading them.
 func (s *Store) countComments(ctx context.Context, thread string, filter CommentFilter) (int64, error) {
 	if filter.PageID != nil || filter.Authors != nil {
 		total, err := s.db.Planned.CountComments(ctx, db.CountCommentsParams{
@@ -234,7 +236,8 @@ func (s *Store) listThread(
 	return postgres.Page[CommentRow]{Rows: shown, Total: page.Total, More: page.More}, nil
 }
 
-// CommentChange is a change of a comment; nil members stay unchanged. Reactions are removed before others are added.
+// CommentChange is a change of a comment. Nil fields leave the value unchanged. Added and Removed are reactions of the
+// user. Removed reactions are removed before the others are added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody
@@ -242,7 +245,8 @@ type CommentChange struct {
 	Removed []string
 }
 
-// UpdateComment changes a comment or a reply for a user. allow sees the locked row and may refuse.
+// UpdateComment changes a comment or a reply for a user. It calls allow with the locked row. If allow returns an error,
+// nothing changes.
 func (s *Store) UpdateComment(
 	ctx context.Context, ref CommentRef, userID string, change CommentChange, allow func(Comment) error,
 ) (CommentRow, error) {
@@ -278,8 +282,8 @@ func (s *Store) UpdateComment(
 	return s.commentRow(ctx, row)
 }
 
-// DeleteComment removes a comment with its replies, or a reply. Deleting a missing comment succeeds. allow sees the
-// locked row and may refuse.
+// DeleteComment deletes a comment with its replies, or a reply. If the comment does not exist, DeleteComment succeeds.
+// It calls allow with the locked row. If allow returns an error, nothing changes.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockComment(ctx, q, ref)
@@ -300,8 +304,8 @@ func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Co
 	return err
 }
 
-// lockComment locks a reply's comment before the reply. Deleting the comment uses the same order, so there is no
-// deadlock.
+// lockComment locks a comment or a reply. For a reply, it locks the parent first. The deletion of a comment locks in
+// the same order, so that no deadlock occurs.
 func lockComment(ctx context.Context, q *db.Queries, ref CommentRef) (Comment, error) {
 	if ref.Parent != nil {
 		if _, err := lockComment(ctx, q, CommentRef{Place: ref.Place, ID: *ref.Parent}); err != nil {
@@ -328,8 +332,8 @@ func react(ctx context.Context, q *db.Queries, commentID, userID string, change 
 	return nil
 }
 
-// commentCounts is a comment's contribution to the counters of its list. Replies are never resolved, so they count as
-// open.
+// commentCounts is the amount that a comment adds to the counters of its list. Replies count as open, because they are
+// never resolved.
 type commentCounts struct{ open, resolved int64 }
 
 func openness(c Comment) commentCounts {

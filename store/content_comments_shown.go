@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// CommentRow is a comment or a reply, with all related data that is shown.
+// CommentRow is a comment or a reply, with the related data that is shown with it.
 type CommentRow struct {
 	Comment
 	Author orgs.User
@@ -18,13 +18,13 @@ type CommentRow struct {
 	ResolvedBy *orgs.User
 	// Reactions are in the order of the first reaction of each kind.
 	Reactions []Reactions
-	// Repliers are in the order of their first replies.
+	// Repliers are sorted by the time of their first reply.
 	Repliers []Replier
-	// Made is the document that was made from a Markdown body, if ReadDocuments found it. Otherwise it is nil.
+	// Made is the document that was made from a Markdown body. It is nil until ReadDocuments has read it.
 	Made []byte
 }
 
-// Reactions are the reactions with one emoji, the oldest first.
+// Reactions has the reactions with one emoji, the oldest first.
 type Reactions struct {
 	Emoji string
 	Users []Reaction
@@ -51,7 +51,7 @@ func (s *Store) commentRow(ctx context.Context, row Comment) (CommentRow, error)
 	return rows[0], nil
 }
 
-// commentRows reads the related rows of a page of comments in three statements, regardless of the number of comments.
+// commentRows reads the related rows of a page of comments. It needs only three statements for any number of comments.
 func (s *Store) commentRows(ctx context.Context, rows []Comment) ([]CommentRow, error) {
 	if len(rows) == 0 {
 		return nil, nil

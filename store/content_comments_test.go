@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// discussionPlaces makes a space with a change request, and the users who comment. Space and change request are the two
-// places of comments.
+// discussionPlaces creates a space with a change request, and returns both as places of comments. users are the users
+// who comment.
 func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, users []string) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "acme")
@@ -32,8 +32,8 @@ func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, user
 	return []store.Place{{SpaceID: tenant.Space.ID}, {SpaceID: tenant.Space.ID, ChangeRequestID: &request.ID}}, users
 }
 
-// TestCountersUnderParallelWriters lets many writers change the same comments concurrently. They post, reply, resolve,
-// open, react and delete. The test compares every counter with the final rows.
+// TestCountersUnderParallelWriters runs many writers that change the same comments concurrently. They post, reply,
+// resolve, open, react and delete. The test compares every counter with the final rows.
 func TestCountersUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -154,8 +154,8 @@ func TestCommentGoesOnce(t *testing.T) {
 	}
 }
 
-// TestDiscussionPlans fills a long discussion and reads the plans of the list and of the rows for a page. With any
-// filters, each row is read once, through an index and in order.
+// TestDiscussionPlans fills a long discussion and reads the plans of the statements for a page of comments. With any
+// filters, a plan must read each row once, through an index and in order.
 func TestDiscussionPlans(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -251,7 +251,7 @@ func explainWith(t *testing.T, conn *pgx.Conn, query, args string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestCommentsGoWithTheirPlace deletes a change request and then the space.
+// TestCommentsGoWithTheirPlace checks that comments are deleted with their change request and with their space.
 func TestCommentsGoWithTheirPlace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -290,8 +290,8 @@ func TestCommentsGoWithTheirPlace(t *testing.T) {
 	}
 }
 
-// TestPagesCostTheSame reads short and long pages of comments, replies and reviews with all their related rows, and
-// counts the statements.
+// TestPagesCostTheSame reads short and long pages of comments, replies and reviews with all their related rows. Short
+// and long pages must take the same number of statements.
 func TestPagesCostTheSame(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -15,19 +15,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Conflicts has the conflicts of a change request with the main content. They are computed from both contents each
-// time, so they are always current.
+// Conflicts has the conflicts of a change request with the main content. Each call computes the conflicts again from
+// the contents of the request and the space, so the conflicts are always current.
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
-	// in is nil without conflicts.
+	// in is the merge that found the conflicts. It is nil if there are no conflicts.
 	in *threeWay
 }
 
-// ConflictRow is a conflict with the related data that is shown. In package merge, ours is the main content.
+// ConflictRow is a conflict with the related data that is shown with it. In merge.Conflict, "ours" is the main content.
 type ConflictRow struct {
 	merge.Conflict
-	// Of is the page with the conflict. Others are all pages of a conflict about places.
+	// Of is the page with the conflict. Others are the pages of a conflict about the places of several pages.
 	Of     *PageName
 	Others []PageName
 	// ResolvedBy and ResolvedAt are set if the conflict is resolved.
@@ -35,7 +35,8 @@ type ConflictRow struct {
 	ResolvedAt time.Time
 }
 
-// PageName is a page of the change request. If the request does not have the page, it is the main content's page.
+// PageName is the name of a page in the change request. If the request does not have the page, it is the page's name in
+// the main content.
 type PageName struct {
 	ID, Title, Path string
 }
@@ -61,8 +62,8 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 	return &Conflicts{list: result.Conflicts, choices: choices, in: in}, err
 }
 
-// Page returns the conflicts after the conflict that has these sort keys. Without sort keys it returns the first
-// conflicts. If status is set, only conflicts with this status are returned.
+// Page returns a page of the list of conflicts. after has the sort keys of the last conflict of the previous page, or
+// is nil for the first page. If status is set, the list has only conflicts with this status.
 func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil
@@ -82,11 +83,12 @@ func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page
 	return postgres.Page[ConflictRow]{Rows: rows, Total: page.Total, More: page.More}, nil
 }
 
-// Keys are the sort keys of a conflict.
+// Keys returns the sort keys of a conflict.
 func (r ConflictRow) Keys() []string { return []string{r.Page, r.Field, r.ID} }
 
-// followers finds the position after a conflict at which the list continues. If this conflict no longer exists, all
-// conflicts of its field are returned again. They are not ordered by id, and no conflict may be left out.
+// followers returns the position after the conflict with the sort keys after. If this conflict no longer exists,
+// followers returns the position of the first conflict of its field. The conflicts of a field are not sorted by id, so
+// the list repeats some of them instead of leaving one out.
 func followers(list []merge.Conflict, after []string) int {
 	if at := slices.IndexFunc(list, func(one merge.Conflict) bool { return one.ID == after[2] }); at >= 0 {
 		return at + 1
@@ -117,7 +119,8 @@ func (c *Conflicts) row(one merge.Conflict) (ConflictRow, error) {
 	return row, nil
 }
 
-// name reads the ancestors of a page, once for all conflicts.
+// name returns the title and the path of a page. The ancestors that it reads stay in memory for the names of other
+// pages.
 func (c *Conflicts) name(id string) PageName {
 	for _, i := range []int{2, 1, 0} {
 		side := &c.in.sides[i]
@@ -164,7 +167,7 @@ func (r conflictRows) all() merge.Choices {
 	return choices
 }
 
-// ResolveConflict makes a choice for a conflict of a change request that is open or a draft. The choice changes the
+// ResolveConflict stores a choice for a conflict of a change request that is open or a draft. The choice changes the
 // result of the merge. So earlier reviews become outdated, and the user becomes a contributor.
 func (s *Store) ResolveConflict(
 	ctx context.Context, request ChangeRequest, id string, choice merge.Choice, userID string,
@@ -216,7 +219,8 @@ func (s *Store) ResolveConflict(
 	return row, err
 }
 
-// resolve merges again with an additional choice, and refuses a choice that is impossible in the result.
+// resolve merges again with an additional choice. It returns an error if the choice is impossible in the merged
+// content.
 func (c *Conflicts) resolve(ctx context.Context, q *db.Queries, id string, choice merge.Choice) (*Conflicts, error) {
 	choices := c.choices.all()
 	choices[id] = choice
@@ -263,8 +267,9 @@ func (c *Conflicts) store(
 	return addContributor(ctx, q, request.ID, userID)
 }
 
-// stale lists the choices that have no conflict, unless the merge needs them. A conflict about a whole document hides
-// the conflicts of its blocks. Without the choices for these blocks, the conflict about the document would not exist.
+// stale lists the choices that have no conflict and that the merge does not need. A choice without a conflict may be
+// needed: a conflict about a whole document hides the conflicts of its blocks, and without the choices for the blocks
+// the conflict about the document would not exist.
 func (c *Conflicts) stale(ctx context.Context, q *db.Queries, id string, choice merge.Choice) ([]string, error) {
 	choices := c.choices.all()
 	choices[id] = choice

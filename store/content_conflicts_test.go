@@ -48,7 +48,7 @@ func paragraph(text string) schema.Node {
 	return schema.Block("paragraph", schema.Node{Object: schema.ObjectText, Leaves: []schema.Leaf{{Text: text}}})
 }
 
-// text changes a document, or makes one.
+// text returns a changed document. If before is nil, it returns a new document.
 func (m *conflictModel) text(before *schema.Document) schema.Document {
 	if before == nil {
 		d := schema.NewDocument(paragraph(m.word()+" a b"), paragraph(m.word()+" c d"), paragraph(m.word()+" e f"))
@@ -98,7 +98,7 @@ func (m *conflictModel) document(hash string) schema.Document {
 	return texts[hash].Document
 }
 
-// edit changes a request in several places, often in the same few pages. It leaves out changes that the tree refuses.
+// edit changes a request in several places, often in the same few pages. It skips changes that the tree refuses.
 func (m *conflictModel) edit(request store.ChangeRequest, most int) store.ChangeRequest {
 	for range m.between(most/2, most) {
 		pages := m.pages(request.Revision)
@@ -200,7 +200,7 @@ func (m *conflictModel) conflicts(request store.ChangeRequest) []store.ConflictR
 	}
 }
 
-// choice draws a choice that the conflict offers. Its value may be one that the tree does not allow.
+// choice draws one of the choices that a conflict offers. The tree may refuse the choice's value.
 func (m *conflictModel) choice(c store.ConflictRow, pages []string) merge.Choice {
 	takes := c.Takes()
 	choice := merge.Choice{Take: takes[m.between(0, len(takes)-1)]}
@@ -226,7 +226,7 @@ func (m *conflictModel) choice(c store.ConflictRow, pages []string) merge.Choice
 	return choice
 }
 
-// resolveAll makes choices until no conflict is open.
+// resolveAll resolves conflicts with drawn choices until no conflict is open.
 func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.ConflictRow {
 	for range 200 {
 		all := m.conflicts(request)
@@ -235,7 +235,7 @@ func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.Conflict
 			return all
 		}
 		c := all[at]
-		if m.between(0, 9) == 0 { // Sometimes make another choice for a resolved conflict.
+		if m.between(0, 9) == 0 { // sometimes change the choice for a resolved conflict
 			c = all[m.between(0, len(all)-1)]
 		}
 		choice := m.choice(c, []string{c.Page})
@@ -255,7 +255,7 @@ func (m *conflictModel) resolveAll(request store.ChangeRequest) []store.Conflict
 	return nil
 }
 
-// wanted returns the chosen value.
+// wanted returns the value that a conflict's choice has chosen.
 func wanted(c store.ConflictRow) (value any, is bool) {
 	switch c.Choice.Take {
 	case merge.TakeOurs:
@@ -283,8 +283,8 @@ func textOf(m *conflictModel, v any) (text string, several bool) {
 	return content.Plain(schema.Document{Nodes: []schema.Node{*v.(*schema.Node)}}), false
 }
 
-// holds checks that the merged pages have the chosen values. Some choices affect each other in the tree, such as a
-// place below a page that another choice deletes. Package merge tests them.
+// holds checks that the merged pages have the chosen values. It skips choices that affect each other in the tree, such
+// as a place below a page that another choice deletes. Tests of package merge check them.
 func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, pages map[string]tree.Node) {
 	page, there := pages[c.Page]
 	value, is := wanted(c)
@@ -333,8 +333,8 @@ func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, page
 			}
 			return
 		}
-		// If both sides put blocks at one place, the conflict has the key of our block. The other version has other
-		// blocks.
+		// If both sides have put blocks at one place, the conflict has the key of our block, and the other version has
+		// blocks with other keys.
 		text, several := textOf(m, value)
 		alone := at >= 0 && !several
 		if alone && content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != text ||
@@ -350,8 +350,8 @@ func versions(v any) []merge.PageVersion {
 }
 
 // TestResolvedConflictsMerge edits the main content and a request at random and resolves their conflicts at random.
-// Then the request is updated and merged, and the result must have the chosen values. Before the merge, nothing is
-// stored. After the merge, no choice remains.
+// Then the request is updated and merged, and the result must have the chosen values. A merge with open conflicts must
+// store nothing. After the merge, no choice may be left.
 func TestResolvedConflictsMerge(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -404,7 +404,7 @@ func TestResolvedConflictsMerge(t *testing.T) {
 			seen[strings.TrimSpace(c.Kind+" "+c.Field)+" "+c.Choice.Take]++
 			m.holds(c, all, m.pages(result.Revision))
 		}
-		// The next request begins where this one ended.
+		// An edit in a new request must merge without conflicts.
 		if left := m.conflicts(request); request.Status != schema.ChangeRequestMerged && m.merge(m.edit(m.request(), 2)).Conflicts {
 			rt.Fatalf("after the merge: %+v", left)
 		}

@@ -15,23 +15,24 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Document is a rich document with the hash of its canonical JSON. A document with a given hash never changes.
+// Document is the stored form of a document. Hash is the hash of Content, its canonical JSON. So a document with a
+// given hash never changes.
 type Document struct {
 	Hash    string
 	Content []byte
-	// refs are the files that the document names.
+	// refs is the list of files to which the document refers, as JSON.
 	refs  []byte
 	words int32
 }
 
-// Text is a document and, if it was made from Markdown, the Markdown. In storage both are one JSON object. So equal
-// documents from different Markdown have different hashes.
+// Text is a document. If the document was made from Markdown, Markdown has the source. Both are stored as one JSON
+// object. So equal documents from different Markdown have different hashes.
 type Text struct {
 	schema.Document
 	Markdown *string `json:"markdown,omitzero"`
 }
 
-// NewDocument makes the stored form of a normalized and checked document.
+// NewDocument returns the stored form of a document. The caller must have normalized and checked the document.
 func NewDocument(t Text) (Document, error) {
 	encoded, err := postgres.ToJSON(t)
 	if err != nil {
@@ -42,7 +43,7 @@ func NewDocument(t Text) (Document, error) {
 }
 
 // wordsOf returns the number of words of a document.
-func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // It has only a few megabytes.
+func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // it has only megabytes
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	byHash := make(map[string]Document, len(documents))
@@ -63,16 +64,17 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return nil
 }
 
-// errLost is wrapped if the database lacks contents that stored content names.
+// errLost is wrapped by errors about documents or files that stored content refers to and the database lacks.
 var errLost = errors.New("contents that stored content names are missing")
 
-// lostDocument is the error about a document that content names and the database lacks. Postgres reads a page of zeros
-// as an empty one.
+// lostDocument returns the error about a document that stored content refers to and the database lacks. A damaged disk
+// can cause this, because Postgres reads a page of zeros as an empty page.
 func lostDocument(hash string) error {
 	return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: document %s", errLost, hash))
 }
 
-// Document reads a document of a space by a hash that a caller gave.
+// Document reads a document of a space by a hash from a request. It returns not_found if the space does not have the
+// document.
 func (s *Store) Document(ctx context.Context, spaceID, hash string) (Text, error) {
 	found, err := documents(ctx, s.db.Queries, spaceID, []string{hash})
 	if errors.Is(err, errLost) {
@@ -81,8 +83,8 @@ func (s *Store) Document(ctx context.Context, spaceID, hash string) (Text, error
 	return found[hash], err
 }
 
-// Documents reads documents of a space by their hashes. All of them must exist, because documents are stored before the
-// revisions that refer to them.
+// Documents reads documents of a space by hashes from stored content. If a document is missing, the data is damaged,
+// because documents are stored before the revisions that refer to them.
 func (s *Store) Documents(ctx context.Context, spaceID string, hashes []string) (map[string]Text, error) {
 	return documents(ctx, s.db.Queries, spaceID, hashes)
 }
@@ -109,8 +111,8 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads the first documents that fit into a number of bytes, but at least one document. read is the
-// number of documents read. A page without a document has the hash "".
+// DocumentsWithin reads documents in the order of hashes until a number of bytes is full, but at least one document.
+// read is the number of hashes whose documents are read. The hash "" stands for a page without a document.
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {
@@ -144,19 +146,19 @@ func documentsWithin(
 	return texts, len(hashes), err
 }
 
-// SpecDocuments has the documents in any revision of a space that refer to an OpenAPI specification. It also has the
-// space's newest revision.
+// SpecDocuments has the documents of a space that refer to an OpenAPI specification, from all revisions. It also has
+// the space's newest revision.
 type SpecDocuments = db.SpecDocumentsRow
 
-// SpecDocuments finds the documents of the given spaces that refer to a specification. Spaces without such documents
-// have no row.
+// SpecDocuments finds the documents of spaces that refer to an OpenAPI specification. A space without such documents
+// has no row.
 func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string) ([]SpecDocuments, error) {
 	rows, err := s.db.Queries.SpecDocuments(ctx, db.SpecDocumentsParams{Slug: slug, Spaces: spaces})
 	return rows, postgres.Interpret(err, "documents")
 }
 
-// ShownDocuments returns the hashes of the documents that a revision shows a visitor as the texts of pages. hashes
-// are sorted.
+// ShownDocuments returns the hashes whose documents are texts of pages that a visitor sees in a revision. The parameter
+// hashes must be sorted.
 func (s *Store) ShownDocuments(ctx context.Context, spaceID, revisionID string, hashes []string, allows Allows) ([]string, error) {
 	pages, err := s.ShownPages(ctx, spaceID, revisionID, allows)
 	var shown []string

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestDocumentsNameSpecs checks that a document is found by the specifications to which it refers. Documents that
-// Postgres cannot read as JSON are also stored.
+// TestDocumentsNameSpecs checks that a search by a specification finds the documents that refer to it. Documents that
+// Postgres cannot read as JSON must be stored too.
 func TestDocumentsNameSpecs(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -52,7 +52,7 @@ func TestDocumentsNameSpecs(t *testing.T) {
 	}
 }
 
-// TestDocumentsWithin reads documents in parts of a size, each of at least one document.
+// TestDocumentsWithin reads documents in batches of a limited size. Each batch must have at least one document.
 func TestDocumentsWithin(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

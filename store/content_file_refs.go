@@ -14,23 +14,24 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The reader of a site gets the files to which the visible pages refer. Each document and each reusable content is
-// stored with the list of its files. So a search for the files of a revision reads no texts. keptRefs caches the
-// result.
+// A visitor of a site may read the files to which the visible pages refer. Each document and each reusable content is
+// stored with the list of its references. So the code finds the files of a revision without reading texts. The result,
+// keptRefs, is cached.
 
 const (
-	// keptFileRefs limits the places in all keptRefs together. A place takes about 100 bytes.
+	// keptFileRefs is the largest number of places in all cached keptRefs together. A place takes about 100 bytes.
 	keptFileRefs = 200_000
-	// conditionalRefs limits the places and branches of one revision. Beyond the limit, only unconditional places are
-	// shown.
+	// conditionalRefs is the largest number of places and branches of one revision. Beyond the limit, only files at
+	// unconditional places are shown.
 	conditionalRefs = 1_000_000
-	// fileRefsAtOnce is the number of documents whose references one statement reads: at most 32 MiB.
+	// fileRefsAtOnce is the number of documents whose references one statement reads. They take at most 32 MiB.
 	fileRefsAtOnce = 250
-	// unreadBytes limits the memory for texts that were stored without references and must be read.
+	// unreadBytes limits the memory for texts that an older version stored without references. These texts must be
+	// read.
 	unreadBytes = 4 << 20
 )
 
-// fileRefsOf returns the references in a document's JSON, in the form of their column.
+// fileRefsOf returns the references of a document, as JSON for the column file_refs.
 func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	var refs filerefs.Refs
 	if filerefs.MayName(content) {
@@ -39,17 +40,19 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 	return postgres.ToJSON(refs)
 }
 
-// keptRefs has the references in a revision's pages. All callers share it, so they must not change it.
+// keptRefs has the references of a revision's pages to files. All callers share it, so they must not change it.
 //
-// A file is shown at a place if both the place's holder and the place's branch are shown. The first holders are
-// documents, which are shown at the places of their pages. The other holders are reusable contents, which are shown at
-// the places of blocks that refer to them.
+// A place is where a text refers to a file. The text is the place's holder, and the branch is the condition around the
+// reference. A file is shown at a place if both the holder and the branch are shown. The first holders are documents,
+// which are shown at the places of their pages. The other holders are reusable contents, which are shown at the places
+// of blocks that refer to them.
 type keptRefs struct {
-	// files has the files by id. The name of another space's file is made by elsewhere.
+	// files has the places of each file, by the file's id. For a file of another space, the function elsewhere returns
+	// the key.
 	files   map[string][]refPlace
 	holders [][]refPlace
-	// branches has conditions. Each branch comes after the branch that contains it. Branch 0 and holder 0 are always
-	// shown.
+	// branches has the conditions. Each branch comes after the branch that contains it. Branch 0 and holder 0 are
+	// always shown.
 	branches []refBranch
 	places   int
 }
@@ -78,8 +81,9 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 	return func(file string) bool { return slices.ContainsFunc(k.files[file], at) }
 }
 
-// LinkedFiles returns the files of a space to which a site's customization links, for example in its header. It only
-// includes links whose conditions the visitor meets. siteSpace is the place at which the site shows the space.
+// LinkedFiles returns the ids of a space's files to which a site's customization links, for example in the header. It
+// leaves out links with conditions that the visitor does not meet. siteSpace is the place at which the site shows the
+// space.
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
 ) (map[string]bool, error) {
@@ -121,8 +125,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds files of a space to linked. These are the files to which the current contents of other
-// spaces refer. Only contents that the visitor sees count.
+// AddFilesNamedElsewhere adds files of a space to linked: the files to which the current contents of other spaces
+// refer. It leaves out references that the visitor does not see.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -148,8 +152,8 @@ func (s *Store) AddFilesNamedElsewhere(
 // elsewhere returns the key of another space's file in keptRefs.
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
-// ShownFiles returns the files of a revision that a visitor sees. These are the files to which the visitor's pages
-// refer, and the files in linked. Users see all files.
+// ShownFiles returns the files of a revision that a visitor sees: the files to which the visitor's pages refer, and the
+// files in linked. If allows is nil, the viewer is a user, who sees all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -185,7 +189,7 @@ func (s *Store) fileRefs(ctx context.Context, spaceID, revisionID string) (*kept
 	if err := b.build(); err != nil {
 		return nil, err
 	}
-	if len(t.byID) > 0 { // without pages, the revision may not exist yet
+	if len(t.byID) > 0 { // a revision without pages may not exist yet, so its references are not cached
 		s.refs.Keep(key, &b.refs)
 	}
 	return &b.refs, nil
@@ -197,20 +201,20 @@ type refsBuilder struct {
 	ctx  context.Context
 	key  treeKey
 	tree *keptTree
-	// there has the ids of the revision's files. Documents may also refer to files that the revision does not have, or
-	// that never existed.
+	// there has the ids of the revision's files. It is needed because documents may refer to files that the revision
+	// does not have, or that never existed.
 	there map[string]bool
 	refs  keptRefs
-	// numbers are the numbers of the branches.
+	// numbers has the number of each branch.
 	numbers map[refBranch]int32
-	// includes are the places of reusable contents, by their files.
+	// includes has the places of each reusable content, by the id of the content's file.
 	includes map[string][]refPlace
 }
 
 func (b *refsBuilder) build() error {
 	b.includes = map[string][]refPlace{}
 	b.refs = keptRefs{files: map[string][]refPlace{}, holders: [][]refPlace{nil}, branches: []refBranch{{}}}
-	pages := map[string][]refPlace{} // by the document
+	pages := map[string][]refPlace{} // places of pages, by the hash of the page's document
 	tree.Walk(b.tree.pages, func(p tree.Placed) bool {
 		place := refPlace{}
 		for _, condition := range b.tree.conditions[p.ID] {
@@ -234,7 +238,7 @@ func (b *refsBuilder) build() error {
 		}
 	}
 	included := b.includes
-	b.includes = nil // A content cannot include another content.
+	b.includes = nil // nil, because a reusable content cannot include another one
 	for ids := range slices.Chunk(slices.Sorted(maps.Keys(included)), fileRefsAtOnce) {
 		named, err := b.s.includeFileRefs(b.ctx, b.key, ids)
 		if err != nil {
@@ -250,7 +254,7 @@ func (b *refsBuilder) build() error {
 // unshown is the branch of references that exceed the limits.
 const unshown = -1
 
-// branch numbers a branch.
+// branch returns the number of a branch, and adds the branch if it is new. It returns unshown if the limit is reached.
 func (b *refsBuilder) branch(branch refBranch) int32 {
 	number, known := b.numbers[branch]
 	switch {
@@ -259,14 +263,14 @@ func (b *refsBuilder) branch(branch refBranch) int32 {
 	case branch.in == unshown || b.refs.Size() > conditionalRefs:
 		return unshown
 	}
-	number = int32(len(b.refs.branches)) // Within the bound.
+	number = int32(len(b.refs.branches)) // the limit is below the largest int32
 	b.numbers[branch], b.refs.branches = number, append(b.refs.branches, branch)
 	return number
 }
 
-// add adds a holder at its places, and the files that it names.
+// add adds a holder with its places, and the references of the holder.
 func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
-	holder := int32(0) // A place that is always shown does not need a holder.
+	holder := int32(0) // holder 0 stands for a text that is always shown
 	if !slices.Contains(places, refPlace{}) {
 		holder = int32(len(b.refs.holders))
 		b.refs.holders, b.refs.places = append(b.refs.holders, places), b.refs.places+len(places)
@@ -285,14 +289,14 @@ func (b *refsBuilder) add(places []refPlace, refs filerefs.Refs) {
 	}
 }
 
-// name adds a place to a file's places. A file that is always shown does not need another place.
+// name adds a place to a file's places. It adds no place to a file that is always shown.
 func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place refPlace) {
 	name, full := ref.ID, b.refs.Size() > conditionalRefs
 	switch {
 	case ref.Space != "" && ref.Space != b.key.space:
 		name = elsewhere(ref.Space, ref.ID)
 		if full {
-			return // other files may not exist, and their number is not limited
+			return // files of other spaces may not exist, so their number has no limit
 		}
 	case !b.there[ref.ID]:
 		return
@@ -311,7 +315,7 @@ func (b *refsBuilder) name(files map[string][]refPlace, ref filerefs.Ref, place 
 	b.refs.places++
 }
 
-// documentFileRefs reads the references of documents, by the documents' hashes. It leaves out documents without
+// documentFileRefs returns the references of documents, by the document's hash. It leaves out documents without
 // references.
 func (s *Store) documentFileRefs(
 	ctx context.Context, spaceID string, hashes []string,
@@ -322,7 +326,7 @@ func (s *Store) documentFileRefs(
 	}
 	found := make(map[string]filerefs.Refs, len(rows))
 	for _, row := range rows {
-		if row.FileRefs == nil { // a node of an older version has stored the document
+		if row.FileRefs == nil { // an older version of Octavo stored the document
 			texts, err := s.Documents(ctx, spaceID, []string{row.Hash})
 			if err != nil {
 				return nil, err
@@ -337,8 +341,8 @@ func (s *Store) documentFileRefs(
 	return found, nil
 }
 
-// includeFileRefs reads the references of a revision's reusable contents, by the contents' files. It leaves out
-// contents without references.
+// includeFileRefs returns the references of a revision's reusable contents, by the id of the content's file. It leaves
+// out contents without references.
 func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (map[string]filerefs.Refs, error) {
 	rows, err := s.db.Queries.IncludeFileRefs(ctx, db.IncludeFileRefsParams{
 		SpaceID: in.space, Revision: in.revision, FileIds: ids,
@@ -363,8 +367,9 @@ func (s *Store) includeFileRefs(ctx context.Context, in treeKey, ids []string) (
 	return found, nil
 }
 
-// readFileRefs reads the references of documents and files that were stored without them, and counts the words of such
-// documents. Each step is committed, so the next start continues after an interruption.
+// readFileRefs finds documents and files that an older version stored without references. It stores their references,
+// and the numbers of words of the documents. It commits each step, so that the next start continues after an
+// interruption.
 func readFileRefs(ctx context.Context, q *db.Queries) error {
 	for {
 		rows, err := q.UnreadDocuments(ctx, unreadBytes)

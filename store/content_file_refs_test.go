@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFilesThatDocumentsName checks that documents and reusable contents are stored with their references. Rows of an
-// older version, without references, show the same files. The next start adds their references.
+// TestFilesThatDocumentsName checks that documents and reusable contents are stored with their references to files.
+// Rows of an older version have no references, but must show the same files. The next start must add their references.
 func TestFilesThatDocumentsName(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -130,7 +130,7 @@ func TestFilesThatDocumentsName(t *testing.T) {
 	exec("update documents set file_refs = null")
 	exec("update files set file_refs = null")
 	look("by an older version")
-	// The data needs more than one step, and has an unreadable document.
+	// The rows need more than one step of the migration, and one document is unreadable.
 	exec(`insert into documents (space_id, hash, content) select 's', g::text, '{}' from generate_series(1, 2500) g`)
 	exec(`insert into documents (space_id, hash, content) values ('s', 'broken', '"file"')`)
 	if _, err := st.Migrate(ctx); err != nil {
@@ -151,8 +151,8 @@ func shownFiles(st *store.Store, space, revision string, allows store.Allows) ([
 	return st.ShownFiles(context.Background(), space, revision, files, allows, nil)
 }
 
-// TestFilesOfManyPages checks that reading a large revision's references takes a few statements. A cached revision
-// takes no further statements.
+// TestFilesOfManyPages checks that the references of a large revision are read with a few statements. For a cached
+// revision, only the files are read.
 func TestFilesOfManyPages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -21,19 +21,18 @@ type File struct {
 	ContentType string
 	Size        int64
 	Hash        string
-	// Width and Height are the size of an image in pixels. They are 0 for other files. Store.Files sets them,
-	// Store.File does not.
+	// Width and Height are the size of an image in pixels. They are 0 for other files. Only Store.Files sets them.
 	Width, Height int
 }
 
-// NewFile is a file that joins a revision.
+// NewFile is a file that is added to a revision.
 type NewFile struct {
 	Name        string
 	ContentType string
 	Content     []byte
 }
 
-// insertFiles adds files to a branch, starting with a new revision.
+// insertFiles adds files to a branch, from the new revision r on.
 func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile) error {
 	for _, file := range added {
 		if err := insertFile(ctx, q, r, schema.NewID(), file); err != nil {
@@ -54,7 +53,7 @@ func insertFile(ctx context.Context, q *db.Queries, r Revision, id string, file 
 	return postgres.Interpret(err, "file")
 }
 
-// insertFileContent stores the bytes of a file of a space, and gives their hash.
+// insertFileContent stores the bytes of a file of a space, and returns their hash.
 func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, content []byte) (hash string, err error) {
 	refs, err := postgres.ToJSON(filerefs.OfFile(content))
 	if err != nil {
@@ -68,7 +67,7 @@ func insertFileContent(ctx context.Context, q *db.Queries, spaceID string, conte
 	return hash, postgres.Interpret(err, "file")
 }
 
-// mergeFiles adds the files of a change request to the main content, from a new revision on.
+// mergeFiles adds the files of a change request to the main content, in the merge's new revision.
 func mergeFiles(ctx context.Context, q *db.Queries, branch Revision, since int32) error {
 	merge := db.MergeFilesParams{Main: branch.SpaceID, Branch: branch.Branch, Seq: branch.Seq, Since: since}
 	return postgres.Interpret(q.MergeFiles(ctx, merge), "files")
@@ -97,7 +96,7 @@ func (s *Store) File(ctx context.Context, spaceID, revisionID, id string) (File,
 	}, postgres.Interpret(err, "file")
 }
 
-// Includes reads files of a revision by their ids. It leaves out larger files than the given size.
+// Includes reads the contents of files of a revision, by id. It leaves out files with more than `most` bytes.
 func (s *Store) Includes(ctx context.Context, spaceID, revisionID string, ids []string, most int) (map[string][]byte, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -121,7 +120,8 @@ func (s *Store) FileContent(ctx context.Context, spaceID, hash string) ([]byte, 
 	return content, readError(err, hash)
 }
 
-// readError returns the error of reading the bytes of a file that content names.
+// readError returns the error for a failed read of a file's bytes. If the database lacks the bytes of a file that
+// stored content refers to, the error says that data is damaged.
 func readError(err error, hash string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: file %s", errLost, hash))

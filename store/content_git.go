@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitOperation is a row of its table.
+// GitOperation is a row of the table git_operations.
 type GitOperation = db.GitOperation
 
 // NewGitOperation is an import or an export that is to run.
@@ -20,12 +20,12 @@ type NewGitOperation struct {
 	OrganizationID string
 	SpaceID        string
 	Kind           string
-	// URL may contain a user and a password; they are removed and stored encrypted.
+	// URL may contain a user and a password. The store removes both from the URL and stores them encrypted.
 	URL        string
 	Ref        string
 	Parameters schema.GitParameters
 	Provider   *string
-	// RepoURL is the address at which people find the repository.
+	// RepoURL is the URL of the repository's web page, for people.
 	RepoURL *string
 	// Timestamp orders the operations of a space.
 	Timestamp time.Time
@@ -64,8 +64,8 @@ func (s *Store) QueueGitOperation(ctx context.Context, n NewGitOperation) (GitOp
 	return row, err
 }
 
-// GitCredentials returns the user and the password from the URL of an operation's repository, for its job. Both are ""
-// if the URL had no credentials, or after the operation is done. Answers never contain credentials.
+// GitCredentials returns the user and the password from the URL of an operation's repository, for the operation's job.
+// It returns "" if the URL had no credentials, or after the operation is done. API responses never contain credentials.
 func (s *Store) GitCredentials(ctx context.Context, operationID string) (string, error) {
 	sealed, err := s.db.Queries.GitCredentials(ctx, operationID)
 	if err != nil || sealed == nil {
@@ -75,8 +75,8 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	return string(credentials), err
 }
 
-// ListGitOperations lists the operations of a space. The latest come first. If a cursor is set, the list continues
-// after it.
+// ListGitOperations lists the operations of a space. The latest operation is first. If after is set, the list continues
+// after this cursor.
 func (s *Store) ListGitOperations(
 	ctx context.Context, spaceID string, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[GitOperation], error) {

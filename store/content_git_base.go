@@ -16,33 +16,36 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitBase is the starting point of an operation: a synchronization of the space, and the space's current pages.
+// GitBase is the starting point of a Git operation: an earlier synchronization of the space, and the space's current
+// pages.
 //
-// An export starts from the last synchronization with its branch and folder. An import starts from the last state of
-// the repository that came into the space. This may be a state of this branch, or of another branch or folder that was
-// imported later. An export to another place may be missing in this branch. So it counts only if the repository was
-// never imported. An import that updates a change request starts from the request's state of the branch, and from the
-// request's pages.
+// An export starts from the last synchronization with its branch and folder. An import starts from the state of the
+// repository that the space last imported. This may be a state of the operation's branch, or of another branch or
+// folder that was imported later. An export to another branch or folder may be missing in the operation's branch. So an
+// import starts from such an export only if the repository was never imported. An import that updates a change request
+// starts from the request's state of the branch, and from the request's pages.
 type GitBase struct {
 	gitlayout.Base
-	// Commit is the commit that was synchronized; "" before the first time.
+	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
 	Commit string
 	// Known and KeepMissing are for [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
-	// Others are synchronizations with other branches. An export can start from them if its branch was never
-	// synchronized. Synchronizations with the same repository come first.
+	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
+	// export's branch was never synchronized, the export can start from one of them.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
-	// Head is the revision of the space, or of the request; Pages are its pages.
+	// Head is the newest revision of the space, or of the change request that the import updates. Pages are the pages
+	// of this revision.
 	Head  string
 	Pages []tree.Node
-	// revision has the pages of Base.
+	// revision is the revision that has the pages of Base.
 	revision string
-	// id is the synchronization of the branch and folder, and remote its name.
+	// id is the id of the synchronization with the operation's branch and folder. remote is the name of this branch and
+	// folder.
 	id, remote, folder string
-	// stored are the files of the synchronization id.
+	// stored has the files of the synchronization id, by path.
 	stored map[string]gitlayout.Synced
 	way    gitWay
 }
@@ -51,14 +54,14 @@ type GitBase struct {
 type GitSource struct {
 	// ID identifies the synchronization for GitBaseFrom.
 	ID, URL, Commit string
-	// Near reports whether it is a synchronization with the operation's repository.
+	// Near reports whether the synchronization was with the operation's repository.
 	Near bool
 }
 
-// Synchronized reports whether the space was synchronized with the branch and folder.
+// Synchronized reports whether the space was synchronized with the operation's branch and folder before.
 func (b *GitBase) Synchronized() bool { return b.stored != nil }
 
-// GitBase reads the starting point of an operation. proposes reports that the import has to become a change request.
+// GitBase reads the starting point of an operation. proposes is true if the import must become a change request.
 func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
 	return s.gitBase(ctx, o, proposes, "")
 }
@@ -131,7 +134,7 @@ func (s *Store) gitBase(ctx context.Context, o GitOperation, proposes bool, sour
 	return b, err
 }
 
-// own finds the synchronization of the branch and folder.
+// own returns the synchronization with the operation's branch and folder, or nil.
 func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	if i := slices.IndexFunc(known, func(s db.GitSync) bool { return s.Remote == b.remote }); i >= 0 {
 		return &known[i]
@@ -139,7 +142,8 @@ func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	return nil
 }
 
-// cameFrom finds the synchronization that an import starts from. known begins with the last one.
+// cameFrom returns the synchronization from which an import starts. known is sorted, with the latest synchronization
+// first.
 func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
 	var at time.Time
 	for i := range known {
@@ -162,7 +166,8 @@ func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync
 	return &known[i]
 }
 
-// list lists the possible starting points of an export. Imports come before exports, and later ones come first.
+// list sets Others to the possible starting points of an export. Synchronizations with the same repository come first,
+// then imports before exports, then later synchronizations before earlier ones.
 func (b *GitBase) list(known []db.GitSync, address string) {
 	rank := func(s db.GitSync) (rank int) {
 		if !schema.SameRepository(s.Url, address) {
@@ -180,9 +185,9 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 	}
 }
 
-// read reads the pages and the files of a synchronization. For an import from another branch or folder, it reads the
-// last imported revision. Entries of another folder without a file are dropped, because they belong to another table of
-// contents.
+// read reads the pages and the files of the synchronization from. If an import starts from another branch or folder,
+// read reads the last imported revision. If the folder differs, read drops entries without a file, because they belong
+// to the table of contents of the other folder.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
 	if from == nil {
 		return nil
@@ -204,13 +209,13 @@ func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from 
 	}
 	if elsewhere && from.Folder != b.folder {
 		b.Files = gitlayout.WithoutEntries(b.Files)
-		if o.Kind == schema.GitExport && b.folder != "" { // Files outside of the folder stay where they are.
+		if o.Kind == schema.GitExport && b.folder != "" { // the export does not touch files outside of its folder
 			maps.DeleteFunc(b.Files, func(name string, _ gitlayout.Synced) bool {
 				return !strings.HasPrefix(name, b.folder+"/")
 			})
 		}
 	}
-	if exported { // the files come from the export, so all pages are read again
+	if exported { // the files are of a later export than the pages, so the import reads all files again
 		b.Files = gitlayout.Unread(b.Files)
 	}
 	return nil
@@ -225,11 +230,12 @@ func filesOfGitSync(ctx context.Context, q *db.Queries, id string) (map[string]g
 	return files, postgres.Interpret(err, "git synchronization")
 }
 
-// mostKnown limits the synchronizations whose files are read.
+// mostKnown is the largest number of synchronizations whose files are read.
 const mostKnown = 20
 
-// know reads the files and pages at the paths of earlier synchronizations: of this branch, of its repository, and of
-// other repositories.
+// know sets Known to the files and pages at the paths of earlier synchronizations. Synchronizations with the
+// operation's branch come first, then synchronizations with the operation's repository, then all other
+// synchronizations.
 func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	rank := func(s db.GitSync) int {
 		switch {
@@ -265,14 +271,15 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	}
 	b.Known = make(map[string]gitlayout.Synced, len(rows))
 	for _, f := range rows {
-		if f.FileID == "" || there[f.FileID] { // skip files that the space no longer has: they must be added again
+		if f.FileID == "" || there[f.FileID] { // a file that the space no longer has must be added again
 			b.Known[f.Path] = gitlayout.Synced{Blob: f.Blob, Page: f.PageID, File: f.FileID}
 		}
 	}
 	return nil
 }
 
-// knowOutside reads the pages of the repository's folders outside of an export's folder. These pages stay there.
+// knowOutside sets Known to the pages in folders of the repository outside of an export's folder. The export leaves
+// these pages there.
 func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	if b.folder == "" {
 		return nil

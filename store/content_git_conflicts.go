@@ -11,20 +11,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// GitConflict reports that an import and the space have changed the same parts. The import goes to a change request,
-// and the conflicts are resolved there: see [GitImport.Conflicts]. Text names the pages and their conflicts.
+// GitConflict is the error of an import that changes the same parts as people in the space. The import becomes a change
+// request, in which people resolve the conflicts: see [GitImport.Conflicts]. Text names the pages and their conflicts.
 type GitConflict struct{ Text string }
 
 func (c *GitConflict) Error() string { return c.Text }
 
 const (
-	// namedConflicts is the number of conflicts that a text names.
+	// namedConflicts is the largest number of conflicts that a text names.
 	namedConflicts = 10
-	// longestExcerpt is the number of characters that a text quotes of a paragraph.
+	// longestExcerpt is the largest number of characters that a text quotes from a paragraph.
 	longestExcerpt = 60
 )
 
-// gitConflicts describes conflicts between the repository and the people who changed the pages.
+// gitConflicts returns a text about conflicts between the repository and who, the people who changed the pages.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {
@@ -50,7 +50,7 @@ func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) strin
 	return who + " and the repository both changed the same things of the pages " + strings.Join(named, ", ") + more
 }
 
-// inConflict describes the object of a conflict: the field of the page, or the paragraph.
+// inConflict describes the part of a page that is in conflict: a field of the page, or a paragraph.
 func inConflict(c merge.Conflict) string {
 	switch {
 	case c.Kind == merge.KindDelete && c.Block == "":

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitAsset is a file that joins a space with the id that documents already use.
+// GitAsset is a file that an import adds to a space. The imported documents already refer to it by ID. Load returns its
+// bytes.
 type GitAsset struct {
 	ID, Name, ContentType string
 	Load                  func() ([]byte, error)
@@ -19,13 +20,13 @@ type GitAsset struct {
 const (
 	gitCleaning = 10 * time.Second
 	// quotaEvery is the number of bytes of stored files between two checks of the quota. A check reads the sizes of all
-	// files.
+	// files, so it is not done for each file.
 	quotaEvery = 16 << 20
 )
 
-// load stores the files one at a time, because together they may be larger than memory. It commits each file
-// immediately. With one long transaction, an import that has stored a file and waits for the space could deadlock with
-// an editor who stores the same file.
+// load stores the files one at a time, because all of them together may not fit in memory. It commits each file
+// immediately. In one long transaction, an import would hold the lock of a stored file while it waits for the lock of
+// the space. The import could then deadlock with an editor who stores the same file.
 func (i *gitImporter) load() error {
 	unchecked := 0
 	for n, asset := range i.in.Assets {
@@ -55,8 +56,8 @@ func (i *gitImporter) load() error {
 	return nil
 }
 
-// unload deletes the files stored for a failed import. If the space has the same bytes as another file, the bytes stay.
-// The writer of such a file holds the lock.
+// unload deletes the bytes that were stored for a failed import. Bytes that another file of the space uses stay. A
+// writer of such a file holds the lock of the space, so unload locks the space too.
 func (i *gitImporter) unload(ctx context.Context) error {
 	drop := db.DropUnnamedFilesParams{SpaceID: i.in.Operation.SpaceID}
 	for _, row := range i.loaded {
@@ -70,8 +71,8 @@ func (i *gitImporter) unload(ctx context.Context) error {
 	})
 }
 
-// files adds the files to the branch of a revision. On the main content, the removed files end with the previous
-// revision. Another branch has the files of its base.
+// files adds the imported files to the branch of a revision. In the main content, removed files end with the previous
+// revision. A standalone import removes no files, because its branch has the files of its base.
 func (i *gitImporter) files(r Revision, id string) error {
 	if !i.in.Standalone {
 		unnamed, err := i.unnamed(id)

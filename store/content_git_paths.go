@@ -17,15 +17,16 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GitPaths finds the files of a revision's pages in the repository with which the space was last synchronized.
+// GitPaths finds the files of a revision's pages. The files are in the repository with which the space was last
+// synchronized.
 type GitPaths struct {
 	store                   *Store
 	ctx                     context.Context
 	sync, space, revisionID string
 }
 
-// GitPaths reads whether a space is synchronized with a repository. If a change request is given, it may have a
-// separate import.
+// GitPaths finds the last synchronization of a space with a repository. If requestID is set and the change request has
+// its own import, that import counts as the last synchronization.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
 	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
@@ -36,10 +37,10 @@ func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID str
 	return g, postgres.Interpret(err, "git synchronization")
 }
 
-// Synced reports whether there is a repository.
+// Synced reports whether the space is synchronized with a repository.
 func (g GitPaths) Synced() bool { return g.sync != "" }
 
-// OfPages returns the paths of the files of pages by their ids. Pages without a file have none.
+// OfPages returns the paths of pages' files, by the page's id. It leaves out pages without a file.
 func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
 	if !g.Synced() || len(ids) == 0 {
 		return nil, nil
@@ -52,7 +53,7 @@ func (g GitPaths) OfPages(ids []string) (map[string]string, error) {
 	return paths, postgres.Interpret(err, "git synchronization")
 }
 
-// At returns the revision's objects for paths of the repository.
+// At returns the revision's pages and files at paths of the repository, by path.
 func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 	if !g.Synced() || len(paths) == 0 {
 		return nil, nil
@@ -67,11 +68,11 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 	return targets, postgres.Interpret(err, "git synchronization")
 }
 
-// maxRootPages limits the pages that Below reads to find the folder of the content.
+// maxRootPages is the largest number of pages that Below reads to find the folder of the content.
 const maxRootPages = 1000
 
-// Below returns the folder for the files of new pages below a page, and the root of the content. A parent of "" is the
-// root of the space. Each result ends with a slash, or is "".
+// Below returns the folder in which files of new pages below the page parent belong, and the root folder of the
+// content. If parent is "", the new pages are at the top of the space. Each result ends with a slash, or is "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
 	var up []tree.Node // the page's ancestors, from the page up to the root
@@ -94,7 +95,7 @@ func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	// The root is the highest folder with the file of a page at the root of the space.
+	// The root folder is the highest folder with the file of a page at the top of the space.
 	var folders []string
 	for _, n := range first {
 		if file := files[n.ID]; file != "" {

@@ -16,32 +16,32 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ErrGitMoved reports that the merge rules or the import's change request changed after preparation. The base must be
-// read again.
+// ErrGitMoved is the error of an import if the merge rules or its change request have changed since its preparation.
+// The caller must read the GitBase again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
-// gitWay is the way of an import: it goes into the space or into a change request.
+// gitWay describes how an import proceeds: it changes the space, opens a change request, or updates a change request.
 //
-// The change request of a branch has a separate synchronization, called proposed. It has the commit, the commit's
-// files, and the revision with Git's state. The request's content is that state, and its base is the last
-// synchronization. So merging the request merges the changes that both sides have made since then. A later import
-// merges Git's changes since the proposed state into the request. When the request is merged, the proposed
-// synchronization becomes the last synchronization.
+// The change request of a branch has a separate synchronization, called proposed. The proposed synchronization has the
+// commit, the commit's files, and the revision with Git's state. This state is the content of the request, and the last
+// synchronization is the request's base. So a merge of the request merges the changes that both sides have made since
+// the last synchronization. A later import merges Git's changes since the proposed synchronization into the request.
+// When the request is merged, the proposed synchronization becomes the last synchronization.
 type gitWay struct {
-	// proposes reports that merge rules bind the user.
+	// proposes is true if the import must go into a change request, for example because merge rules restrict the user.
 	proposes bool
-	// allowedBy is the reason why merge rules exist but do not restrict the user; nil without rules.
+	// allowedBy is the reason why the merge rules do not restrict the user. It is nil if there are no merge rules.
 	allowedBy *string
-	// proposed is the proposed synchronization; nil if there is none. request is its change request, unless the request
-	// is archived.
+	// proposed is the proposed synchronization of the branch, or nil. request is its change request, or nil if the
+	// request is archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
 }
 
-// updates reports whether the import changes an open request.
+// updates reports whether the import updates an open change request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for one way can also take the other way.
+// same reports whether an import that was prepared for the way w can still proceed if the way is now as.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -49,8 +49,9 @@ func (w gitWay) same(as gitWay) bool {
 	return w.proposed.ID == as.proposed.ID && w.proposed.Revision == as.proposed.Revision
 }
 
-// wayOfImport finds the way of an import. A user who may bypass the merge rules does not need a change request either.
-// But an import with conflicts opens a change request, because conflicts are resolved there.
+// wayOfImport returns how an import must proceed. An import needs no change request if there are no merge rules, or if
+// the user may bypass them. If proposes is true, it always needs a change request, because conflicts are resolved
+// there.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
@@ -125,7 +126,7 @@ func openGitRequest(ctx context.Context, q *db.Queries, proposed db.GitSync) (*C
 	return nil, nil
 }
 
-// propose brings the pages of the repository into a change request.
+// propose writes the pages of the repository into a change request.
 func (i *gitImporter) propose() error {
 	if i.in.Operation.CreatedBy == nil {
 		return schema.Conflict("the user who asked for the import is gone, and it has to become a change request: " +
@@ -137,7 +138,7 @@ func (i *gitImporter) propose() error {
 	return i.open()
 }
 
-// open makes a change request. If the space already has all of Git's changes, no request is made.
+// open creates a change request. If the space already has all of Git's changes, open creates none.
 func (i *gitImporter) open() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.proposedBase()
@@ -182,8 +183,8 @@ func (i *gitImporter) open() error {
 	return i.proposeTo(row, theirs)
 }
 
-// proposedBase returns the revision on which a new change request is based. This is the revision of the last
-// synchronization. If the repository's pages replace the space's pages, it is the space's head.
+// proposedBase returns the revision on which a new change request is based. Usually this is the revision of the last
+// synchronization. If the repository's pages replace the space's pages, it is the newest revision of the space.
 func (i *gitImporter) proposedBase() (Revision, error) {
 	if i.in.Force || i.in.Base.revision == "" && i.head.PageCount == 0 {
 		return i.head, nil
@@ -191,8 +192,8 @@ func (i *gitImporter) proposedBase() (Revision, error) {
 	return i.base()
 }
 
-// fill makes the repository's pages the content of a request. They are stored as differences from a revision of the
-// main content.
+// fill makes the repository's pages the content of a request. It stores only the differences from before, a revision of
+// the main content.
 func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	next, err := nextOf(i.ctx, i.q, row.ID, before)
 	if err != nil {
@@ -208,7 +209,7 @@ func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 }
 
 // update merges Git's changes since the last import into the open request, which users may have edited. If the import
-// is forced, the request then has only Git's pages.
+// is forced, Git's pages replace the request's pages.
 func (i *gitImporter) update() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	row, err := q.LockChangeRequest(ctx, i.way.request.ID)
@@ -241,7 +242,7 @@ func (i *gitImporter) update() error {
 			return err
 		}
 	}
-	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // no user has given the request another subject
+	if row.Subject == gitSubject(in.Operation, in.Base.Commit) { // no user has changed the request's subject
 		row.Subject = gitSubject(in.Operation, in.Commit)
 	}
 	i.say("updated", row.Number)
@@ -276,7 +277,7 @@ func (i *gitImporter) mergeInto(row *ChangeRequest, of [3]Revision) error {
 	return i.addFiles(next)
 }
 
-// proposeTo stores the request and its proposed synchronization, and ends the operation.
+// proposeTo stores the change request and its proposed synchronization, and marks the operation as done.
 func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	ctx, q, in := i.ctx, i.q, i.in
 	_, err := saveChangeRequest(ctx, q, row)
@@ -286,7 +287,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	// Here an archived request has the proposed synchronization.
+	// Such a proposed synchronization belongs to an archived request, so it ends.
 	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")
@@ -306,8 +307,9 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	return finishGit(ctx, q, i.in.GitOutcome, row.Revision)
 }
 
-// supersede ends the branch's other synchronizations before the import becomes the last one. An open request with
-// Git's earlier state is archived. An edited request is archived only by force.
+// supersede deletes the branch's other synchronizations, because the import becomes the last synchronization. It
+// archives an open change request with Git's earlier state. If users have edited this request, only a forced import
+// archives the request.
 func (i *gitImporter) supersede() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	known, err := q.GitSync(ctx, db.GitSyncParams{SpaceID: i.space.ID, Remote: in.Base.remote})
@@ -353,7 +355,7 @@ func (i *gitImporter) supersede() error {
 	return wakeGitExports(ctx, q, i.space, row.ID)
 }
 
-// say explains to users why the import is in a change request.
+// say adds a text for users that explains why the import is in a change request.
 func (i *gitImporter) say(did string, number int32) {
 	if i.in.Conflicts == "" {
 		i.note("merge rules hold for the space, so the import %s the change request %d", did, number)
@@ -364,7 +366,7 @@ func (i *gitImporter) say(did string, number int32) {
 	)
 }
 
-// note adds information about the import for users.
+// note adds a note about the import for users.
 func (i *gitImporter) note(format string, args ...any) {
 	i.in.Notes = append(i.in.Notes, schema.GitNote{Text: fmt.Sprintf(format, args...)})
 }
@@ -375,7 +377,7 @@ const (
 	shortHash      = 12
 )
 
-// gitSubject is the subject of the change request that an import opens.
+// gitSubject returns the subject of the change request that an import opens.
 func gitSubject(o GitOperation, commit string) string {
 	repo := []rune(schema.RepoName(o.Url))
 	if len(repo) == 0 {

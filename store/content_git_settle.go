@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// confirmGit makes a merged change request's synchronization the last synchronization. head is the revision of the
-// merge.
+// confirmGit makes the proposed synchronization of a merged change request the last synchronization. head is the
+// revision of the merge.
 func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
 	if !row.GitImport {
 		return nil
@@ -55,8 +55,8 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return wakeGitExports(ctx, q, space, row.ID)
 }
 
-// replaceGitSync deletes a synchronization. It also deletes files of the space that the next synchronization does not
-// have and to which no page refers.
+// replaceGitSync deletes the synchronization old, which the synchronization next replaces. It also removes the files of
+// old from the space, except files that next has or a page refers to.
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
@@ -74,8 +74,9 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 	return postgres.Interpret(q.DeleteGitSync(ctx, old), "git synchronization")
 }
 
-// settleGit lets exports run that an archived request no longer blocks. A request whose import was replaced stays
-// archived, because both would bring the same changes.
+// settleGit handles a change of a request's status from was. If the request is now archived, settleGit queues the
+// exports that waited for the request. If the request was archived and a later synchronization has replaced its import,
+// settleGit returns an error, so the request stays archived. Otherwise both imports would make the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {
 	case !row.GitImport:
@@ -107,15 +108,15 @@ func wakeGitExports(ctx context.Context, q *db.Queries, space Space, requestID s
 	return nil
 }
 
-// HoldGitExport reports whether an export has to wait. It waits while a change request with an import of its branch
-// is open. The end of the request queues the export again.
+// HoldGitExport reports whether an export must wait. An export waits while a change request with an import of its
+// branch is open. When the request is merged or archived, the export is queued again.
 func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, err error) {
 	remote, _, err := gitRemote(o)
 	if err != nil {
 		return false, err
 	}
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // No request can end while the space is locked.
+		if _, err := q.LockSpace(ctx, o.SpaceID); err != nil { // so no request can end now
 			return postgres.Interpret(err, "space")
 		}
 		proposed, err := proposedGit(ctx, q, o.SpaceID, remote)
@@ -139,7 +140,7 @@ func (s *Store) HoldGitExport(ctx context.Context, o GitOperation) (held bool, e
 	return held, err
 }
 
-// GitOperationAtWork returns the operation of a space that the other operations wait for, or nil.
+// GitOperationAtWork returns the operation for which other operations of the space wait, or nil.
 func (s *Store) GitOperationAtWork(ctx context.Context, spaceID string) (*GitOperation, error) {
 	row, err := s.db.Queries.GitOperationAtWork(ctx, spaceID)
 	if errors.Is(err, pgx.ErrNoRows) {

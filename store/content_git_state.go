@@ -16,23 +16,23 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// gitOutdated is the reason of an operation that is skipped.
+// gitOutdated is the reason that users read for a skipped operation.
 const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
 
-// gitSuperseded begins the reason of an operation that is not retried.
+// gitSuperseded is the beginning of the reason that users read for an operation that is not retried.
 const gitSuperseded = "a later operation was done before the next attempt; the last attempt failed: "
 
-// gitCancelled is the reason of an operation that a user cancelled.
+// gitCancelled is the reason that users read for an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
-// StartGitOperation begins an operation. run is false for an operation that is over, or that is skipped because a later
-// operation is done. Standalone imports do not cause other operations to be skipped, and are never skipped.
+// StartGitOperation begins an operation. run is false if the operation is already over, or if it is skipped because a
+// later operation is done. Standalone imports are never skipped, and never cause other operations to be skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
 			return postgres.Interpret(err, "git operation")
 		}
-		if schema.GitOver(o.State) && o.State != schema.GitFailed { // Users may retry a failed operation.
+		if schema.GitOver(o.State) && o.State != schema.GitFailed { // users may retry a failed operation
 			return nil
 		}
 		parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
@@ -60,7 +60,8 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 	return o, run, err
 }
 
-// FailGitOperation records why an operation failed, and whether its job tries again.
+// FailGitOperation records that an operation failed, with the reason. again is true if the job will retry the
+// operation.
 func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again bool) error {
 	set := db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason}
 	if again {
@@ -69,8 +70,8 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again b
 	return setGitOperation(ctx, s.db.Queries, set)
 }
 
-// RequeueGitOperation records that an operation will run again soon, because its node is stopping or other jobs have
-// their turn.
+// RequeueGitOperation records that an operation is queued again, because its node is stopping or other jobs have their
+// turn.
 func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 	return setGitOperation(ctx, s.db.Queries, db.SetGitOperationParams{ID: id, State: schema.GitQueued})
 }
@@ -78,8 +79,8 @@ func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 // ErrGitCancelled ends the run of an operation that a user cancelled.
 var ErrGitCancelled = errors.New("the operation was cancelled")
 
-// NoteGitProgress stores an operation's progress, unless it is nil. It returns ErrGitCancelled for a cancelled
-// operation.
+// NoteGitProgress stores an operation's progress. If progress is nil, it stores nothing. It returns ErrGitCancelled if
+// a user has cancelled the operation.
 func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema.GitProgress) error {
 	p := db.GitProgressParams{ID: id}
 	if progress != nil {
@@ -95,8 +96,8 @@ func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema
 	return postgres.Interpret(err, "git operation")
 }
 
-// CancelGitOperation ends an operation that has not finished. If it is running, the run ends soon and stores nothing
-// more. If an export has already pushed, it still counts as done.
+// CancelGitOperation cancels an operation that is not over. If the operation is running, the run ends soon and stores
+// nothing more. An export that has already pushed still becomes done.
 func (s *Store) CancelGitOperation(ctx context.Context, spaceID, id string) (o GitOperation, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if o, err = q.LockGitOperation(ctx, id); err != nil {
@@ -136,7 +137,8 @@ func (s *Store) GitRetries(ctx context.Context, spaceID string) (map[string]time
 	return at, postgres.Interpret(err, "jobs")
 }
 
-// FailLostGitOperations fails the operations whose jobs ended without a result, such as jobs that river gave up.
+// FailLostGitOperations marks operations as failed if their jobs ended without a result. River, for example, ends jobs
+// that it cannot rescue.
 func (s *Store) FailLostGitOperations(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostGitOperations(ctx, postgres.JobLost), "git operations")
 }
@@ -153,8 +155,8 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 	)
 }
 
-// gitRemote returns a name for the remote side of a synchronization. The name depends on the repository, the branch and
-// the folder, but not on the login.
+// gitRemote returns the name of the remote side of a synchronization. Operations with the same repository, branch and
+// folder have the same name, with any login.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)
@@ -166,12 +168,12 @@ type GitOutcome struct {
 	Operation GitOperation
 	Commit    string
 	Notes     []schema.GitNote
-	// Reason has a message for users about an operation that is done.
+	// Reason is a message for users about an operation that is done, or "".
 	Reason string
 	Now    time.Time
 }
 
-// finishGit records the end of an operation.
+// finishGit records that an operation is done.
 func finishGit(ctx context.Context, q *db.Queries, out GitOutcome, revision string) error {
 	set := db.SetGitOperationParams{
 		ID: out.Operation.ID, State: schema.GitDone, Reason: out.Reason, CommitHash: &out.Commit, Revision: &revision,
@@ -204,7 +206,7 @@ func putGitSync(
 		}
 	}
 	rows := db.PutGitSyncFilesParams{SyncID: b.id}
-	for _, name := range slices.Sorted(maps.Keys(files)) { // sorted, so that two writers cannot block each other
+	for _, name := range slices.Sorted(maps.Keys(files)) { // two writers then lock the rows in the same order
 		f := files[name]
 		if was, there := b.stored[name]; !there || was != f {
 			rows.Paths, rows.Blobs = append(rows.Paths, name), append(rows.Blobs, f.Blob)
@@ -224,7 +226,7 @@ func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirec
 		put.Pages = append(put.Pages, redirects[source])
 	}
 	if put.Sources == nil {
-		put.Sources = []string{} // null would delete nothing
+		put.Sources = []string{} // with null, the statement would delete nothing
 	}
 	if err := q.DeleteGitRedirects(ctx, db.DeleteGitRedirectsParams{SpaceID: spaceID, Sources: put.Sources}); err != nil {
 		return postgres.Interpret(err, "redirects")
@@ -235,7 +237,8 @@ func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirec
 	return postgres.Interpret(q.PutGitRedirects(ctx, put), "redirects")
 }
 
-// showGit sets the repository that a space shows. An operation without a description changes only the time.
+// showGit sets the repository that a space shows to users. An operation without a provider and a URL for people changes
+// only the time of the last synchronization.
 func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) error {
 	o := out.Operation
 	var state schema.GitSyncState

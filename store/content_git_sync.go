@@ -19,38 +19,40 @@ import (
 type GitImport struct {
 	GitOutcome
 	Base GitBase
-	// Pages has the pages of the repository, and the other pages, which stay. Their documents must already be stored:
-	// see KeepDocuments.
+	// Pages has all pages that the space has after the import: the pages of the repository, and other pages that stay.
+	// Their documents must already be stored: see KeepDocuments.
 	Pages []tree.Node
 	Files map[string]gitlayout.Synced
-	// Redirects has the target pages of old paths.
+	// Redirects has the ids of target pages, by old path.
 	Redirects map[string]string
-	// Assets join the files of the space.
+	// Assets are files that the import adds to the space.
 	Assets []GitAsset
 	// Removed are files of the space that were removed from the repository. The import removes them from the space,
-	// except files that a page names.
+	// except files to which a page refers.
 	Removed []string
-	// Progress receives the number of stored assets.
+	// Progress is called with the number of stored assets and the number of all assets.
 	Progress func(done, total int)
 	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
 	// change request.
 	Conflicts string
-	// Force replaces the space's pages, whatever they are. Standalone only makes a revision.
+	// Force replaces the space's pages without a merge. Standalone creates a separate revision and does not change the
+	// space.
 	Force, Standalone bool
 }
 
-// KeepDocuments stores documents, which must happen before a revision refers to them.
+// KeepDocuments stores documents. The caller must store documents before it stores a revision that refers to them.
 func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
 	return insertDocuments(ctx, s.db.Queries, spaceID, documents)
 }
 
-// ImportGit makes the imported content the content of the space. If merge rules bind the user, the content goes to a
-// change request (gitWay). The space gets the repository's pages if the space has not changed since the last
-// synchronization, or if the import is forced. Otherwise both sides are merged. If the sides conflict, ImportGit
-// returns a GitConflict. The caller then calls again, and the import becomes a change request.
+// ImportGit brings the imported content into the space. If merge rules restrict the user, the content goes into a
+// change request (gitWay). If the space has not changed since the last synchronization, or if the import is forced, the
+// repository's pages replace the space's pages. Otherwise ImportGit merges both sides. If the sides conflict, it
+// returns a GitConflict. The caller then calls ImportGit again with in.Conflicts set, and the import becomes a change
+// request.
 //
-// Editors wait while the space is locked. So files are loaded and stored before the lock. The import starts from pages
-// that were read before the lock. They are read again only if the space has changed since then.
+// Editors wait while the space is locked. So ImportGit stores the files before it locks the space. It also uses the
+// pages that were read before the lock. It reads pages again only if the space has changed since then.
 func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	i := gitImporter{store: s, ctx: ctx, in: in}
 	err := i.load()
@@ -60,7 +62,8 @@ func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	if err == nil || len(i.loaded) == 0 {
 		return err
 	}
-	// Stored files count for the quota, and may never be used again.
+	// The files of a failed import are deleted. Otherwise they would count for the quota although no revision uses
+	// them.
 	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitCleaning)
 	defer cancel()
 	return errors.Join(err, i.unload(cleaning))
@@ -111,13 +114,13 @@ type gitImporter struct {
 	space Space
 	head  Revision
 	way   gitWay
-	// changed are the import's changes of the main content.
+	// changed has the import's changes of the main content.
 	changed tree.Changed
-	// loaded are the files whose bytes are stored.
+	// loaded has the files whose bytes load has stored.
 	loaded []db.InsertFileParams
 }
 
-// alone makes a revision on a separate branch. It does not count as a synchronization.
+// alone stores the imported pages as a revision on a separate branch. The import does not count as a synchronization.
 func (i *gitImporter) alone() error {
 	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
 	if err != nil {
@@ -130,7 +133,7 @@ func (i *gitImporter) alone() error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, id)
 }
 
-// take makes the pages of the repository the pages of the space.
+// take replaces the pages of the space by the pages of the repository.
 func (i *gitImporter) take() error {
 	after := Revision{SpaceID: i.space.ID, Branch: i.space.ID, Seq: i.head.Seq + 1, Parents: []string{i.head.ID}}
 	id, err := i.write(after, i.head, true)
@@ -140,7 +143,8 @@ func (i *gitImporter) take() error {
 	return i.finish(id, id)
 }
 
-// merge merges the pages of the repository and the space. Git's own state becomes a revision of the synchronization's branch.
+// merge merges the pages of the repository and the space. It also stores Git's state before the merge, as a revision of
+// the synchronization's branch.
 func (i *gitImporter) merge() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.base()
@@ -157,7 +161,7 @@ func (i *gitImporter) merge() error {
 	}
 	switch open := merge.Open(result.Conflicts); {
 	case len(open) == 0:
-	case in.Operation.CreatedBy == nil: // A change request needs an author.
+	case in.Operation.CreatedBy == nil: // a change request needs an author, so the import is refused
 		return i.refuse("the space", "retry, or import", open)
 	default:
 		return &GitConflict{gitConflicts("the space", open, in.Pages, in.Base.Pages)}
@@ -190,8 +194,9 @@ func (i *gitImporter) merge() error {
 	return i.finish(head, theirs.ID)
 }
 
-// state makes the pages of the repository a revision of the synchronization's branch, after the base. The branch has
-// the differences from a base in the main content, or otherwise from the head.
+// state stores the pages of the repository as a revision of the synchronization's branch, after base. The branch has
+// only the differences from base. If base is on a third branch, it has the differences from the space's newest
+// revision.
 func (i *gitImporter) state(base Revision) (Revision, error) {
 	ctx, q, branch := i.ctx, i.q, i.in.Base.id
 	before := base
@@ -202,7 +207,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	if before.Branch != branch { // The present branch belongs to an older base.
+	if before.Branch != branch { // the rows of the branch are differences from an older base, so they end
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return Revision{}, postgres.Interpret(err, "pages")
 		}
@@ -214,7 +219,8 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	return revision(ctx, q, i.space.ID, id)
 }
 
-// base returns the last synchronized revision. Before the first synchronization it returns a revision without pages.
+// base returns the last synchronized revision. If there was no synchronization yet, it creates and returns a revision
+// without pages.
 func (i *gitImporter) base() (Revision, error) {
 	if i.in.Base.revision != "" {
 		return revision(i.ctx, i.q, i.space.ID, i.in.Base.revision)
@@ -227,8 +233,8 @@ func (i *gitImporter) base() (Revision, error) {
 	return revision(i.ctx, i.q, i.space.ID, id)
 }
 
-// write stores the repository's pages as a revision after `after`. If files is set, it also stores the new files. It
-// returns the id of the new revision. If nothing differs, it returns the id of the previous revision.
+// write stores the repository's pages as the new revision after, with the differences from before. If files is true, it
+// also adds the imported files. It returns the id of the new revision. If nothing differs, it returns the id of before.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
 	if err != nil {
@@ -252,7 +258,7 @@ func (i *gitImporter) write(after, before Revision, files bool) (string, error) 
 	return id, i.files(after, id)
 }
 
-// unnamed returns the removed files that a revision of the main content no longer needs.
+// unnamed returns the removed files to which no page of a revision refers.
 func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	if len(i.in.Removed) == 0 {
 		return nil, nil
@@ -261,7 +267,8 @@ func (i *gitImporter) unnamed(revision string) ([]string, error) {
 	return ids, postgres.Interpret(err, "files")
 }
 
-// pagesOf returns the pages of a revision. The pages are in memory if the space has not changed since the import began.
+// pagesOf returns the pages of a revision. If the space has not changed since the import began, it does not read them
+// from the database.
 func (i *gitImporter) pagesOf(r Revision) ([]tree.Node, error) {
 	switch {
 	case r.PageCount == 0:
@@ -290,7 +297,8 @@ func differences(was, is []tree.Node) tree.Changed {
 	return changed
 }
 
-// finish makes a revision the content of the space, and records Git's new state.
+// finish makes the revision head the content of the space. It records synced as the revision with Git's state, and the
+// operation as done.
 func (i *gitImporter) finish(head, synced string) error {
 	if head != i.head.ID {
 		if err := setHead(i.ctx, i.q, i.space, head); err != nil {
@@ -310,7 +318,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	if err := putGitSync(i.ctx, i.q, i.in.GitOutcome, i.in.Base, put, i.in.Files); err != nil {
 		return err
 	}
-	if !i.way.proposes { // A bound user can bring redirects only with a change request.
+	if !i.way.proposes { // a user whom merge rules restrict can change redirects only by a change request
 		if err := putGitRedirects(i.ctx, i.q, i.space.ID, i.in.Redirects); err != nil {
 			return err
 		}
@@ -321,7 +329,7 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse refuses an import with conflicts. after is the advice for users.
+// refuse returns the error for an import with conflicts. after is part of the message: it says how to import by force.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(
@@ -348,7 +356,7 @@ func (s *Store) ExportedGit(ctx context.Context, out GitExport) error {
 		if err != nil {
 			return postgres.Interpret(err, "space")
 		}
-		// The proposed synchronization of an archived request ends, because the request's base is not the last
+		// A proposed synchronization of an archived request ends, because its base is no longer the last
 		// synchronization.
 		proposed, err := proposedGit(ctx, q, space.ID, out.Base.remote)
 		if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestImportGitLocksLate changes the space while an import loads its files. The import merges these changes. The files
-// of a failed import are deleted, except files that the space has.
+// TestImportGitLocksLate changes the space while an import loads its files. The import must merge these changes. The
+// files of a failed import must be deleted, except files that the space has.
 func TestImportGitLocksLate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -117,8 +117,8 @@ func TestImportGitLocksLate(t *testing.T) {
 	}
 }
 
-// TestManyPages writes more pages than one statement writes. It writes them to a space, over earlier pages, and to a
-// separate branch, which records deletions.
+// TestManyPages writes more pages than one statement can write: to a space, over earlier pages, and to a separate
+// branch, which records deletions.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	const many, fewer = 2500, 1200
@@ -126,7 +126,7 @@ func TestManyPages(t *testing.T) {
 	tenant := storetest.NewTenant(t, st, "ours")
 	space, now := tenant.Space.ID, time.Now().UTC().Truncate(time.Millisecond)
 	positions := tree.Spread(many)
-	// pages returns the first n pages. If swapped is set, the first and the last page have each other's places and
+	// pages returns the first n pages. If swapped is true, the first and the last page have swapped their places and
 	// slugs.
 	pages := func(n int, swapped bool) []tree.Node {
 		nodes := make([]tree.Node, n)

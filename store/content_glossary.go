@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GlossaryEntry is a row of its table.
+// GlossaryEntry is a row of the table glossary_entries.
 type GlossaryEntry = db.GlossaryEntry
 
 // GlossaryOperation is one step of a change of the glossary. Its type is schema.GlossaryInsert, GlossaryUpdate or
@@ -22,7 +22,8 @@ type GlossaryOperation struct {
 	Translations map[string]string
 }
 
-// UpdateGlossary applies operations in their order, all or nothing. It returns the ids of the inserted entries.
+// UpdateGlossary applies operations in order, in one transaction. If one operation fails, the glossary stays unchanged.
+// It returns the ids of the inserted entries.
 func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, operations []GlossaryOperation) ([]string, error) {
 	var inserted []string
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -47,14 +48,15 @@ func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, opera
 	return inserted, err
 }
 
-// glossaryWrites are the writes that remain of a list of operations.
+// glossaryWrites has the rows that operations insert, update and delete. Operations on the same entry are combined.
 type glossaryWrites struct {
 	insert db.InsertGlossaryEntriesParams
 	update db.UpdateGlossaryEntriesParams
 	remove db.DeleteGlossaryEntriesParams
 }
 
-// glossaryChange applies operations to a locked glossary. known are the ids of the named entries that exist.
+// glossaryChange computes the writes of operations on a locked glossary. known has the ids of existing entries that the
+// operations name.
 func glossaryChange(organizationID string, known []string, operations []GlossaryOperation) (w glossaryWrites, err error) {
 	w.insert.OrganizationID, w.update.OrganizationID, w.remove.OrganizationID = organizationID, organizationID, organizationID
 	there, updated := map[string]bool{}, map[string][]byte{}
@@ -111,15 +113,15 @@ func (s *Store) GlossaryEntry(ctx context.Context, organizationID, id string) (G
 	return row, postgres.Interpret(err, "glossary entry")
 }
 
-// GlossaryRow is an entry with its place in a list that is ordered by the terms of a language.
+// GlossaryRow is an entry with its sort key, Term, in a list that is sorted by the terms of a language.
 type GlossaryRow struct {
 	Entry GlossaryEntry
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary. It sorts the entries by age, or by their terms in a language. Entries
-// without a term in that language come last. after has the term and the id of the previous page's last entry. It is nil
-// for the first page.
+// ListGlossary lists an organization's glossary. If language is set, it sorts the entries by their terms in this
+// language, and entries without such a term come last. Otherwise it sorts the entries by age. after has the term and
+// the id of the previous page's last entry. It is nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,
 ) (postgres.Page[GlossaryRow], error) {

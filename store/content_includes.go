@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pagelinks"
 )
 
-// Expanded replaces the blocks that refer to reusable contents by the contents, which are files of the revision. If
-// each is set, Expanded first calls it with every content. A content has its own conditions and its block's conditions.
-// Tags in a content do not begin or end blocks of the page. So package filerefs finds a page's references without
-// reading the page's contents.
+// Expanded replaces each block that refers to a reusable content by the content, which is a file of the revision. If
+// each is not nil, Expanded first calls each with every content. The conditions of the block apply to the content in
+// addition to the content's own conditions. Tags in a content do not begin or end blocks of the page. So package
+// filerefs can find the references of a page without the contents.
 func (s *Store) Expanded(
 	ctx context.Context, spaceID, revision string, d schema.Document, each func(content *schema.Document),
 ) (schema.Document, error) {
@@ -53,8 +53,8 @@ func (s *Store) Expanded(
 	return d, nil
 }
 
-// Linked returns the document with references in place of relative links to other pages. It only queries Postgres if
-// the document has relative links. It searches for moved pages only if a link's target is missing.
+// Linked returns the document with its relative links to other pages replaced by references to the pages. It queries
+// Postgres only if the document has relative links. It searches for moved pages only if a link has no target.
 func (s *Store) Linked(
 	ctx context.Context, spaceID, revision string, page pagelinks.Page, d schema.Document,
 ) (schema.Document, error) {

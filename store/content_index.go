@@ -15,24 +15,24 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So the text of a large
-// space is never in memory all together, and each statement is short.
+// A transaction writes at most indexBatch pages, and at most indexBytes of their documents. So only a part of a large
+// space's text is in memory at any time, and each statement is short.
 const (
 	indexBatch = 100
 	indexBytes = 4 << 20
 )
 
-// maxSearchTokens limits the words of a page's text that can be searched. Any normal text has fewer. maxTopTokens
-// limits the tokens of its headings that count more.
+// maxSearchTokens is the largest number of words of a page that search can find. Any normal page has fewer words.
+// maxTopTokens is the largest number of words in the page's headings that count more than other words.
 const (
 	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100
 )
 
-// IndexSpace brings a space's search up to date with its content. It writes the differences between the indexed
-// revision and the head. If no revision is indexed, it writes all pages. It works in short transactions and does not
-// lock the space. Merges continue, and IndexSpace indexes their revisions too. After an interruption it continues where
-// it stopped. A deleted space needs no index.
+// IndexSpace updates a space's search index to the newest revision. It writes the differences between the indexed
+// revision and the newest revision. If no revision is indexed, it writes all pages. It works in short transactions and
+// does not lock the space. So merges can continue, and IndexSpace also indexes the revisions that they create. After an
+// interruption, the next call continues where the last call stopped. For a deleted space, it does nothing.
 func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	work := indexing{spaceID: spaceID}
 	for done := false; !done; {
@@ -47,8 +47,8 @@ func (s *Store) IndexSpace(ctx context.Context, spaceID string) error {
 	return nil
 }
 
-// indexAgain enqueues the jobs of spaces whose index a migration has made out of date. Until the jobs have run,
-// searches use the existing rows.
+// indexAgain enqueues a job for each space whose index a migration has made outdated. Until the job has run, searches
+// use the existing rows of the index.
 func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 	rows, err := db.New(conn).SpacesToIndexAgain(ctx)
 	if err != nil {
@@ -65,20 +65,22 @@ func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// indexing is the work from the indexed revision to another one.
+// indexing updates the index of a space from the indexed revision to a target revision.
 type indexing struct {
 	spaceID string
-	// from is the revision that is indexed now. target is the revision to reach. ids are the pages to check, in order.
+	// from is the id of the indexed revision. target is the revision that the index will have. ids are the sorted ids
+	// of pages that may differ between both revisions.
 	from   string
 	target Revision
 	ids    []string
 }
 
-// step writes a batch. The indexed revision, the target and the progress are in the space's row, which every step
-// locks. So a later process continues to the target. Pages of an older revision never overwrite pages of a newer
-// revision.
+// step updates the index for one batch of pages. The indexed revision, the target and the progress are in the space's
+// row in search_spaces, which every step locks. So after an interruption, another process continues to the same target,
+// and pages of an older revision never overwrite pages of a newer revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
-	// The space is locked before its index, like in the deletion of a space.
+	// The space is locked before its index. The deletion of a space locks in the same order, so that no deadlock
+	// occurs.
 	kept, err := q.KeepSpace(ctx, x.spaceID)
 	if err != nil || len(kept) == 0 {
 		return err == nil, postgres.Interpret(err, "space")
@@ -88,7 +90,7 @@ func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err erro
 		return false, err
 	}
 	if state.Target == "" {
-		// All later reads see the state that the lock's previous holder has left.
+		// This read comes after the lock, so it sees the changes of the lock's previous holder.
 		space, err := q.SpaceByID(ctx, x.spaceID)
 		if err != nil {
 			return false, postgres.Interpret(err, "space")
@@ -135,8 +137,8 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	}
 }
 
-// plan finds the pages that must be checked. Both revisions are fixed, so each process finds the same pages. Without an
-// indexed revision it finds all pages.
+// plan finds the pages that may differ between the indexed revision and the target. The two revisions never change, so
+// each process finds the same pages. If no revision is indexed, plan finds all pages.
 func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
 	if x.target.ID == state.Target && x.from == state.Revision {
 		return nil
@@ -161,7 +163,7 @@ func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpac
 	return postgres.Interpret(err, "pages")
 }
 
-// write brings pages up to date, and returns the last page that it reached.
+// write updates the index for pages, and returns the id of the last page that it has written.
 func (x *indexing) write(ctx context.Context, q *db.Queries, state db.SearchSpace, ids []string) (reached string, err error) {
 	placed, err := q.PlacedPages(ctx, db.PlacedPagesParams{SpaceID: x.spaceID, Seq: x.target.Seq, Ids: ids})
 	if err != nil {
@@ -228,14 +230,15 @@ func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.Plac
 	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
-// searchText is the searched text of a page. The parts of a long text are searched together.
+// searchText is the text of a page that search can find. A long text has several parts, and a search for several words
+// finds the words in different parts too.
 type searchText struct {
 	title, headings, description []words.Token
 	parts                        [][]words.Token
 }
 
-// vectors returns the words of the title and headings, and the words of each part. The first part also has the other
-// fields.
+// vectors returns the words of the title and the headings, and the words of each part. The first part also has the
+// words of the title, the headings and the description.
 func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
 	title := words.Field{Weight: words.Title, Tokens: t.title}
 	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
@@ -250,8 +253,8 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 	return top, parts
 }
 
-// rewrite writes the words of pages, and the vocabulary. before has the pages that may have old words in the index.
-// gone has the pages that lose all their words.
+// rewrite writes the words of pages, and the number of pages that have each word. before has the pages that may have
+// old words in the index. gone has the pages whose words are all removed.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {
@@ -351,12 +354,12 @@ func (x *indexing) rewrite(
 	return countWords(ctx, q, state.Number, vocabulary)
 }
 
-// wordsAtOnce is the number of words that one statement takes.
+// wordsAtOnce is the largest number of words that one statement counts.
 const wordsAtOnce = 5_000
 
-// countWords adds to the number of pages that have each word.
+// countWords adds changes to the number of pages that have each word.
 func countWords(ctx context.Context, q *db.Queries, number int64, changes map[string]int32) error {
-	// In order, because neighbours are then in the same pages of the indexes.
+	// The words are sorted, because neighbouring words are in the same pages of the database's indexes.
 	for list := range slices.Chunk(slices.Sorted(maps.Keys(changes)), wordsAtOnce) {
 		if err := countSome(ctx, q, number, list, changes); err != nil {
 			return err

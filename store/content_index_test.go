@@ -19,8 +19,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestIndexOfChangesIsThatOfEverything indexes random changes, and then everything from scratch. The rows are the
-// same, including the counts of the vocabulary. They are the rows of the pages that a walk through the tree finds.
+// TestIndexOfChangesIsThatOfEverything indexes random changes, and then indexes the whole space again. Both indexes
+// must have the same rows and the same counts of words. They must have the pages that a walk through the tree finds.
 func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -65,7 +65,7 @@ func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 	})
 }
 
-// toBeFound lists the pages that a search may find.
+// toBeFound returns the titles and paths of the pages that a search may find.
 func toBeFound(pages []tree.Page, prefix string) []string {
 	list := []string{}
 	for _, p := range pages {
@@ -95,7 +95,7 @@ func indexRows(t *testing.T, conn *pgx.Conn, space string) []string {
 		order by 1`, space))
 }
 
-// randomMerge merges some random changes. It leaves out changes that the tree refuses.
+// randomMerge merges some random changes. It skips changes that the tree refuses.
 func randomMerge(rt *rapid.T, s *searched) {
 	ctx := s.t.Context()
 	request, err := s.st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: s.space, UserID: s.user})
@@ -159,7 +159,7 @@ func randomMerge(rt *rapid.T, s *searched) {
 	}
 }
 
-// many inserts n pages.
+// many inserts and merges n pages.
 func (s *searched) many(n int) {
 	s.t.Helper()
 	for i := range n {
@@ -168,8 +168,8 @@ func (s *searched) many(n int) {
 	s.merge()
 }
 
-// TestIndexTouchesWhatChanged edits one of many pages, and moves a page that has a page below it. No other row is
-// written, and no statement reads the other rows.
+// TestIndexTouchesWhatChanged edits one of many pages, and moves a page that has a page below it. No statement may read
+// or write the rows of other pages.
 func TestIndexTouchesWhatChanged(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -224,7 +224,8 @@ func TestIndexTouchesWhatChanged(t *testing.T) {
 	}
 }
 
-// TestIndexFollowsTheHead merges while an index job for the older head is halfway, and another process takes over.
+// TestIndexFollowsTheHead merges a change while an index job for an older revision is halfway. Then another process
+// continues the index.
 func TestIndexFollowsTheHead(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -251,7 +252,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 		return len(storetest.Collect(t, conn,
 			"select pid::text from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()")) > 0
 	})
-	// A merge and a comment pass while the index waits.
+	// A merge and a comment can lock the space while the index waits.
 	if _, err := conn.Exec(t.Context(), "select from spaces where id = $1 for no key update nowait", s.space); err != nil {
 		t.Error(err)
 	}
@@ -259,7 +260,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	if reached == "" {
 		t.Error("the job has written nothing")
 	}
-	// The process ends, and a merge moves the head.
+	// The process ends, and a merge creates a newer revision.
 	cancel()
 	if err := <-done; err == nil {
 		t.Error("the job has not noticed")
@@ -296,7 +297,7 @@ func TestIndexFollowsTheHead(t *testing.T) {
 	}
 }
 
-// TestSearchTakesAnyText searches for arbitrary texts.
+// TestSearchTakesAnyText checks that a search for any text, even with special characters, returns no error.
 func TestSearchTakesAnyText(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

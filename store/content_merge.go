@@ -13,19 +13,19 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request. All its parts are made, or no part.
+// ContentChange is a user's change of the content of a change request. If one part fails, no part is made.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
-	// Names are the fields of Pages in the request, for error messages.
+	// Names are the names of the request body's fields from which Pages come, for error messages.
 	Names []string
-	// Documents are the documents that Pages name. Files are added.
+	// Documents are the documents to which Pages refer. Files are new files.
 	Documents []Document
 	Files     []NewFile
 }
 
-// ChangeContent makes a new revision of an open request or of a draft. Changes without an effect do not make a
-// revision. It writes only the differences.
+// ChangeContent creates a new revision of a change request that is open or a draft. It writes only the differences. If
+// the change has no effect, it creates no revision.
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
@@ -35,7 +35,7 @@ func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change
 	})
 }
 
-// changeContent gives a locked request a new revision, and sets it in the row.
+// changeContent creates a new revision of a locked request, and sets row.Revision. The caller stores the row.
 func (s *Store) changeContent(ctx context.Context, q *db.Queries, row *ChangeRequest, change ContentChange) error {
 	before, err := revision(ctx, q, row.SpaceID, row.Revision)
 	if err != nil {
@@ -83,7 +83,7 @@ func insertContent(ctx context.Context, q *db.Queries, r Revision, changed tree.
 	return id, writePages(ctx, q, r, changed)
 }
 
-// stillOpen refuses to change the content of a merged or archived request.
+// stillOpen returns an error for a merged or archived request, because its content must not change.
 func stillOpen(row ChangeRequest) error {
 	if row.Status == schema.ChangeRequestMerged || row.Status == schema.ChangeRequestArchived {
 		return schema.Conflict("the change request is " + row.Status)
@@ -91,13 +91,14 @@ func stillOpen(row ChangeRequest) error {
 	return nil
 }
 
-// MergeResult is the result of a merge or an update: the new revision, or the information that conflicts prevented it.
+// MergeResult is the result of a merge or an update. If Conflicts is true, conflicts have prevented it, and Revision is
+// unchanged.
 type MergeResult struct {
 	Revision  string
 	Conflicts bool
 }
 
-// MergeFacts decide whether a change request may be merged.
+// MergeFacts has the facts by which merge rules decide whether a change request may be merged.
 type MergeFacts struct {
 	ChangeRequestRow
 	// SpaceRules and OrganizationRules are JSON.
@@ -109,25 +110,28 @@ type MergeFacts struct {
 	People map[string]MergePerson
 }
 
-// MergePerson is a user whose approval may count. Member is false for a user outside the organization.
+// MergePerson is a user whose approval may satisfy a merge rule. Member is false for a user outside the organization.
 type MergePerson struct {
 	Name   string
 	Member bool
 	Access postgres.ContentAccess
 }
 
-// maxMergeTries limits how often a merge judges the facts.
+// maxMergeTries is the largest number of times that a merge starts again because the facts have changed.
 const maxMergeTries = 5
 
-// ErrCostly is the error of a MergeJudge that is called under the lock and needs more than microseconds.
+// ErrCostly is the error that a MergeJudge returns while the space is locked, if its decision may take longer than some
+// microseconds.
 var ErrCostly = errors.New("the merge has to be judged without a lock")
 
-// MergeJudge refuses a merge with an error. It may return ErrCostly while the space is locked.
+// MergeJudge decides about a merge: it returns nil or the reason why the merge is refused. If locked is true, the space
+// is locked, and MergeJudge may return ErrCostly.
 type MergeJudge func(facts MergeFacts, locked bool) error
 
-// MergeChangeRequest makes the content of a request the content of its space, with a new revision. judge gets the facts
-// while the space is locked. If judge returns ErrCostly, it is called again without a lock. The merge then happens if
-// the facts are unchanged under the next lock. A request without changes is also merged.
+// MergeChangeRequest merges the content of a request into its space, as a new revision. It calls judge while the space
+// is locked. If judge returns ErrCostly, MergeChangeRequest unlocks the space and calls judge again. If judge allows
+// the merge and the facts are unchanged under the next lock, the request is merged. A request without changes can be
+// merged too.
 func (s *Store) MergeChangeRequest(
 	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
 ) (MergeResult, error) {
@@ -208,8 +212,8 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether the rules would judge both facts in the same way. Rules only use the space's head to see whether
-// the request is outdated.
+// same reports whether merge rules give the same result for both facts. Rules use the space's newest revision only to
+// decide whether the request is outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {
 		f.Head = as.Head
@@ -240,8 +244,8 @@ func (f MergeFacts) Rules() (schema.MergeRules, error) {
 	return space.Or(organization), err
 }
 
-// mergePeople reads the current access of reviewers, and of users whom the rules name. Without rules it reads nothing
-// and returns nil.
+// mergePeople returns the current access of reviewers and of users whom the rules name, by user id. If there are no
+// rules, it returns nil.
 func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]MergePerson, error) {
 	rules, err := f.Rules()
 	if err != nil || rules.Type != "rules" {
@@ -274,7 +278,8 @@ func mergePeople(ctx context.Context, q *db.Queries, f MergeFacts) (map[string]M
 	return people, nil
 }
 
-// setHead makes a revision the content of a locked space. Jobs then update its search and its translations.
+// setHead makes a revision the content of a locked space. It enqueues the jobs that update the space's search index and
+// translations.
 func setHead(ctx context.Context, q *db.Queries, space Space, revision string) error {
 	following, err := q.SetSpaceHead(ctx, db.SetSpaceHeadParams{ID: space.ID, Revision: revision})
 	if err != nil {
@@ -288,7 +293,7 @@ func setHead(ctx context.Context, q *db.Queries, space Space, revision string) e
 	return followSpace(ctx, q, space, following)
 }
 
-// UpdateChangeRequest merges the main content into a request. A request that is up to date, or has open conflicts,
+// UpdateChangeRequest merges the main content into a request. If the request is up to date or has open conflicts, it
 // stays unchanged.
 func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, userID string) (MergeResult, error) {
 	changed, err := s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
@@ -317,8 +322,8 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
 }
 
-// rebase makes the head the base of a request's branch, so that the branch only has differences from the head. It
-// returns the request's new revision. If there are no differences, this is the head.
+// rebase makes the space's newest revision the base of a request's branch, so that the branch has only differences from
+// it. It returns the request's new revision. If there are no differences, this is the space's newest revision.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

@@ -28,9 +28,9 @@ func discussedRequest(t *testing.T, st *store.Store) (store.ChangeRequest, []str
 	return request, users
 }
 
-// TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. An earlier
-// change counts, even if the caller has already read the change request. A later change waits for the merge and then
-// finds the change request merged.
+// TestMergeIsJudgedOnWhatIsMerged changes the facts of merge rules before and after the rules are evaluated. The rules
+// must see a change before the evaluation, even if the caller has read the change request earlier. A change after the
+// evaluation must wait for the merge, and then find the change request merged.
 func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 	t.Parallel()
 	title := "Page"
@@ -104,7 +104,7 @@ func TestMergeIsJudgedOnWhatIsMerged(t *testing.T) {
 }
 
 // TestMergeIsJudgedByTheRulesThatHold changes the rules of the space and of the organization after the caller has read
-// them.
+// them. The merge must use the new rules.
 func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -134,8 +134,8 @@ func TestMergeIsJudgedByTheRulesThatHold(t *testing.T) {
 	}
 }
 
-// TestCostlyMergeIsJudgedWithoutTheLock changes the facts during the judgement. The change needs the lock of the space.
-// The judge also gets the new facts. If a request changes during every judgement, it is not merged.
+// TestCostlyMergeIsJudgedWithoutTheLock changes the facts while the judge runs without the lock of the space. The judge
+// must be called again with the new facts. If the facts change during every call, the request must not be merged.
 func TestCostlyMergeIsJudgedWithoutTheLock(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -179,7 +179,7 @@ func (r *rowsRead) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQ
 }
 
 // TestContentCostsWhatItTouches makes the same changes in a space with few pages and in a space with many pages. Both
-// read and write equally many rows.
+// must read and write equally many rows.
 func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

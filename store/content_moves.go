@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Neighbor is a space or a collection that something is placed next to. Field is its name in the request.
+// Neighbor is a space or a collection next to which an item is placed. Field is the name of the request body's field
+// that names the neighbor.
 type Neighbor struct {
 	Type  string // "space" or "collection".
 	ID    string
@@ -25,8 +26,8 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 	return &schema.ItemPointer{Type: n.Type, ID: n.ID}
 }
 
-// Move is the new place of a collection. Without SetParent, the collection stays in its parent. Without neighbors, it
-// becomes the last item.
+// Move is the new place of a collection. If SetParent is false, the collection stays in its parent. If Before and After
+// are nil, it becomes the last item.
 type Move struct {
 	SetParent bool
 	// ParentID is nil for the top level. The parent must be in the same organization.
@@ -35,7 +36,8 @@ type Move struct {
 	After    *Neighbor
 }
 
-// contentIn reads the direct content of a collection, or of the top for nil, in its order. most limits it to the last items.
+// contentIn reads the direct content of a collection in order. If parentID is nil, it reads the content at the top. If
+// most is set, it reads only that number of last items.
 func contentIn(
 	ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32,
 ) (postgres.Siblings, error) {
@@ -66,8 +68,8 @@ func behindContent(ctx context.Context, q *db.Queries, organizationID string, pa
 	return content.MakePlace(ctx, q, len(content))
 }
 
-// takePlace locks the organization's structure and returns a position at the end of the parent. The position is for
-// an item with this many levels of collections.
+// takePlace locks the organization and returns a position at the end of the parent. levels is the number of levels of
+// collections that the item adds. If the nesting would be too deep, takePlace returns an error.
 func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return 0, postgres.Interpret(err, "organization")
@@ -124,7 +126,8 @@ func (s *Store) MoveCollection(ctx context.Context, organizationID, id string, m
 	return row, err
 }
 
-// checkParent refuses cycles and collections that would be nested too deep.
+// checkParent returns an error if the move of a collection to a parent would create a cycle or nest collections too
+// deep.
 func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentID string) error {
 	path, err := collectionPath(ctx, q, organizationID, parentID)
 	if err != nil {
@@ -140,7 +143,7 @@ func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentI
 	return checkNesting(len(path) + height)
 }
 
-// collectionTree returns a collection with all collections below it, and the number of their levels.
+// collectionTree returns the ids of a collection and of all collections below it. height is the number of their levels.
 func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
 	rows, err := q.CollectionTree(ctx, id)
 	if err != nil {
@@ -177,7 +180,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 	return row, postgres.Interpret(err, "collection")
 }
 
-// among returns the index that the moved collection gets among the other items.
+// among returns the index of the moved collection among the other items.
 func (m Move) among(others postgres.Siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
 		if beside != nil && others.Index(*beside.pointer()) < 0 {
@@ -192,15 +195,15 @@ func (m Move) among(others postgres.Siblings) (int, error) {
 }
 
 // TransferCollection moves a collection with all its content to the end of another organization's top level. It removes
-// grants to teams and to users outside that organization, and ends links that invite to the collection. The user who
-// transfers the collection keeps the admin role on it. Translations move with their source spaces.
+// grants to teams and to users outside the new organization, and deletes invite links to the collection. The user who
+// transfers the collection gets the role admin on it. Translations move with their source spaces.
 func (s *Store) TransferCollection(ctx context.Context, id, from, to, userID string) (Collection, error) {
 	var row Collection
 	if from == to {
 		return row, schema.Conflict("the collection is already in this organization")
 	}
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// The order of the ids is the order of both locks, so that two transfers do not deadlock.
+		// Both organizations are locked in the order of their ids, so that two transfers cannot deadlock.
 		if _, err := q.LockOrganizations(ctx, []string{from, to}); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -252,7 +255,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	if err := q.RememberAuthors(ctx, db.RememberAuthorsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "users")
 	}
-	// These links are invites of the old organization, and not of the new organization.
+	// The invite links would invite people to the old organization, so they are deleted.
 	if err := q.DropLinkInvitesTo(ctx, db.DropLinkInvitesToParams{Collections: collections, Spaces: spaces}); err != nil {
 		return Collection{}, postgres.Interpret(err, "invite")
 	}
@@ -267,7 +270,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	return row, postgres.Interpret(err, "grant")
 }
 
-// transferContent moves the rows of locked spaces that belong to an organization.
+// transferContent moves change requests, translations and jobs of locked spaces to another organization.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return postgres.Interpret(err, "change request")

@@ -13,31 +13,30 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Sight describes the things outside a space that a reader of the space may read. The zero value is for a user who may
-// read the space.
+// Sight describes which content outside of a space the viewer of the space may read.
 type Sight struct {
-	// UserID is the user for whom the content of the organization is shown.
+	// UserID is the user who views the space, and who may read other content of the organization.
 	UserID string
-	// Shows reports whether the reader's site shows a space; nil for users.
+	// Shows reports whether the visitor's site shows a space. It is nil for users.
 	Shows func(space string) bool
-	// Allows reports whether a reader meets a page's condition; nil for users.
+	// Allows reports whether the visitor meets a page's condition. It is nil for users.
 	Allows Allows
 }
 
-// maxNames limits the references of a document that get names. Other references are called by the word for their
-// kind.
+// maxNames is the largest number of a document's references for which names are read. For other references, the name is
+// the word for the target's kind.
 const maxNames = 2000
 
 // Named returns a document of a revision. Its references have the names of their targets wherever Markdown shows names.
 // If a target does not exist or the reader may not read it, the name is the word for the target's kind. If revision is
-// empty, Named uses the newest revision.
+// "", Named uses the newest revision.
 func (s *Store) Named(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {
 	return s.named(ctx, by, spaceID, revision, d)
 }
 
-// NamedInText returns a document like Named, with all names that plain text shows.
+// NamedInText returns a document like Named, but its references have names wherever plain text shows names.
 func (s *Store) NamedInText(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {
@@ -77,21 +76,22 @@ func (s *Store) Names(
 	return n.name, n.find(ctx, refs)
 }
 
-// SeenBy returns a value for a user's view of an organization. Users with the same value see the same content.
+// SeenBy returns a value that identifies which content of an organization a user sees. Users with the same value see
+// the same content.
 func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (string, error) {
 	seen, err := s.db.Queries.SeenBy(ctx, db.SeenByParams{OrganizationID: organizationID, UserID: userID})
 	return seen, postgres.Interpret(err, "spaces")
 }
 
-// target is the target of a reference. The space is "" for users and collections.
+// target is the target of a reference. The field space is "" for users and collections.
 type target struct{ kind, space, id string }
 
-// naming finds the names of references' targets.
+// naming finds the names of the targets of references.
 type naming struct {
 	store *Store
 	by    Sight
 	space Space
-	// spaces are the referenced spaces that the reader may read.
+	// spaces has the referenced spaces that the reader may read, by id.
 	spaces map[string]Space
 	names  map[target]string
 }
@@ -105,7 +105,7 @@ func (n *naming) target(ref map[string]any) target {
 		t.kind, t.id = "page", text("page")
 	case "file":
 		t.id = text("file")
-	case "reusable-content": // It is a file of the space.
+	case "reusable-content": // a reusable content is a file of the space
 		t.kind, t.id = "file", text("reusableContent")
 	case "user", "collection":
 		t.space, t.id = "", text(t.kind)
@@ -113,7 +113,7 @@ func (n *naming) target(ref map[string]any) target {
 	return t
 }
 
-// name returns the name for a reference without a text.
+// name returns the name of a reference's target. It returns "" for a reference that has its own text.
 func (n *naming) name(ref map[string]any) string {
 	if content.RefLabel(ref) != "" {
 		return ""
@@ -206,7 +206,7 @@ func (n *naming) findTitles(ctx context.Context, spaces, collections []string) e
 	return nil
 }
 
-// findWithin finds pages and files of a space that may be read.
+// findWithin finds the names of pages and files of a space that the reader may read.
 func (n *naming) findWithin(ctx context.Context, space Space, wanted []target) error {
 	var files []string
 	pages := false

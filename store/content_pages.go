@@ -32,7 +32,8 @@ func (s *Store) Page(ctx context.Context, spaceID, revisionID, id string) (tree.
 	return s.Placed(ctx, spaceID, revisionID, node)
 }
 
-// PageText reads only a page of a revision, with its text. A page without text has an empty document.
+// PageText reads a page of a revision with its text, without the pages below it. A page without text has an empty
+// document.
 func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (tree.Node, Text, error) {
 	row, err := s.db.Queries.PageAndDocument(ctx, db.PageAndDocumentParams{
 		SpaceID: spaceID, Revision: revisionID, PageID: id,
@@ -86,9 +87,9 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
-// PagesOnceAt returns, by path, the id of the page that was last at the path before a rename or a move. It searches all
-// revisions up to the given revision, but only for pages that the given revision still has. Another page may have the
-// path now.
+// PagesOnceAt returns former pages of paths, by path. The former page is the last page that was at the path before a
+// rename or a move. PagesOnceAt searches all revisions up to the given revision, but only for pages that the given
+// revision still has. Another page may have the path now.
 func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -106,7 +107,7 @@ func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, pat
 	return ids, nil
 }
 
-// PathsOf returns the paths of pages of a revision by their ids. Missing pages and links have none.
+// PathsOf returns the paths of pages of a revision, by the page's id. It leaves out missing pages and links.
 func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []string) (map[string]string, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -136,7 +137,8 @@ func (s *Store) PathsOf(ctx context.Context, spaceID, revisionID string, ids []s
 
 // PageByPath reads the page at a path of a revision, with the pages below it. It ignores slashes at either end. If
 // there is no page at the path, it follows a redirect of the space's Git repository. If there is no redirect either, it
-// reads the page that was last at the path before a rename or a move. This page then has another path now.
+// reads the page that was last at the path before a rename or a move. The path of this page in the revision then
+// differs from the given path.
 func (s *Store) PageByPath(ctx context.Context, spaceID, revisionID, path string) (tree.Placed, error) {
 	slugs := strings.Split(strings.Trim(path, "/"), "/")
 	if slices.Contains(slugs, "") { // links have no slug and no path
@@ -189,8 +191,8 @@ func (s *Store) withPagesBelow(ctx context.Context, spaceID, revisionID string, 
 	return tree.Placed{Page: &page, Path: path}, nil
 }
 
-// PathOf returns the path of a page that was read from a revision: the slugs from the root to the page. Links have no
-// path.
+// PathOf returns the path of a page that was read from a revision: the slugs from the root to the page. The path of a
+// link is "".
 func (s *Store) PathOf(ctx context.Context, spaceID, revisionID string, node tree.Node) (string, error) {
 	if node.Slug == "" || node.Parent == "" {
 		return node.Slug, nil
@@ -284,17 +286,17 @@ func (s pageSource) Below(id string) ([]tree.Node, error) {
 
 func (s pageSource) Size() int { return s.size }
 
-// PagesIn returns a source that reads a revision's pages one by one, for changes that restore some of these pages.
+// PagesIn returns a source that reads single pages of a revision, for changes that restore pages of an older revision.
 func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 	return pageSource{ctx: ctx, q: s.db.Queries, spaceID: r.SpaceID, revisionID: r.ID, size: r.PageCount}
 }
 
-// pagesAtOnce is the number of pages or documents in one statement. Otherwise all pages of an import would be in memory
-// three times, and one statement would take too long.
+// pagesAtOnce is the largest number of pages or documents in one statement. Without this limit, all pages of an import
+// would be in memory three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
-// writePages adds pages to a branch, starting with a new revision. If the branch has a base, the branch also records
-// which pages of the base it does not have.
+// writePages writes changed pages to a branch, from the new revision r on. If the branch has a base, writePages also
+// records which pages of the base the branch does not have.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
 	// All old rows end before the first new row is written, because two pages may have swapped their places.
 	ended := slices.Clone(changed.Gone)
@@ -326,7 +328,7 @@ func insertPages(ctx context.Context, q *db.Queries, r Revision, put []tree.Node
 		insert.Ids, insert.Deleted = append(insert.Ids, n.ID), append(insert.Deleted, deleted)
 		insert.Parents, insert.Positions = append(insert.Parents, n.Parent), append(insert.Positions, n.Position)
 		insert.Slugs = append(insert.Slugs, n.Slug)
-		n.ID, n.Slug = "", "" // both have separate columns
+		n.ID, n.Slug = "", "" // the id and the slug have separate columns
 		page, err := postgres.ToJSON(n.Page)
 		insert.Pages = append(insert.Pages, string(page))
 		return err

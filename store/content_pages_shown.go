@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Allows reports whether a visitor meets a condition of the content. It is nil for users, who see all content that
-// they may read.
+// Allows reports whether a visitor meets a condition of content. For users it is nil, because conditions do not apply
+// to users.
 type Allows = func(condition string) bool
 
 // ShownPages reads the pages of a revision that a visitor sees, as a tree. A page is left out if its condition, or the
@@ -23,7 +23,7 @@ func (s *Store) ShownPages(ctx context.Context, spaceID, revisionID string, allo
 }
 
 // ShownPage returns a page of a revision in the form that a visitor sees, without hidden pages below it. If the page
-// itself is hidden, the error is not_found.
+// itself is hidden, ShownPage returns not_found.
 func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page tree.Placed, allows Allows) (tree.Placed, error) {
 	if allows == nil {
 		return page, nil
@@ -40,7 +40,7 @@ func (s *Store) ShownPage(ctx context.Context, spaceID, revisionID string, page 
 	return tree.Placed{Page: &shown, Path: page.Path}, nil
 }
 
-// CheckShown returns "not found" for a page of a revision that is hidden from a visitor.
+// CheckShown returns not_found if a page of a revision is hidden from a visitor.
 func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string, allows Allows) error {
 	if allows == nil {
 		return nil
@@ -52,7 +52,7 @@ func (s *Store) CheckShown(ctx context.Context, spaceID, revisionID, page string
 	return err
 }
 
-// hiddenPages returns the pages of the current content of spaces that are hidden from a visitor, by space.
+// hiddenPages returns the ids of pages that are hidden from a visitor in the current content of spaces, by space.
 func (s *Store) hiddenPages(ctx context.Context, spaces []string, allows Allows) (map[string][]string, error) {
 	if allows == nil || len(spaces) == 0 {
 		return nil, nil
@@ -87,13 +87,13 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 		return &keptTree{}, err
 	}
 	t := newKeptTree(tree.Nest(nodes, ""))
-	if len(nodes) > 0 { // otherwise the revision may not exist yet
+	if len(nodes) > 0 { // a revision without pages may not exist yet, so it is not cached
 		s.trees.Keep(treeKey{spaceID, revisionID}, t)
 	}
 	return t, nil
 }
 
-// once evaluates each condition only once, because many pages have equal conditions.
+// once returns a function like allows that evaluates each condition only once. Many pages have equal conditions.
 func once(allows Allows) Allows {
 	known := map[string]bool{}
 	return func(condition string) bool {

@@ -13,36 +13,38 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PDF is a selection of a revision's pages as a PDF. A job makes the PDF, and its bytes are stored for a while.
+// PDF is a PDF of pages of a revision. A job makes the PDF, and its bytes are stored for a while.
 type PDF struct {
 	SpaceID  string
 	Revision string
-	// Page selects a page with the pages below it, or only that page; otherwise all pages.
+	// Page is the page that the PDF has, with the pages below it. If Only is true, the PDF has only this page. If Page
+	// is "", it has all pages.
 	Page string
 	Only bool
-	// User may read all objects of other spaces and collections that the PDF names.
+	// User is a user who may read all other spaces and collections whose names the PDF shows.
 	User string
-	// Content identifies the PDF's bytes; "" until the bytes exist.
+	// Content is the id of the PDF's bytes. It is "" until the bytes exist.
 	Content string
 	Size    int64
 }
 
 const (
-	// maxOpenPDFs limits the PDFs of a space that wait to be made.
+	// maxOpenPDFs is the largest number of a space's PDFs that wait for their job.
 	maxOpenPDFs = 20
 	pdfsWait    = 30 * time.Second
-	// pdfKept is the time that a PDF is stored after its last use.
+	// pdfKept is the time for which a PDF is stored after its last use.
 	pdfKept = 24 * time.Hour
-	// pdfBegun is longer than a job takes to write.
+	// pdfBegun is the age from which bytes without a PDF are deleted. It is longer than a job takes to write a PDF.
 	pdfBegun = 2 * time.Hour
-	// pdfChunk is the number of bytes in a row, and in memory at a time while a PDF is written.
+	// pdfChunk is the number of bytes in a row of the table. While a PDF is written, only this number of bytes is in
+	// memory.
 	pdfChunk = 1 << 20
-	// MaxPDF limits the size of a PDF.
+	// MaxPDF is the largest size of a PDF in bytes.
 	MaxPDF = 512 << 20
 )
 
-// AskPDF returns the PDF, or enqueues the job that makes the PDF. Equal requests share a job. The job's id is "" if the
-// PDF exists.
+// AskPDF returns a PDF, or enqueues the job that makes the PDF and returns the job's id. If the PDF exists, the id is
+// "". Requests for the same PDF share a job.
 func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key string) (PDF, string, error) {
 	id := ""
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -61,7 +63,7 @@ func (s *Store) AskPDF(ctx context.Context, organizationID string, p PDF, key st
 				return nil
 			} else if err = postgres.Interpret(err, "job"); !schema.IsCode(err, schema.CodeNotFound) {
 				return err
-			} // Jobs are deleted some time after they have ended.
+			} // The job may have been deleted, because jobs are deleted some time after they have ended.
 		}
 		open, err := q.OpenPDFs(ctx, p.SpaceID)
 		if err != nil {
@@ -97,7 +99,8 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 	return p, nil
 }
 
-// WritePDF stores the output of make in chunks. If another attempt was faster, its equal bytes stay.
+// WritePDF stores the output of make in chunks. If another attempt has already stored the PDF, WritePDF deletes its own
+// bytes, because both are equal.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
 	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
 	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {
@@ -114,7 +117,7 @@ func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.
 		err = postgres.Interpret(err, "PDF")
 	}
 	if finished == 0 {
-		// If this deletion fails, the sweep deletes it.
+		// If this deletion fails, DeleteOldPDFs deletes the bytes later.
 		_ = s.db.Queries.DropPDFContent(context.WithoutCancel(ctx), w.content)
 	}
 	return err
@@ -129,7 +132,7 @@ type pdfWriter struct {
 	size    int64
 }
 
-// Write stores p in chunks.
+// Write adds p to the PDF, and stores each full chunk.
 func (w *pdfWriter) Write(p []byte) (int, error) {
 	if w.size += int64(len(p)); w.size > MaxPDF {
 		return 0, &schema.Error{Code: schema.CodeTooLarge, Message: "the PDF would have more than 512 MiB: fetch a part of the pages"}
@@ -155,7 +158,7 @@ func (w *pdfWriter) flush() error {
 	return postgres.Interpret(err, "PDF")
 }
 
-// ReadPDF reads the bytes, piece by piece.
+// ReadPDF reads the bytes of a PDF, piece by piece.
 func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 	return postgres.NewPieces(ctx, p.Size, func(ctx context.Context, at int64, most int) ([]byte, error) {
 		piece, err := s.db.Queries.PDFPiece(ctx, db.PDFPieceParams{
@@ -165,8 +168,8 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 	})
 }
 
-// DeleteOldPDFs deletes PDFs that were not used for a while, and leftovers of attempts, a limited number at a time.
-// more reports whether something may be left.
+// DeleteOldPDFs deletes PDFs that were not used for the time pdfKept, and bytes of failed attempts. It deletes a
+// limited number. more is true if more may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
 		Kept: postgres.Interval(pdfKept), Size: postgres.PurgeLarge,

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFsAreKeptForAWhile writes a PDF of several chunks, by two concurrent attempts, and lets it grow old.
+// TestPDFsAreKeptForAWhile writes a PDF of several chunks by two concurrent attempts. The PDF must be readable until it
+// is old.
 func TestPDFsAreKeptForAWhile(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -38,7 +39,7 @@ func TestPDFsAreKeptForAWhile(t *testing.T) {
 	if err := st.WritePDF(t.Context(), space, key, func(out io.Writer) error { return errors.Join(write(out), failed) }); !errors.Is(err, failed) {
 		t.Errorf("%v", err)
 	}
-	// The second attempt starts while the first one writes.
+	// The second attempt starts while the first attempt writes.
 	err = st.WritePDF(t.Context(), space, key, func(out io.Writer) error {
 		if err := st.WritePDF(t.Context(), space, key, write); err != nil {
 			return err

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PurgeContent deletes the pages, texts and files of deleted spaces until all are deleted or ctx ends. Each statement
-// deletes a limited number of rows. It returns the number of spaces whose content is completely deleted.
+// PurgeContent deletes the pages, texts and files of deleted spaces. It returns when all are deleted or ctx is done.
+// Each statement deletes a limited number of rows. It returns the number of spaces whose content is completely deleted.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {
 		id, err := s.db.Queries.DeletedSpace(ctx)
@@ -39,7 +39,7 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 		if len(branches) == 0 {
 			break
 		}
-		// Revisions come last, because only they name the branches.
+		// Revisions are deleted last, because only revisions have the names of the branches.
 		err = postgres.PurgeAll([]func() (int64, error){
 			func() (int64, error) {
 				return q.PurgePages(ctx, db.PurgePagesParams{Branches: branches, Size: postgres.PurgeRows})
@@ -68,7 +68,8 @@ func (s *Store) purgeSpace(ctx context.Context, id string) error {
 		func() (int64, error) {
 			return q.PurgeSearchPages(ctx, db.PurgeSearchPagesParams{SpaceID: id, Size: postgres.PurgeRows})
 		},
-		// The row of the pages' space comes last, because only this row leads to the words.
+		// The space's row in search_spaces is deleted last, because only this row has the number by which the words are
+		// found.
 		func() (int64, error) {
 			return q.PurgeSearchWords(ctx, db.PurgeSearchWordsParams{SpaceID: id, Size: postgres.PurgeRows})
 		},

@@ -12,29 +12,30 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Review is a row of its table.
+// Review is a row of the table change_request_reviews.
 type Review = db.ChangeRequestReview
 
-// ReviewerRow is a requested reviewer with the users that its resource shows.
+// ReviewerRow is a requested reviewer, with the reviewer's user and the user who requested the review.
 type ReviewerRow struct {
 	db.ChangeRequestReviewer
 	User        orgs.User
 	RequestedBy orgs.User
 }
 
-// ReviewRow is a review with all its shown values.
+// ReviewRow is a review with the related data that is shown with it.
 type ReviewRow struct {
 	Review
 	Reviewer    orgs.User
 	RequestedBy *orgs.User
-	// Outdated means that the review does not count any more. The content changed, the reviewer reviewed again, or the
-	// review was requested again.
+	// Outdated is true if the review no longer applies: the content has changed, the reviewer has reviewed again, or
+	// the review was requested again.
 	Outdated bool
-	// Comment is nil if the review never had one or it was deleted.
+	// Comment is nil if the review never had a comment, or if the comment was deleted.
 	Comment *CommentRow
 }
 
-// ReviewRequest requests reviews of a change request from users. Nil members leave the change request unchanged.
+// ReviewRequest requests reviews of a change request from users. Subject and Description are new values of the change
+// request. If they are nil, the values stay unchanged.
 type ReviewRequest struct {
 	ChangeRequestID string
 	UserIDs         []string
@@ -44,9 +45,8 @@ type ReviewRequest struct {
 	Description []byte
 }
 
-// RequestReviewers requests reviews. Pending requests stay unchanged. Users who have answered get a new request, and
-// their earlier answer becomes outdated. The status of the change request does not change, because only a separate
-// operation changes it.
+// RequestReviewers requests reviews. Pending requests stay unchanged. Users who have already reviewed get a new
+// request, and their earlier review becomes outdated. The status of the change request does not change.
 func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]ReviewerRow, error) {
 	var rows []db.ChangeRequestReviewer
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -54,7 +54,7 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 		if err != nil {
 			return err
 		}
-		// The users are sorted, so that two requests for the same people do not deadlock.
+		// The users are sorted, so that two concurrent calls for the same users do not deadlock.
 		err = q.RequestReviewers(ctx, db.RequestReviewersParams{
 			ChangeRequestID: head.ID, UserIds: slices.Compact(slices.Sorted(slices.Values(request.UserIDs))), Revision: head.Revision,
 			RequestedBy: request.RequestedBy,
@@ -84,7 +84,8 @@ func (s *Store) RequestReviewers(ctx context.Context, request ReviewRequest) ([]
 	return s.reviewerRows(ctx, rows)
 }
 
-// lockForReview locks the change request until the transaction ends, and refuses a merged or archived request.
+// lockForReview locks a change request until the transaction ends. It returns an error if the request is merged or
+// archived.
 func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest, error) {
 	request, err := q.LockReviewedRequest(ctx, id)
 	if err != nil {
@@ -96,7 +97,8 @@ func lockForReview(ctx context.Context, q *db.Queries, id string) (ChangeRequest
 	return request, nil
 }
 
-// ListRequestedReviewers lists the requested reviewers, after the user `after`.
+// ListRequestedReviewers lists the requested reviewers of a change request, sorted by the user's id. The list begins
+// after the id `after`.
 func (s *Store) ListRequestedReviewers(
 	ctx context.Context, changeRequestID, after string, size int,
 ) (postgres.Page[ReviewerRow], error) {
@@ -134,8 +136,8 @@ func (s *Store) reviewerRows(ctx context.Context, rows []db.ChangeRequestReviewe
 	return shown, nil
 }
 
-// RemoveRequestedReviewer withdraws a request for a review. It succeeds if the request does not exist. A given review
-// stays.
+// RemoveRequestedReviewer withdraws a request for a review, if there is one. If the user has already reviewed, the
+// review stays.
 func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, userID string) error {
 	err := s.db.Queries.DeleteRequestedReviewer(ctx, db.DeleteRequestedReviewerParams{
 		ChangeRequestID: changeRequestID, UserID: userID,
@@ -143,17 +145,18 @@ func (s *Store) RemoveRequestedReviewer(ctx context.Context, changeRequestID, us
 	return postgres.Interpret(err, "reviewer")
 }
 
-// NewReview has the values of a new review. Comment is a body in JSON, or nil.
+// NewReview has the values of a new review. Comment is empty if the review has no comment.
 type NewReview struct {
 	Place
 	UserID  string
 	Status  string
 	Comment CommentBody
-	// Seen is the revision that the reviewer has seen; nil if the client did not send it.
+	// Seen is the revision that the reviewer has seen. It is nil if the client did not send it.
 	Seen *string
 }
 
-// CreateReview reviews a change request as it is now. The reviewer's earlier review no longer counts.
+// CreateReview stores a review of the current revision of a change request. The reviewer's earlier review becomes
+// outdated.
 func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, error) {
 	var row Review
 	var head ChangeRequest
@@ -189,8 +192,8 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 	return s.reviewRow(ctx, row, head.Revision)
 }
 
-// StillAt refuses a decision about another revision of a locked change request than its current revision. seen is nil
-// if the caller does not name the revision.
+// StillAt returns an error if the user has decided about another revision than the current revision of a locked change
+// request. seen is the revision that the user has seen. It is nil if the client did not send it.
 func StillAt(request ChangeRequest, seen *string) error {
 	if seen == nil || *seen == request.Revision {
 		return nil
@@ -198,7 +201,8 @@ func StillAt(request ChangeRequest, seen *string) error {
 	return schema.Conflict("revision is not the current one of the change request, which is " + request.Revision)
 }
 
-// Review reads a review of a change request whose current revision is given.
+// Review reads a review of a change request. revision is the request's current revision, by which Review decides
+// whether the review is outdated.
 func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string) (ReviewRow, error) {
 	row, err := s.db.Queries.Review(ctx, db.ReviewParams{ID: id, ChangeRequestID: changeRequestID})
 	if err != nil {
@@ -207,8 +211,8 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 	return s.reviewRow(ctx, row, revision)
 }
 
-// ListReviews lists the reviews of a change request whose current revision is given, after the id `after`. If
-// outdated is set, it lists only the outdated reviews, or only the others.
+// ListReviews lists the reviews of a change request, after the id `after`. revision is the request's current revision.
+// If outdated is set, the list has only outdated reviews (true) or only current reviews (false).
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (postgres.Page[ReviewRow], error) {
@@ -241,7 +245,8 @@ func (s *Store) reviewRow(ctx context.Context, row Review, revision string) (Rev
 	return rows[0], nil
 }
 
-// reviewRows reads the related rows of a page of reviews, with a fixed number of statements.
+// reviewRows reads the related rows of a page of reviews. The number of statements does not depend on the number of
+// reviews.
 func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) ([]ReviewRow, error) {
 	var ids, users []string
 	for _, row := range rows {
@@ -280,8 +285,8 @@ func (s *Store) reviewRows(ctx context.Context, rows []Review, revision string) 
 	return shown, nil
 }
 
-// reviewStates returns a change request's requested reviewers, and the users who have reviewed it. Each user has the
-// user's last verdict on the request's current revision.
+// reviewStates returns the requested reviewers of a change request, and the users who have reviewed it. Each state has
+// the user's last verdict about the request's current revision, if there is one.
 func reviewStates(ctx context.Context, q *db.Queries, request ChangeRequest) ([]schema.ReviewState, error) {
 	rows, err := q.ReviewState(ctx, request.ID)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestReviewersAreAskedOnce names a user twice in one request. Then it sends a request without users.
+// TestReviewersAreAskedOnce requests reviews with a user who is named twice, and then without users.
 func TestReviewersAreAskedOnce(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

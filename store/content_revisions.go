@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The types of revisions.
+// Each constant is a type of revision.
 const (
 	RevisionEdits  = "edits"
 	RevisionMerge  = "merge"
@@ -23,17 +23,17 @@ type Revision struct {
 	SpaceID string
 	Type    string
 	Parents []string
-	// ChangeRequestID is the change request that a merge brought in.
+	// ChangeRequestID is the change request that a merge has merged. It is nil for other revisions.
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
 
-	// Branch is the space's id for the main content, and otherwise the change request's id. Seq counts the branch's
-	// revisions.
+	// Branch is the id of the branch: the space's id for the main content, the change request's id, or the id of a Git
+	// synchronization or a translation. Seq is the number of the revision in its branch.
 	Branch string
 	Seq    int32
-	// Base is the revision that the branch differs from: the branch has only the differences. It is nil for a branch
-	// with all its pages.
+	// Base and BaseSeq are the branch and the number of another revision. If Base is set, the revision's own branch has
+	// only the differences from that revision. If Base is nil, the branch has all pages.
 	Base      *string
 	BaseSeq   int32
 	PageCount int
@@ -52,7 +52,7 @@ func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision,
 	return readRevision(row), nil
 }
 
-// revisions reads the revisions with these ids, which must all exist.
+// revisions reads revisions by id. It returns an error if one of them does not exist.
 func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string) (map[string]Revision, error) {
 	rows, err := q.RevisionsByID(ctx, db.RevisionsByIDParams{SpaceID: spaceID, Ids: ids})
 	if err != nil {
@@ -78,20 +78,20 @@ func readRevision(row db.Revision) Revision {
 	}
 }
 
-// insertRevision stores a revision and gives it its id.
+// insertRevision stores a revision under a new id, and returns the id.
 func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, error) {
 	id := schema.NewID()
 	err := q.InsertRevision(ctx, db.InsertRevisionParams{
 		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
-		PageCount: int32(r.PageCount), // The tree bounds the number of pages.
+		PageCount: int32(r.PageCount), // at most tree.MaxPages
 		Type:      r.Type, Parents: postgres.NotNil(r.Parents), ChangeRequestID: r.ChangeRequestID,
 		CreatedBy: r.CreatedBy,
 	})
 	return id, postgres.Interpret(err, "revision")
 }
 
-// nextOf returns the next revision of a change request after a revision, with an equal base. A request without own
-// changes is based on the revision that it started from.
+// nextOf returns the revision of a change request that follows r. If r is of the request's branch, both have the same
+// base. Otherwise the request has no own changes yet, and r becomes the base.
 func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
 	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}
 	if r.Branch == request {

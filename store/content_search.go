@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// FoundPage is a page that a search found. A higher Rank is a better match. Number is the page's number among the pages
-// of all spaces, counted from 1. A search of one space does not set Number. The caller sets it, because the caller
-// knows the number of preceding pages.
+// FoundPage is a page that a search found. A higher Rank is a better match. Number is the place of the page in the list
+// of all found pages, from 1. A search of one space does not set Number, because only the caller knows the number of
+// pages on earlier pages of the list.
 type FoundPage struct {
 	PageID      string
 	Title       string
@@ -23,9 +23,9 @@ type FoundPage struct {
 	Path        string
 	Rank        float32
 	Number      int64
-	// Ancestors are the titles of the pages above it, from the top.
+	// Ancestors are the titles of the pages above the page, from the top.
 	Ancestors []string
-	// Sections are the sections with words of the search. Only the best pages have sections.
+	// Sections are the page's sections that contain words of the search. Only the best pages have sections.
 	Sections []FoundSection
 	document string
 }
@@ -38,8 +38,8 @@ type FoundSpace struct {
 	Pages   []FoundPage
 }
 
-// SearchSpace finds pages in a space's current content by their words. The best match comes first. It only finds pages
-// that the reader may see.
+// SearchSpace finds pages in a space's current content by words, the best match first. It finds only pages that the
+// reader may see.
 func (s *Store) SearchSpace(
 	ctx context.Context, by Sight, spaceID, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundPage], error) {
@@ -67,7 +67,7 @@ func (s *Store) SearchSpace(
 		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
-		// The total is only in rows, so this reads the first row.
+		// Only rows have the total. After the last row, this reads the first row again for the total.
 		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
 		return postgres.Page[FoundPage]{Total: first.Total}, err
 	}
@@ -83,8 +83,8 @@ func (s *Store) SearchSpace(
 	return postgres.PageOf(pages, size, total), nil
 }
 
-// SearchOrganization finds the spaces whose current content has the words, the best match first. It searches only
-// spaces that the viewer may see.
+// SearchOrganization finds the spaces whose current content has the words of the query, the best match first. It
+// searches only spaces that the viewer may see.
 func (s *Store) SearchOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID, query string, after *postgres.Cursor[float32],
 	size int,
@@ -98,9 +98,9 @@ func (s *Store) SearchOrganization(
 	return s.searchSpaces(ctx, Sight{UserID: viewer.UserID}, query, spacesOf(rows), after, size)
 }
 
-// SiteSearch is the part of a site to search. SiteSpaces are the site spaces to search; nil means all site spaces that
-// are not hidden. Defaults selects only the default site space of each section. In Current's own section, it selects
-// Current. Without is a site space to leave out.
+// SiteSearch selects the part of a site that is searched. SiteSpaces are the site spaces to search. nil means all site
+// spaces that are not hidden. If Defaults is true, only the default site space of each section is searched, but in the
+// section of Current, the site space Current. Without is a site space that is not searched.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string
@@ -108,19 +108,19 @@ type SiteSearch struct {
 	Defaults       bool
 	Current        *string
 	Without        *string
-	// Shown are the site spaces that a reader of the site may see; nil for a member.
+	// Shown are the site spaces that a visitor of the site may see. It is nil for a member of the organization.
 	Shown []string
 	// By determines which pages are shown, and which names excerpts may contain.
 	By Sight
 }
 
-// SearchSite finds a site's spaces whose current content has the words, the best match first. It searches only spaces
-// that the viewer may see.
+// SearchSite finds a site's spaces whose current content has the words of the query, the best match first. It searches
+// only spaces that the viewer may see.
 func (s *Store) SearchSite(
 	ctx context.Context, viewer postgres.Viewer, in SiteSearch, query string, after *postgres.Cursor[float32], size int,
 ) (postgres.Page[FoundSpace], error) {
 	if in.Shown != nil {
-		viewer.Role = schema.RoleAdmin // Only Shown decides.
+		viewer.Role = schema.RoleAdmin // for a visitor, only Shown restricts the spaces
 	}
 	rows, err := s.db.Planned.SearchedSpacesOfSite(ctx, db.SearchedSpacesOfSiteParams{
 		UserID: viewer.UserID, OrganizationID: in.OrganizationID, Role: viewer.Role.Nullable(), SiteID: in.SiteID, SiteSpaces: in.SiteSpaces,
@@ -201,19 +201,19 @@ func spacesOf[T db.SearchedSpaceRow | db.SearchedSpacesOfOrganizationRow | db.Se
 	return spaces
 }
 
-// searchPlan has the words to search for in each space. It has no spaces if the search has no words.
+// searchPlan has the words to search for in each space. If the query has no words, the plan has no spaces.
 type searchPlan struct {
-	// title is the title of a page that matches exactly.
+	// title is the title that a page must have to match exactly.
 	title                   string
 	spaces, queries, exacts []string
-	// terms has, for each space, the words that a page must have and the words that it must not have.
+	// terms has the words that a page must have, for each space. without has the words that a page must not have.
 	terms   [][]string
 	without []string
-	// matchers find the words of the queries in the texts of each space.
+	// matchers find the words of the query in the texts of each space.
 	matchers map[string]words.Matcher
 }
 
-// search reads a query with the dictionaries and the vocabularies of spaces.
+// search parses a query and plans its search with the dictionaries and vocabularies of spaces.
 func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpaceRow) (searchPlan, error) {
 	query := words.ParseQuery(text)
 	if query.None() || len(spaces) == 0 {
@@ -249,7 +249,8 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	return plan, nil
 }
 
-// meant returns likely words for misspelled words. A word counts as misspelled if no space has it.
+// meant returns likely corrections of the query's misspelled words, by word. A word is misspelled if no page of the
+// spaces has it.
 func (s *Store) meant(ctx context.Context, query words.Query, spaces []db.SearchedSpaceRow) (map[string][]string, error) {
 	doubtful := query.Doubtful()
 	if len(doubtful) == 0 {

@@ -14,21 +14,21 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Only the best pages of an answer get sections, and only from documents up to a size. So the cost of a search does
-// not depend on the length of the pages.
+// Only the best sectionedPages pages of an answer get sections, and only if their documents have at most sectionedBytes
+// bytes. So the cost of a search does not depend on the length of the pages.
 const (
 	sectionedPages   = 10
 	sectionedBytes   = 64 << 10
 	sectionsOfPage   = 3
 	maxSectionTokens = 1000
-	// An excerpt has this many characters, from a few words before the first word of the search.
+	// An excerpt has at most maxExcerpt characters. It begins wordsBefore words before the first word of the search.
 	maxExcerpt    = 200
 	wordsBefore   = 8
 	excerptTokens = 100
 )
 
-// FoundSection is a part of a page that has words of a search. Rank is the page's rank, or less if the section lacks
-// some of the words.
+// FoundSection is a section of a page that contains words of the search. Rank is the page's rank. It is lower if the
+// section lacks some of the words.
 type FoundSection struct {
 	Anchor  string
 	Title   string
@@ -36,10 +36,10 @@ type FoundSection struct {
 	Rank    float32
 }
 
-// pageRef names a page, or a document, of a space.
+// pageRef names a page of a space by its id, or a document of a space by its hash.
 type pageRef struct{ space, id string }
 
-// describeFound adds data that a search shows but that the index does not have.
+// describeFound adds the ancestors and the sections of found pages, which the index does not have.
 func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	if err := s.placeFound(ctx, spaces); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search s
 	return s.cutFound(ctx, spaces, search, by)
 }
 
-// cutFound finds the sections of the best pages that have the words, and adds them to these pages.
+// cutFound adds to the best pages their sections with words of the search.
 func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage
@@ -90,7 +90,8 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 		if !keys.Complete(text.Document) {
 			keys.Assign(&text.Document, nil)
 		}
-		// A search compares the words of whole pages. Excerpts leave out text that only some visitors see.
+		// The index has all text of a page. Excerpts leave out text that only some visitors see, so that they do not
+		// reveal it.
 		text.Document.Nodes = markdown.ForVisitor(text.Document.Nodes, func(string) bool { return false })
 		document, err := s.NamedInText(ctx, by, page.in, "", text.Document)
 		if err != nil {
@@ -101,11 +102,11 @@ func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search search
 	return nil
 }
 
-// sectionsWith returns the sections that have most of the words, in that order.
+// sectionsWith returns the sections with words of the search. The section with the most words is first.
 func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (list []FoundSection) {
 	lines, whole := map[string][]string{}, 0
 	for _, section := range sections {
-		if whole == sectionsOfPage { // no other section can come before these sections
+		if whole == sectionsOfPage { // these sections have all words, so no later section can be better
 			break
 		}
 		count := m.Count(section.Title+"\n"+strings.Join(section.Lines, "\n"), maxSectionTokens)
@@ -128,8 +129,8 @@ func sectionsWith(sections []content.Section, m words.Matcher, rank float32) (li
 	return list
 }
 
-// excerpt begins with the first line that contains a word of the search. If only the heading contains such a word, it
-// begins with the section's first line.
+// excerpt returns a part of the first line that contains a word of the search. If only the section's heading contains
+// such a word, it returns the beginning of the section's first line.
 func excerpt(lines []string, m words.Matcher) string {
 	line := ""
 	if len(lines) > 0 {
@@ -149,8 +150,8 @@ func excerpt(lines []string, m words.Matcher) string {
 	return begin + string(text) + end
 }
 
-// placeFound adds the ancestors of the pages. It only queries the database if the pages have ancestors. The titles come
-// from the newest revision, which may be newer than the index.
+// placeFound adds the titles of the pages' ancestors. If no page has an ancestor, it does not query the database. The
+// titles are from the newest revision, which may be newer than the index.
 func (s *Store) placeFound(ctx context.Context, spaces []FoundSpace) error {
 	var above db.TitlesAboveParams
 	for _, space := range spaces {

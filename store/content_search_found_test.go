@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFoundSections checks that the best pages of an answer have the sections that contain the words, ordered by the
-// number of words.
+// TestFoundSections checks that the best pages of an answer have the sections with words of the search. The section
+// with the most words must be first.
 func TestFoundSections(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchFindsLongPages finds pages of the largest size by words at all places. Each page is found exactly once.
+// TestSearchFindsLongPages searches for words at all places of pages of the largest size. Each search must find its
+// page exactly once.
 func TestSearchFindsLongPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -61,7 +62,8 @@ func TestSearchFindsLongPages(t *testing.T) {
 			t.Errorf("%.60q finds %s", query, d)
 		}
 	}
-	// A phrase is found at every place, also across the end of a part of the page.
+	// A phrase must be found at every place, even if it begins in one indexed part of the page and ends in the next
+	// part.
 	for at := 7_980; at < 8_020; at += 3 {
 		phrase := func(at int) string { return `"` + strings.Join(words[at:at+3], " ") + `"` }
 		if d := diff.Diff(one, s.found(phrase(at))); d != "" {

@@ -18,13 +18,13 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// searched is a space whose content a test changes by page titles.
+// searched is a space for tests of search. The tests name its pages by their titles.
 type searched struct {
 	t     testing.TB
 	st    *store.Store
 	user  string
 	space string
-	// ids are the pages by their titles.
+	// ids has the ids of merged pages, by title.
 	ids map[string]string
 	// pending has the changes of the next merge.
 	pending   []tree.Change
@@ -51,7 +51,7 @@ func (s *searched) document(text string) *string {
 	return &document.Hash
 }
 
-// merge makes the pending changes part of the main content.
+// merge merges the pending changes into the main content.
 func (s *searched) merge() {
 	s.t.Helper()
 	if len(s.pending) == 0 {
@@ -88,7 +88,7 @@ func (s *searched) index() {
 	}
 }
 
-// id returns the id or name of a page for a change. The name of a page that is not merged yet is its title.
+// id returns the name of a page for a change: the page's id, or the title if the page is not merged yet.
 func (s *searched) id(title string) string {
 	if id, ok := s.ids[title]; ok {
 		return id
@@ -96,8 +96,8 @@ func (s *searched) id(title string) string {
 	return title
 }
 
-// found reads a search page by page, two results at a time, and checks that every page has the total. Pages of the
-// same rank are in the order of their titles.
+// found returns the titles of the pages that a search finds. It reads two results at a time, and checks that every page
+// of the list has the same total. It sorts pages with equal rank by title.
 func (s *searched) found(query string) (titles []string) {
 	s.t.Helper()
 	var rows []store.FoundPage
@@ -128,7 +128,7 @@ func (s *searched) found(query string) (titles []string) {
 	return titles
 }
 
-// do adds a line of a case to the pending changes.
+// do adds the change that a line of a case describes to the pending changes.
 func (s *searched) do(line, body string) {
 	s.t.Helper()
 	what, rest, _ := strings.Cut(line, " ")
@@ -227,8 +227,8 @@ func TestSearchCases(t *testing.T) {
 	}
 }
 
-// TestSearchListsAllOfMany finds more pages than can be ranked. The list has each page once, and pages with the word in
-// their titles come first.
+// TestSearchListsAllOfMany finds more pages than a search ranks. The list must have each page once, and pages with the
+// word in their titles first.
 func TestSearchListsAllOfMany(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

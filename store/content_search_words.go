@@ -11,22 +11,23 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// searchVersion is the version of the indexed form of a text. After a new version, each space's next job indexes
-// everything again.
+// searchVersion is the version of the form in which texts are indexed. If a new release changes it, the next job of
+// each space indexes all pages again.
 const searchVersion = "1 "
 
-// dictionaries has the dictionaries of Postgres's text search by the language of a space. Words of other languages are
-// compared unchanged. Postgres 18 has additional ones, such as Estonian, but every version since 15 has these.
+// dictionaries has the name of the dictionary of Postgres's text search for each language of a space. Words of other
+// languages are compared unchanged. All these dictionaries exist in Postgres 15 and later. Dictionaries that only later
+// versions have, such as the Estonian dictionary of Postgres 18, are left out.
 var dictionaries = map[string]string{
 	"ar": "arabic_stem", "da": "danish_stem", "de": "german_stem", "el": "greek_stem", "en": "english_stem", "es": "spanish_stem",
 	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",
 	"it": "italian_stem", "lt": "lithuanian_stem", "nl": "dutch_stem", "no": "norwegian_stem", "pt": "portuguese_stem",
 	"pt-br": "portuguese_stem", "ro": "romanian_stem", "ru": "russian_stem", "sv": "swedish_stem", "tr": "turkish_stem",
-	// If a space has no language, English is used.
+	// A space without a language uses English.
 	"": "english_stem",
 }
 
-// searchDictionary returns the version and dictionary of the index of a space in a language.
+// searchDictionary returns searchVersion and the name of the dictionary for the index of a space in a language.
 func searchDictionary(language string) string {
 	dictionary, ok := dictionaries[language]
 	if !ok {
@@ -35,9 +36,9 @@ func searchDictionary(language string) string {
 	return searchVersion + dictionary
 }
 
-// passedOver returns the pages to leave out, by space: pages that are hidden from a visitor. It also returns long pages
-// that contain words which the query excludes. A long page is indexed in parts, and a part does not have the other
-// parts' words.
+// passedOver returns the ids of pages that a search must leave out, by space. These are pages that are hidden from a
+// visitor, and long pages that contain words which the query excludes. A long page is indexed in parts. A part without
+// an excluded word would match, although another part of the page has the word.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
 	if err != nil || len(search.without) == 0 {
@@ -56,7 +57,8 @@ func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows
 	return pages, nil
 }
 
-// stemsOf looks up words in the dictionaries of indexes. For an index of another version, it uses the words themselves.
+// stemsOf looks up words in the dictionaries of indexes. For an index of another version, there are no stems, and the
+// words themselves are compared.
 func stemsOf(ctx context.Context, q *db.Queries, look map[string]bool, indexes ...string) (map[string]words.Stems, error) {
 	stems := make(map[string]words.Stems, len(indexes))
 	names := make([]string, 0, len(indexes))

@@ -10,8 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SitePages reads the pages of the given spaces of a site. If spaces is nil, it reads all spaces. It leaves out links
-// and groups, because they have no readers. ok is false if there are more pages, links and groups than `most`.
+// SitePages reads the pages of the given spaces of a site. If spaces is nil, it reads the pages of all spaces of the
+// site. It leaves out links and groups, because visitors cannot open them. ok is false if there are more than `most`
+// pages, links and groups.
 func (s *Store) SitePages(
 	ctx context.Context, siteID string, spaces []string, most int,
 ) (pages []schema.SitePage, ok bool, err error) {
@@ -21,7 +22,7 @@ func (s *Store) SitePages(
 	}
 	all = slices.DeleteFunc(all, func(id string) bool { return spaces != nil && !slices.Contains(spaces, id) })
 	rows, err := s.db.Queries.PagesOfSpaces(ctx, db.PagesOfSpacesParams{
-		Spaces: all, Most: int32(most) + 1, // At most some tens of thousands, so it fits.
+		Spaces: all, Most: int32(most) + 1, // callers pass at most some tens of thousands
 	})
 	if err != nil || len(rows) > most {
 		return nil, false, postgres.Interpret(err, "pages")

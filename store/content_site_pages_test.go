@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSitePages reads the pages of a site with their paths, owners and words. Links, groups, deleted pages and spaces
-// of other sites are left out. Rows of an older version have no words until the next start.
+// TestSitePages reads the pages of a site with their paths, owners and numbers of words. Links, groups, deleted pages
+// and spaces of other sites must be left out. Rows of an older version have no number of words until the next start.
 func TestSitePages(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -25,7 +25,7 @@ func TestSitePages(t *testing.T) {
 	if _, err := st.Sites.AddSiteSpace(ctx, tenant.Site.ID, spaces[0], nil); err != nil {
 		t.Fatal(err)
 	}
-	// merged changes a space by a user's change request, which the administrator merges.
+	// merged creates a user's change request with a change, and merges it as the administrator.
 	merged := func(space, user string, change store.ContentChange) {
 		t.Helper()
 		request, err := st.CreateChangeRequest(ctx, store.NewChangeRequest{SpaceID: space, UserID: user})
@@ -119,7 +119,7 @@ func TestSitePages(t *testing.T) {
 	check("one space", read([]string{spaces[0], spaces[1]}), one)
 	check("no space", read([]string{}), map[string]schema.SitePage{})
 
-	// The group and the link count towards the bound.
+	// The group and the link count towards the limit.
 	for most, fits := range map[int]bool{5: true, 4: false} {
 		pages, ok, err := st.SitePages(ctx, tenant.Site.ID, nil, most)
 		if ok != fits || err != nil || !ok && pages != nil {

@@ -20,7 +20,8 @@ type SpaceAccess struct {
 // NewSpace has the values of a new space.
 type NewSpace struct {
 	OrganizationID string
-	// ParentID is the collection of the new space, in the organization; nil means the top.
+	// ParentID is the collection that contains the new space. nil means that the space is at the top. The collection
+	// must be in the organization.
 	ParentID *string
 	Title    string
 	Emoji    string
@@ -54,7 +55,7 @@ func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) 
 	return row, err
 }
 
-// Space reads a space of an organization of the user. For other spaces the error is not_found.
+// Space reads a space. It returns not_found if the user is not in the space's organization.
 func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess, error) {
 	spaces, err := s.SpacesByID(ctx, userID, []string{spaceID})
 	if err != nil {
@@ -67,8 +68,8 @@ func (s *Store) Space(ctx context.Context, userID, spaceID string) (SpaceAccess,
 	return space, nil
 }
 
-// SpacesByID reads spaces by their ids. Spaces of organizations in which the user is no member have no entry. For the
-// other spaces, api.RightsOf decides whether the user may see and change the space.
+// SpacesByID returns spaces by id. It leaves out spaces of organizations in which the user is not a member. For each
+// returned space, api.RightsOf decides whether the user may see and change the space.
 func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (map[string]SpaceAccess, error) {
 	rows, err := s.db.Queries.SpacesForUser(ctx, db.SpacesForUserParams{UserID: userID, Ids: ids})
 	if err != nil {
@@ -83,8 +84,8 @@ func (s *Store) SpacesByID(ctx context.Context, userID string, ids []string) (ma
 	return spaces, nil
 }
 
-// AccessToSpace returns the access facts of each of these users for a space. Users outside its organization have no
-// entry.
+// AccessToSpace returns the access of users to a space, by user id. It leaves out users outside of the space's
+// organization.
 func (s *Store) AccessToSpace(
 	ctx context.Context, spaceID string, users []string,
 ) (map[string]postgres.ContentAccess, error) {
@@ -126,7 +127,8 @@ func (s *Store) ListSpaces(
 	return postgres.PageOf(placed, size, total), err
 }
 
-// ListSpacesInCollection lists the spaces directly in a collection that its reader may see, in their order there.
+// ListSpacesInCollection lists the spaces directly in a collection that the user may see, in the order of the
+// collection.
 func (s *Store) ListSpacesInCollection(
 	ctx context.Context, userID string, in CollectionAccess, after *postgres.Cursor[int64], size int,
 ) (postgres.Page[PlacedSpace], error) {
@@ -153,7 +155,7 @@ func (s *Store) ListSpacesInCollection(
 	return postgres.PageOf(placed, size, total), err
 }
 
-// SpaceChange is a change of a space; nil and unset members stay unchanged.
+// SpaceChange has the new values of a space. Nil and unset fields leave the value unchanged.
 type SpaceChange struct {
 	Title        *string
 	Emoji        *string
@@ -166,8 +168,8 @@ type SpaceChange struct {
 	GitTrusted []byte
 }
 
-// UpdateSpace changes the members of a space itself. After a change of the language, a job updates the space's search
-// index.
+// UpdateSpace changes the fields of a space. Its content does not change. If the language changes, UpdateSpace enqueues
+// a job that updates the space's search index.
 func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) (Space, error) {
 	update := func(q *db.Queries) (Space, error) {
 		row, err := q.UpdateSpace(ctx, db.UpdateSpaceParams{
@@ -192,12 +194,12 @@ func (s *Store) UpdateSpace(ctx context.Context, id string, change SpaceChange) 
 	return row, err
 }
 
-// DeleteSpace deletes a space, and removes it from its sites. Deleting a missing space succeeds. The content can no
-// longer be read, and PurgeContent deletes it later.
+// DeleteSpace deletes a space, and removes it from its sites. If the space does not exist, DeleteSpace succeeds. The
+// content can no longer be read, and PurgeContent deletes it later.
 //
 // The space's site spaces are also deleted, which changes the structure of their sites. All writers of a site's
-// structure, including DeleteSpace, lock the site before its rows. The other order would deadlock. If another site adds
-// the space concurrently, DeleteSpace starts again.
+// structure, including DeleteSpace, lock the site before its rows. A writer with another order could deadlock. If
+// another site adds the space before the space is locked, DeleteSpace starts again.
 func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	for gone := false; !gone; {
 		err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -222,25 +224,25 @@ func (s *Store) DeleteSpace(ctx context.Context, id string) error {
 	return nil
 }
 
-// SpaceByID reads a space without checking rights. The caller has checked them, for example by a signed address.
+// SpaceByID reads a space without checking rights. The caller must have checked them, for example by a signed URL.
 func (s *Store) SpaceByID(ctx context.Context, spaceID string) (Space, error) {
 	row, err := s.db.Queries.SpaceByID(ctx, spaceID)
 	return row, postgres.Interpret(err, "space")
 }
 
-// PlacedSpace is a space with its place. The place is nil if no published site has the space.
+// PlacedSpace is a space with its place in a published site. Place is nil if no published site has the space.
 type PlacedSpace struct {
 	SpaceAccess
 	Place *sites.SpacePlace
 }
 
-// PlaceSpace adds a space's place to the space.
+// PlaceSpace returns a space with its place.
 func (s *Store) PlaceSpace(ctx context.Context, space SpaceAccess) (PlacedSpace, error) {
 	placed, err := s.place(ctx, []SpaceAccess{space})
 	return placed[0], err
 }
 
-// place adds the spaces' places.
+// place returns spaces with their places.
 func (s *Store) place(ctx context.Context, spaces []SpaceAccess) ([]PlacedSpace, error) {
 	ids := make([]string, len(spaces))
 	for i, space := range spaces {

@@ -12,10 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// RequestTemplate is a template of change requests as a row of its table.
+// RequestTemplate is a template for change requests, as a row of the table change_request_templates.
 type RequestTemplate = db.ChangeRequestTemplate
 
-// TemplatePage is a page that a template adds to a change request. It is stored as JSON, so its names must not change.
+// TemplatePage is a page that a template adds to a change request. It is stored as JSON, so the JSON names of its
+// fields must not change.
 type TemplatePage struct {
 	Title       string `json:"title"`
 	Emoji       string `json:"emoji,omitempty"`
@@ -34,7 +35,7 @@ type TemplatePages []TemplatePage
 // NewRequestTemplate has the values of a new template.
 type NewRequestTemplate struct {
 	SpaceID, Title string
-	// Description is JSON, or nil.
+	// Description is JSON. nil means that there is no description.
 	Description []byte
 	Pages       TemplatePages
 }
@@ -68,14 +69,14 @@ func (s *Store) CreateRequestTemplate(ctx context.Context, template NewRequestTe
 	return row, err
 }
 
-// maxRequestTemplates limits the templates of a space.
+// maxRequestTemplates is the largest number of templates of a space.
 const maxRequestTemplates = 100
 
-// Content returns the first change of a change request that is made from the template; nil if the template has no
-// pages.
+// Content returns the first content change of a change request that is created from the template. It returns nil if the
+// template has no pages.
 func (t TemplatePages) Content(userID string) (*ContentChange, error) {
 	if len(t) == 0 {
-		return nil, nil // Nothing changes.
+		return nil, nil // a template without pages changes no content
 	}
 	change := &ContentChange{UserID: userID}
 	for _, page := range t {
@@ -125,8 +126,8 @@ func (s *Store) ListRequestTemplates(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DeleteRequestTemplate deletes a template. It succeeds if the template does not exist. Change requests made from it
-// stay.
+// DeleteRequestTemplate deletes a template. It succeeds if the template does not exist. Change requests that were
+// created from the template stay.
 func (s *Store) DeleteRequestTemplate(ctx context.Context, spaceID, id string) error {
 	return postgres.Interpret(s.db.Queries.DeleteRequestTemplate(ctx, db.DeleteRequestTemplateParams{
 		SpaceID: spaceID, ID: id,

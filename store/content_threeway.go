@@ -11,23 +11,24 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// merged is the result of merging the main content and a request.
+// merged is the result of a merge of the main content and a change request.
 type merged struct {
 	head, branch Revision
-	// changed are the request's changes to the head. Documents that the merge made are stored.
+	// changed has the differences of the merged content from head. The documents of the changed pages are already
+	// stored.
 	changed tree.Changed
-	// chosen is true if there were choices, which the merge has used.
+	// chosen is true if the merge has used choices for conflicts.
 	chosen bool
 }
 
-// errConflicts ends a transaction that must change nothing, because both sides changed the same things in different ways.
+// errConflicts is the error that rolls a transaction back if there are open conflicts.
 var errConflicts = errors.New("both sides changed the content")
 
-// mergeContent merges the head of a locked space with a request, using the request's choices for conflicts. It stores
-// the resulting documents.
+// mergeContent merges the newest revision of a locked space with a change request, with the request's choices for
+// conflicts. It stores the resulting documents.
 func mergeContent(ctx context.Context, q *db.Queries, space Space, row ChangeRequest) (merged, error) {
 	var choices conflictRows
-	if baseOf(row) != space.Revision { // If the base is the head, there are no conflicts.
+	if baseOf(row) != space.Revision { // otherwise there are no conflicts
 		var err error
 		if choices, err = conflictChoices(ctx, q, row.ID); err != nil {
 			return merged{}, err
@@ -56,16 +57,17 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 	return postgres.Interpret(q.DeleteAllConflictChoices(ctx, requestID), "conflicts")
 }
 
-// threeWay is the merge of two successors of a base.
+// threeWay is a merge of two revisions that have a common base.
 type threeWay struct {
-	// of and sides each have three entries: the base, the head of the main content, and the head of the request (or
-	// Git's state).
+	// of and sides each have three elements: the base, the newest revision of the main content, and the revision that
+	// is merged into it. The third element is the newest revision of a change request, Git's state, or the result of a
+	// translation run.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
 }
 
-// openMerge reads the changes of the main content and of a request.
+// openMerge reads the changes that the main content and a change request have made since the request's base.
 func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeRequest) (*threeWay, error) {
 	found, err := revisions(ctx, q, row.SpaceID, baseOf(row), head, row.Revision)
 	if err != nil {
@@ -74,7 +76,7 @@ func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeReques
 	return between(ctx, q, [3]Revision{found[baseOf(row)], found[head], found[row.Revision]})
 }
 
-// between reads the changes of two revisions since a base.
+// between reads the changes that the revisions of[1] and of[2] have made since the base of[0].
 func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, error) {
 	m := &threeWay{of: of}
 	for _, side := range m.of[1:] {
@@ -93,7 +95,8 @@ func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, err
 	return m, nil
 }
 
-// mergeAll merges a base with its two sides. The resulting documents are not stored yet.
+// mergeAll merges the revisions of[1] and of[2], which have the base of[0]. The caller must store the returned
+// documents.
 func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result, []Document, error) {
 	m, err := between(ctx, q, of)
 	if err != nil {
@@ -102,8 +105,8 @@ func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result,
 	return m.with(ctx, q, nil)
 }
 
-// with makes the merge with these choices, and returns the new documents to store. It reads the surroundings of the
-// changes.
+// with merges with choices for conflicts. It returns the result and the new documents, which the caller must store. It
+// also reads unchanged pages near the changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{
@@ -122,15 +125,16 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 	return result, made, errors.Join(m.sides[0].err, m.sides[1].err, m.sides[2].err, err)
 }
 
-// mergeSide reads the pages of one side of a merge. It stores its first error, as [merge.Side] requires.
+// mergeSide reads the pages of one side of a merge. The methods of [merge.Side] return no error, so mergeSide stores
+// its first error in err.
 type mergeSide struct {
 	from pageSource
-	// pages has the pages that were read. nil means that the page is missing.
+	// pages has the pages that were read, by id. nil means that this side does not have the page.
 	pages map[string]*tree.Node
 	err   error
 }
 
-// fill reads the given pages in one step.
+// fill reads the given pages in one statement.
 func (s *mergeSide) fill(ids []string) error {
 	if len(ids) == 0 {
 		return nil
@@ -179,8 +183,8 @@ func (s *mergeSide) keep(err error) {
 	}
 }
 
-// ChangedPages returns all pages that differ between two revisions of a space's main content, and perhaps some equal
-// pages.
+// ChangedPages returns the ids of all pages that differ between two revisions of a space's main content. The list may
+// also have pages that do not differ.
 func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]string, error) {
 	found, err := revisions(ctx, s.db.Queries, spaceID, from, to)
 	if err != nil {
@@ -189,8 +193,9 @@ func (s *Store) ChangedPages(ctx context.Context, spaceID, from, to string) ([]s
 	return changedPages(ctx, s.db.Queries, found[from], found[to])
 }
 
-// changedPages returns all pages that differ between two revisions, and perhaps some equal pages. If both are revisions
-// of the main content, or one is based on the other, it reads only changes. Otherwise it reads all pages.
+// changedPages returns the ids of all pages that differ between two revisions. The list may also have pages that do not
+// differ. If both revisions are of the main content, or if `to` is based on `from`, changedPages reads only changes.
+// Otherwise it reads all pages of both revisions.
 func changedPages(ctx context.Context, q *db.Queries, from, to Revision) ([]string, error) {
 	switch {
 	case from.ID == to.ID:

@@ -15,53 +15,55 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TranslatedSpace is the result of a run for a space.
+// TranslatedSpace is the result of a translation run for a space.
 type TranslatedSpace struct {
-	// Title is the title of a new copy.
+	// Title is the title for the copy if the run creates the copy.
 	Title string
-	// Pages are the pages of the copy, under the ids of their sources. Their documents are stored.
+	// Pages are the translated pages. They have the ids of the source's pages. Their documents are already stored.
 	Pages []tree.Node
-	// Files are the files of the source that the pages name.
+	// Files are the ids of the source's files to which the pages refer.
 	Files       []string
 	Contents    []TranslatedContent
 	Corrections []Correction
 
 	reports []schema.TranslationReport
-	// reported is the number of reports, including the reports that are not kept.
+	// reported is the number of all reports, including reports that are not stored.
 	reported int
 }
 
-// TranslatedContent is the file of a reusable content, made from the source's content.
+// TranslatedContent is a translated reusable content. ID is the id of its file in the copy, and Source is the id of the
+// source's file.
 type TranslatedContent struct {
 	ID, Source string
 	Content    []byte
 }
 
-// Report adds a report for people. The first maxReports reports are stored. Further reports are only counted.
+// Report adds a report for users. Only the first maxReports reports are stored. Further reports are only counted.
 func (t *TranslatedSpace) Report(r schema.TranslationReport) {
 	if t.reported++; len(t.reports) < maxReports {
 		t.reports = append(t.reports, r)
 	}
 }
 
-// Limits of the stored rows of runs.
+// maxReports is the largest number of stored reports of a run. translationRuns is the largest number of stored runs of
+// a translation.
 const (
 	maxReports      = 1000
 	translationRuns = 100
 )
 
-// FinishTranslationRun makes a run's translation the content of the copy, and creates the copy first if it does not
-// exist. make gets a function that stores documents of the copy.
+// FinishTranslationRun brings a run's translation into the copy, and creates the copy first if it does not exist. It
+// calls make for the translation. make stores the documents of the copy with the function put.
 //
-// The copy follows its source, but people's changes in the copy stay. The two sides are merged, like Git and a space.
-// If people and the source have changed the same part differently, the people's version stays. But if the source has
-// deleted content, it is also deleted in the copy.
+// The copy follows its source, but changes that users make in the copy stay. So the run's translation is merged with
+// the copy, as an import is merged with a space. If users and the source have changed the same part differently, the
+// users' version stays. If the source has deleted a page, the page is deleted in the copy too.
 func (s *Store) FinishTranslationRun(
 	ctx context.Context, run string, b TranslationBase, make func(put func([]Document) error) (TranslatedSpace, error),
 ) error {
 	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
-		// Editors wait while the copy is locked, so its documents are stored before the lock.
+		// Editors wait while the copy is locked. So the documents are stored before the lock.
 		var err error
 		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err
@@ -70,8 +72,8 @@ func (s *Store) FinishTranslationRun(
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		c.q = q
 		if !b.Copied {
-			// Documents can be stored before the space exists. So changes of the source or of the organization's
-			// structure do not have to wait for this.
+			// Documents can be stored before their space exists. So they are stored before the locks, and no other
+			// transaction waits for this step.
 			if c.made, err = make(func(d []Document) error { return insertDocuments(ctx, q, b.CopyID, d) }); err != nil {
 				return err
 			}
@@ -95,11 +97,11 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back an attempt's work if the run is already done. Another attempt, which had counted as lost, has
-// finished the run.
+// errRunDone rolls back the work of an attempt if another attempt has already finished the run. The other attempt was
+// believed to be lost.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
-// copier brings a copy up to date in one transaction.
+// copier updates a copy in one transaction.
 type copier struct {
 	store *Store
 	ctx   context.Context
@@ -109,13 +111,13 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the copy's current revision. state is the revision with the pages that the run made. pages is the number
-	// of pages that the run has changed.
+	// after is the copy's newest revision after the run. state is the revision with the run's own pages, before the
+	// merge. pages is the number of pages that the run has changed.
 	after, state string
 	pages        int
 }
 
-// create makes the copy next to its source, for the users who see the source.
+// create creates the copy in the collection of its source. The users who see the source also see the copy.
 func (c *copier) create() error {
 	source := c.base.Space
 	position, err := takePlace(c.ctx, c.q, source.OrganizationID, source.ParentID, 0)
@@ -145,7 +147,8 @@ func (c *copier) create() error {
 	return c.store.db.Within(c.ctx, c.q, postgres.QuotaSpaces, source.OrganizationID)
 }
 
-// lock locks the copy, the translation and the run, in the same order as the deletion of a space.
+// lock locks the copy, the translation and the run. The deletion of a space locks in the same order, so that no
+// deadlock occurs.
 func (c *copier) lock(run string) (err error) {
 	if c.base.Copied {
 		if c.space, err = c.q.LockSpace(c.ctx, c.base.CopyID); err != nil {
@@ -164,7 +167,7 @@ func (c *copier) lock(run string) (err error) {
 		return errRunDone
 	}
 	if schema.Or(t.MadeRevision, "") != schema.Or(c.base.Translation.MadeRevision, "") {
-		// The error is not a conflict, because a job does not retry a conflict.
+		// The code is not CodeConflict, because a job does not retry after a conflict.
 		return &schema.Error{Code: schema.CodeUnavailable, Message: "another run has changed the translated space: this one is tried again"}
 	}
 	return nil
@@ -202,7 +205,8 @@ func (c *copier) write() (err error) {
 	return c.merge(state, changed)
 }
 
-// put makes a revision the content of the copy, with the files that it names.
+// put stores changed pages as a new revision, makes it the content of the copy, and copies the files to which its pages
+// refer.
 func (c *copier) put(after Revision, changed tree.Changed) (string, error) {
 	after.SpaceID, after.Branch, after.Seq, after.Type = c.space.ID, c.space.ID, c.head.Seq+1, RevisionEdits
 	id, err := insertContent(c.ctx, c.q, after, changed)
@@ -243,7 +247,7 @@ func (c *copier) files(after Revision) error {
 	return c.store.db.Within(c.ctx, c.q, postgres.QuotaFileBytes, c.space.OrganizationID)
 }
 
-// content makes a translated reusable content a file of the copy.
+// content stores a translated reusable content as a file of the copy.
 func (c *copier) content(after Revision, made TranslatedContent) error {
 	hash, err := insertFileContent(c.ctx, c.q, c.space.ID, made.Content)
 	if err != nil {
@@ -255,8 +259,8 @@ func (c *copier) content(after Revision, made TranslatedContent) error {
 	}), "file")
 }
 
-// merge merges the run's pages and the people's changes of the copy. The run's own state becomes a revision of the
-// translation's branch.
+// merge merges the run's pages with the changes that users have made in the copy. It also stores the run's own pages as
+// a revision of the translation's branch.
 func (c *copier) merge(state string, changed tree.Changed) error {
 	ctx, q := c.ctx, c.q
 	base, err := revision(ctx, q, c.space.ID, state)
@@ -268,7 +272,7 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	if err != nil {
 		return err
 	}
-	if base.Branch != branch { // the branch's rows are relative to an older base
+	if base.Branch != branch { // the branch's rows are differences from an older base, so they end
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return postgres.Interpret(err, "pages")
 		}
@@ -308,8 +312,8 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone resolves conflicts about pages that were deleted in the source and corrected in the copy. It chooses the
-// source's side, except if people added a page below the deleted page.
+// gone returns choices for conflicts about pages that the source has deleted and users have changed in the copy. The
+// choice is the source's side. If users have added a page below the deleted page, gone makes no choice.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {
@@ -324,7 +328,7 @@ func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	return choices
 }
 
-// report reports the conflicts that were merged in favor of one side.
+// report adds a report for each conflict. In the merged content, one side of the conflict has been chosen.
 func (c *copier) report(conflicts []merge.Conflict) {
 	for _, conflict := range conflicts {
 		r := schema.TranslationReport{Kind: schema.ReportConflict, Page: conflict.Page, Segment: conflict.Block}
@@ -341,7 +345,7 @@ func (c *copier) report(conflicts []merge.Conflict) {
 	}
 }
 
-// finish records the end of a run.
+// finish records that a run is done.
 func (c *copier) finish(run string) error {
 	ctx, q, t := c.ctx, c.q, c.base.Translation
 	reports, err := postgres.ToJSON(postgres.NotNil(c.made.reports))

@@ -13,10 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TranslationRun is a row of its table.
+// TranslationRun is a row of the table translation_runs.
 type TranslationRun = db.TranslationRun
 
-// RequestTranslationRun enqueues a run, unless a waiting run suffices.
+// RequestTranslationRun enqueues a run of a translation. If a run is already waiting, it enqueues none.
 func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.TranslationByID(ctx, db.TranslationByIDParams{ID: id, OrganizationID: organizationID})
@@ -28,7 +28,8 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// A run that starts now either reads the changes of this transaction, or does not count as pending.
+	// StartTranslationRun takes the same lock. So a run that is waiting here starts after this transaction, and reads
+	// its changes.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -42,8 +43,8 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace enqueues a run for each translation of a space, because the space's content has changed. Such a
-// translation has a copy of the space, or its first run is making the copy. The caller has locked the space.
+// followSpace enqueues a run for each translation in following, because the content of the translations' source space
+// has changed. Each of them has a copy, or its first run is creating the copy. The caller has locked the space.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -53,8 +54,8 @@ func followSpace(ctx context.Context, q *db.Queries, space Space, following []st
 	return nil
 }
 
-// StartTranslationRun begins a run, or begins it again, and returns the translation's current organization. run is
-// false if the run is done.
+// StartTranslationRun records that a run has started or starts again. It returns the translation's current
+// organization. run is false if the run is already done.
 func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (organizationID string, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.LockTranslation(ctx, translationID)
@@ -75,33 +76,34 @@ func (s *Store) StartTranslationRun(ctx context.Context, translationID, id strin
 	return organizationID, run, err
 }
 
-// FailTranslationRun records the reason why a run failed. Its job may retry the run. noted is false if the run has
-// ended, or was deleted with its translation.
+// FailTranslationRun records the reason why a run failed. The run's job may retry it. noted is false if the run is
+// already done, or was deleted with its translation.
 func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
 	n, err := s.db.Queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
 	return n > 0, postgres.Interpret(err, "translation run")
 }
 
-// FailLostTranslationRuns fails the runs whose jobs ended without a result.
+// FailLostTranslationRuns marks runs as failed if their jobs ended without a result.
 func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that a person has corrected. It has hashes of the copy's text and of the source at
-// the time of the correction.
+// Correction is a segment of a copy that a user has corrected. Target is the hash of the corrected text. Source is the
+// hash of the source's text at the time of the correction.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string
 }
 
-// TranslationBase is the starting point of a run.
+// TranslationBase is the starting point of a translation run.
 type TranslationBase struct {
 	Translation Translation
-	// Space is the source, at the revision of Pages.
+	// Space is the source space. Pages are the pages of its newest revision.
 	Space Space
 	Pages []tree.Node
-	// CopyID is the space of the copy. Before the first run the copy does not exist. Made are the copy's pages after
-	// the last run. Edited are the copy's current pages. Source are the source pages of Made.
+	// CopyID is the id of the copy, which is a space. Copied is false before the first run, when the copy does not
+	// exist yet. Made are the pages that the last run made. Edited are the copy's current pages. Source are the
+	// source's pages from which Made were made.
 	CopyID               string
 	Copied               bool
 	Made, Edited, Source []tree.Node
@@ -115,7 +117,7 @@ type TranslationBase struct {
 // TranslationBase reads the starting point of a run of a translation.
 func (s *Store) TranslationBase(ctx context.Context, organizationID, id string) (b TranslationBase, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
-		// All reads see one snapshot.
+		// All reads use the same snapshot.
 		if _, err := tx.Exec(ctx, "set transaction isolation level repeatable read, read only"); err != nil {
 			return postgres.Interpret(err, "translation")
 		}
@@ -179,12 +181,14 @@ func (b *TranslationBase) readCopy(ctx context.Context, q *db.Queries) error {
 	return postgres.Interpret(err, "corrections")
 }
 
-// Translated is a segment in the other language, by its key. Problem is a note for people; it may be "".
+// Translated is a translated segment. Key identifies the source's segment, and Target is the translation. Problem is a
+// note for users, or "".
 type Translated struct {
 	Key, Target, Problem string
 }
 
-// TranslatedSegments returns the segments that were translated before, by key.
+// TranslatedSegments returns the stored translations of segments, by key. It leaves out segments that were never
+// translated.
 func (s *Store) TranslatedSegments(ctx context.Context, translationID string, keys []string) (map[string]Translated, error) {
 	rows, err := s.db.Queries.TranslatedSegments(ctx, db.TranslatedSegmentsParams{
 		TranslationID: translationID, Keys: keys,
@@ -196,8 +200,8 @@ func (s *Store) TranslatedSegments(ctx context.Context, translationID string, ke
 	return known, postgres.Interpret(err, "translation")
 }
 
-// KeepTranslated stores the segments that a run has translated, each key once. It also adds the number of words that
-// were sent for them.
+// KeepTranslated stores segments that a run has translated. Each key must occur only once. words is the number of words
+// that were sent to the translation service. KeepTranslated adds it to the run.
 func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, segments []Translated, words int) error {
 	keep := db.KeepTranslatedSegmentsParams{TranslationID: translationID, RunID: run, Segments: int64(len(segments)), Words: int64(words)}
 	for _, t := range segments {
@@ -206,7 +210,8 @@ func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, s
 	return postgres.Interpret(s.db.Queries.KeepTranslatedSegments(ctx, keep), "translation")
 }
 
-// ListTranslationRuns lists the runs of a translation without their reports, the newest first, after the id `after`.
+// ListTranslationRuns lists the runs of a translation without their reports, the newest first. The list begins after
+// the id `after`.
 func (s *Store) ListTranslationRuns(
 	ctx context.Context, translationID, after string, size int,
 ) (postgres.Page[TranslationRun], error) {
@@ -236,10 +241,10 @@ func (s *Store) TranslationRunByID(ctx context.Context, translationID, id string
 	return row, postgres.Interpret(err, "translation run")
 }
 
-// LatestRun is a translation's last run. It also reports whether any run is in progress.
+// LatestRun is the last run of a translation. It also has whether any run of the translation is in progress.
 type LatestRun = db.LatestTranslationRunsRow
 
-// latestTranslationRuns returns the last run of each translation, by the translations' ids.
+// latestTranslationRuns returns the last run of each translation, by the translation's id.
 func (s *Store) latestTranslationRuns(ctx context.Context, translations []string) (map[string]LatestRun, error) {
 	rows, err := s.db.Queries.LatestTranslationRuns(ctx, translations)
 	latest := make(map[string]LatestRun, len(rows))
@@ -249,6 +254,6 @@ func (s *Store) latestTranslationRuns(ctx context.Context, translations []string
 	return latest, postgres.Interpret(err, "translation runs")
 }
 
-// unusedSegmentsKept is the time that translations are stored after their source was deleted. The same source may be
-// used again.
+// unusedSegmentsKept is the time for which translated segments are stored after no source text uses them. The same text
+// may come back in this time.
 const unusedSegmentsKept = 90 * 24 * time.Hour

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Translation is a row of its table.
+// Translation is a row of the table translations.
 type Translation = db.Translation
 
 // ShownTranslation is a translation with its last run.
@@ -21,7 +21,7 @@ type ShownTranslation struct {
 	Latest *LatestRun
 }
 
-// withRuns reads the last runs of translations.
+// withRuns returns translations with their last runs.
 func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTranslation, error) {
 	ids := make([]string, len(rows))
 	for i, row := range rows {
@@ -38,7 +38,8 @@ func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTransl
 	return shown, err
 }
 
-// withRun is withRuns for the row that a statement returned.
+// withRun returns a translation with its last run. row and err are the results of the statement that read the
+// translation.
 func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownTranslation, error) {
 	if err != nil {
 		return ShownTranslation{}, postgres.Interpret(err, "translation")
@@ -50,7 +51,7 @@ func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownT
 	return shown[0], nil
 }
 
-// NewTranslation has the values of a new translation. Instructions are JSON.
+// NewTranslation has the values of a new translation. Instructions is JSON.
 type NewTranslation struct {
 	OrganizationID string
 	SourceSpaceID  string
@@ -59,8 +60,8 @@ type NewTranslation struct {
 	Instructions   []byte
 }
 
-// CreateTranslation adds a translation of a space of the organization. It refuses other spaces, and a second
-// translation into the same language.
+// CreateTranslation adds a translation of a space of the organization. It returns an error for a space of another
+// organization, and for a second translation into the same language.
 func (s *Store) CreateTranslation(ctx context.Context, t NewTranslation) (Translation, error) {
 	var row Translation
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -93,7 +94,7 @@ func (s *Store) Translation(ctx context.Context, organizationID, id string) (Sho
 	return s.withRun(ctx, row, err)
 }
 
-// UpdateTranslation replaces the instructions, which are JSON.
+// UpdateTranslation replaces the instructions of a translation. They are JSON.
 func (s *Store) UpdateTranslation(ctx context.Context, organizationID, id string, instructions []byte) (ShownTranslation, error) {
 	row, err := s.db.Queries.UpdateTranslation(ctx, db.UpdateTranslationParams{
 		ID: id, OrganizationID: organizationID, Instructions: instructions,
@@ -107,7 +108,8 @@ func (s *Store) DeleteTranslation(ctx context.Context, organizationID, id string
 	return postgres.Interpret(err, "translation")
 }
 
-// ListTranslations lists an organization's translations in the order they were made, after the id `after`.
+// ListTranslations lists an organization's translations in the order of their creation. The list begins after the id
+// `after`.
 func (s *Store) ListTranslations(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[ShownTranslation], error) {

@@ -11,16 +11,17 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 )
 
-// Reasons why a row that was made while the clock was far behind does not look old when the clock is right again.
+// Each constant is a reason why a row that was created while the clock was far behind does not look old when the clock
+// is right again.
 const (
-	// insertedWith means that each statement that inserts rows, or sets the column, gives it creation_time().
+	// insertedWith means that each statement that inserts rows or sets the column uses creation_time() for the column.
 	insertedWith = "insert: creation_time()"
-	// updatedWith means that each statement that sets the column gives it creation_time(), or null.
+	// updatedWith means that each statement that sets the column uses creation_time() or null.
 	updatedWith = "update: creation_time()"
 )
 
-// deletionColumns are the columns that statements compare with deletion_time(), by table. A column has one of the
-// reasons above, or the reason why a user loses nothing if the row looks old.
+// deletionColumns has a reason for each column that statements compare with deletion_time(). It is one of the reasons
+// above, or the reason why users lose nothing if the row looks old.
 var deletionColumns = map[string]string{
 	"audit_log.at":                  insertedWith,
 	"email_invites.expires_at":      insertedWith,
@@ -50,17 +51,18 @@ var deletionColumns = map[string]string{
 	"translation_segments.used_at":  "a run marks the segments that it uses before it drops the others",
 }
 
-// deletionStatements are the statements whose time is not next to a column, with the columns that it is compared with.
+// deletionStatements has the statements in which deletion_time() is not next to a column, with the columns that they
+// compare with it.
 var deletionStatements = map[string][]string{
 	"BeginRetention":     {"expiries.before"},
 	"ClaimEventKeys":     {"event_keys.created_at"},
-	"DeletionTime":       nil, // for files: see api.TestCodeDeletesByGuardedTime
+	"DeletionTime":       nil, // the time is for files: see api.TestCodeDeletesByGuardedTime
 	"ForgetAuditEntries": {"audit_log.at"},
-	"RetentionIsDue":     nil, // whether deletions are stopped
+	"RetentionIsDue":     nil, // the statement checks whether deletions are stopped
 }
 
-// TestColumnsOfDeletionsByAge finds the columns that statements compare with deletion_time(). For each column,
-// deletionColumns says how its rows do not look old after they were made while the clock was behind.
+// TestColumnsOfDeletionsByAge finds the columns that statements compare with deletion_time(). It checks that
+// deletionColumns has a true reason for each of them.
 func TestColumnsOfDeletionsByAge(t *testing.T) {
 	t.Parallel()
 	guarded := regexp.MustCompile(`deletion_time\(\)`)
@@ -118,7 +120,7 @@ func TestColumnsOfDeletionsByAge(t *testing.T) {
 	}
 }
 
-// tableOf returns the table of a column's alias. Without an alias, it is the last table before the column.
+// tableOf returns the table of a column. If alias is "", it is the last table before the column.
 func tableOf(before, after, alias string) string {
 	tables := regexp.MustCompile(`\b(?:from|join|update) (\w+)`)
 	if alias != "" {
@@ -132,7 +134,7 @@ func tableOf(before, after, alias string) string {
 	return matches[len(matches)-1][1]
 }
 
-// writes reports whether a statement gives a column a time.
+// writes reports whether a statement must write a column with creation_time().
 func writes(text, column, reason string) bool {
 	if reason != insertedWith && reason != updatedWith {
 		return false

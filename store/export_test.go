@@ -24,20 +24,20 @@ var (
 	optional   = regexp.MustCompile(`\$\d+::[a-z \[\]]+ is null|_like\(|_seen\(|case when \$\d+`)
 )
 
-// ListQuery is a query that lists or counts, with the facts from its comment.
+// ListQuery is a query that lists or counts rows, with facts from the comment above the query.
 type ListQuery struct {
 	// SQL is the text that is sent to the database.
 	SQL string
 	// Index is the index that the query's plan must use. It is empty if the comment names no index.
 	Index string
-	// Sorts means that the query sorts intentionally, because it has only a few rows.
+	// Sorts is true if the query may sort, because it has only a few rows.
 	Sorts bool
-	// Optional means that a call may leave out some of the query's filters or orders.
+	// Optional is true if a call may leave out some of the query's filters or orders.
 	Optional bool
 }
 
 // ListQueries returns every query that lists or counts rows, or whose comment names an index. It leaves out queries
-// whose comment gives a reason for having no index.
+// whose comment gives a reason why they need no index.
 func ListQueries() map[string]ListQuery {
 	queries := map[string]ListQuery{}
 	texts := queryTexts()
@@ -59,7 +59,7 @@ func ListQueries() map[string]ListQuery {
 	return queries
 }
 
-// QueryText returns the text of a query that is sent to the database.
+// QueryText returns the text of a query, as it is sent to the database.
 func QueryText(name string) string { return queryTexts()[name] }
 
 func queryTexts() map[string]string {
@@ -91,10 +91,10 @@ func read(files embed.FS, dir string) []string {
 // Trace lets a test observe the statements of a Store. Call it before the Store is started.
 func Trace(s *Store, tracer pgx.QueryTracer) { s.db.Config.ConnConfig.Tracer = tracer }
 
-// PagesAtOnce is the number of rows that a statement of an import writes.
+// PagesAtOnce is the largest number of rows that a statement of an import writes.
 const PagesAtOnce = pagesAtOnce
 
-// KeptPages limits the pages of all cached trees.
+// KeptPages is the largest total number of pages in cached trees.
 const KeptPages = keptPages
 
 // SizeOfTree returns the size of a tree of n pages in the cache.

@@ -6,20 +6,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// keptPages limits the sum of the pages in all cached trees. Each page takes about 600 bytes. The largest possible tree
-// fits, but then no other tree is cached.
+// keptPages is the largest total number of pages in cached trees. Each page takes about 600 bytes. The largest possible
+// tree fits into the cache, but then the cache has no other tree.
 const keptPages = 1 + tree.MaxPages
 
 type treeKey struct{ space, revision string }
 
-// keptTree is the tree of a revision, with the places of its pages. All callers share it, so they must not change it. A
-// revision never changes, so the tree cannot become outdated. Callers must already have checked that the revision
-// exists and that it may be read.
+// keptTree is the cached tree of a revision's pages. All callers share it, so they must not change it. A revision never
+// changes, so the tree cannot become outdated. Callers must have checked before that the revision exists and that it
+// may be read.
 type keptTree struct {
 	pages  []tree.Page
 	byID   map[string]tree.Placed
 	byPath map[string]string
-	// conditions has the conditions of a page and its ancestors, by the page's id. Pages without conditions have no
+	// conditions has the conditions of a page and its ancestors, by the page's id. A page without conditions has no
 	// entry.
 	conditions map[string][]string
 }
@@ -68,7 +68,7 @@ func (t *keptTree) idsAt(paths []string) map[string]string {
 	return found
 }
 
-// pathsOf returns the paths of the pages with these ids, by id. Links have none.
+// pathsOf returns the paths of pages, by id. It leaves out links, which have no path.
 func (t *keptTree) pathsOf(ids []string) map[string]string {
 	found := make(map[string]string, len(ids))
 	for _, id := range ids {

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestKeptTreesAnswerAsPostgresDoes reads revisions through two stores. The first store caches the revisions' trees,
-// and the second store has no cache.
+// TestKeptTreesAnswerAsPostgresDoes reads revisions through two stores, and compares the results. The first store has
+// cached the revisions' trees. The second store has empty caches.
 func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -62,7 +62,7 @@ func TestKeptTreesAnswerAsPostgresDoes(t *testing.T) {
 	renamed := "renamed"
 	change(nil, tree.Update{Page: pages[1].ID, Attributes: tree.Attributes{Slug: &renamed}})
 
-	cold = storetest.Open(t, url) // The opened store must not have cached a tree.
+	cold = storetest.Open(t, url) // this store must not have a cached tree
 	for _, revision := range revisions {
 		pages, err := kept.Pages(ctx, space, revision)
 		if err != nil {

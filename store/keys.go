@@ -2,16 +2,20 @@ package store
 
 import "context"
 
-// insightsKeyName must never change. With another key, known visitors would count as new.
+// insightsKeyName is the name of the key of InsightsKey. It must never change. With another key, known visitors would
+// count as new visitors.
 const insightsKeyName = "insights-visitor-hash"
 
-// exportKeyName may change, but addresses that were signed with the old key then expire early.
+// exportKeyName is the name of the key of ExportKey. It may change, but then URLs that were signed with the old key
+// become invalid early.
 const exportKeyName = "export-signature"
 
-// publishableKeysName must never change. With another key, every publishable key on a page would become invalid.
+// publishableKeysName is the name of the key of PublishableKeysSecret. It must never change. With another key, every
+// publishable key in use would become invalid.
 const publishableKeysName = "publishable-keys"
 
-// insightsSessionsName may change. Share links' sessions signed with the old key then end early.
+// insightsSessionsName is the name of the key of InsightsSessionsKey. It may change, but then sessions of share links
+// that were signed with the old key end early.
 const insightsSessionsName = "insights-sessions"
 
 // InsightsSessionsKey returns the installation's 32-byte key for signing sessions of share links.
@@ -24,10 +28,10 @@ func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, insightsKeyName)
 }
 
-// ExportKey returns the installation's 32-byte key for signing the addresses of files.
+// ExportKey returns the installation's 32-byte key for signing the URLs of files.
 func (s *Store) ExportKey(ctx context.Context) ([]byte, error) { return s.db.Key(ctx, exportKeyName) }
 
-// PublishableKeysSecret returns the installation's 32-byte secret that the texts of publishable keys are made with.
+// PublishableKeysSecret returns the installation's 32-byte secret from which the texts of publishable keys are derived.
 func (s *Store) PublishableKeysSecret(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, publishableKeysName)
 }

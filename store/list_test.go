@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// walked is one page of a list that a test reads. It has the rows' ids and each row's sort keys in a page token.
+// walked is one page of a list that a test reads, with the id of each row and the row's sort keys in a page token.
 type walked struct {
 	ids  []string
 	keys [][]string
@@ -29,8 +29,9 @@ func walk[Row any](page postgres.Page[Row], err error, id func(Row) string, keys
 	return w, err
 }
 
-// TestListsContinueBetweenEqualKeys walks every list that sorts by more than the id, with pages of all sizes. Many rows
-// have equal keys, and other rows are a microsecond apart. Every row must occur once, in the order of the whole list.
+// TestListsContinueBetweenEqualKeys reads every list that is sorted by more than the id, with pages of all sizes. Many
+// rows have equal keys, and other rows are a microsecond apart. Every row must occur once, in the order of the whole
+// list.
 func TestListsContinueBetweenEqualKeys(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

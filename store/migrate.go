@@ -35,7 +35,7 @@ const migrationLock = 0x6f637461766f // "octavo"
 // database has another baseline, it fails and changes nothing.
 func (s *Store) Migrate(ctx context.Context) (int, error) {
 	conn := s.db.Config.ConnConfig.Copy()
-	// A migration may rightly take longer than any request.
+	// Migrations have no statement timeout, because a migration may take longer than any request.
 	conn.RuntimeParams["statement_timeout"] = "0"
 	locked, err := holdMigrationLock(ctx, conn)
 	if err != nil {
@@ -47,13 +47,13 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err := checkBaseline(ctx, locked); err != nil {
 		return 0, fmt.Errorf("cannot migrate: %w", err)
 	}
-	// The store's migrations come second, because they add indexes to river's tables.
+	// River's migrations run first, because the store's migrations add indexes to river's tables.
 	river, err := migrateRiver(ctx, conn)
 	if err != nil {
 		return 0, err
 	}
 	database := stdlib.OpenDB(*conn)
-	defer func() { _ = database.Close() }() // An error loses nothing, because Up confirms its writes.
+	defer func() { _ = database.Close() }() // an error of Close loses nothing, because Up has committed its writes
 	files, err := fs.Sub(migrationFiles, "migrations")
 	if err != nil {
 		return 0, fmt.Errorf("cannot read embedded migrations: %w", err)
@@ -82,10 +82,10 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	return river + len(results), nil
 }
 
-// applyText replaces all functions and triggers by this binary's text in one transaction. A comment on the table
-// octavo_baseline stores the text's hash. applyText writes nothing if the hash is equal. It also writes nothing if a
-// newer binary has already migrated the database. So an older node that restarts during an upgrade does not replace the
-// newer text. Removing a function from the text needs a migration that drops the function.
+// applyText replaces all functions and triggers by this binary's text in one transaction. A database comment on the
+// table octavo_baseline stores the text's hash. If the stored hash is equal, applyText writes nothing. It also writes
+// nothing if a newer binary has already migrated the database. So an older node that restarts during an upgrade does
+// not replace the newer text. If a function is removed from the text, a migration must drop it.
 func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 	mark := postgres.HashOf([]byte(text))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
@@ -106,8 +106,8 @@ func applyText(ctx context.Context, conn *pgx.Conn, text string) error {
 var createTrigger = regexp.MustCompile(`(?m)^create or replace trigger (\w+)\s[^;]*?\son (\w+)\s[^;]*;$`)
 
 // ifTriggerChanged wraps a statement that creates a trigger, because creating a trigger locks its table. The result
-// runs the statement only if the trigger is missing or was created by a different text. A comment on the trigger stores
-// the statement's hash.
+// runs the statement only if the trigger is missing or was created by another text. A database comment on the trigger
+// stores the statement's hash.
 func ifTriggerChanged(statement string) string {
 	names := createTrigger.FindStringSubmatch(statement)
 	trigger, table, mark := names[1], names[2], postgres.HashOf([]byte(statement))
@@ -143,9 +143,9 @@ func functionText() (string, error) {
 	return text.String() + audit.Triggers(), nil
 }
 
-// holdMigrationLock returns a session that holds the lock. It polls instead of waiting inside Postgres. A waiter would
-// hold a snapshot there. A migration that builds an index concurrently waits for every snapshot. So a waiting node with
-// a snapshot would block the migration, and the migration would block the node.
+// holdMigrationLock returns a session that holds the migration lock. It tries repeatedly instead of waiting inside
+// Postgres, because a session that waits there has a snapshot. A migration that builds an index concurrently waits for
+// every snapshot. So the waiting node would block the migration, and the migration would block the node.
 func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, error) {
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
@@ -172,7 +172,7 @@ func holdMigrationLock(ctx context.Context, config *pgx.ConnConfig) (*pgx.Conn, 
 	}
 }
 
-// latestMigration is the version of the newest embedded file. The file's name starts with the version.
+// latestMigration returns the version of the newest embedded migration. The file's name begins with the version.
 func latestMigration() int64 {
 	entries, err := migrationFiles.ReadDir("migrations")
 	if err != nil || len(entries) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checkBaseline fails if the database has another baseline. It only reads. The caller holds the migration lock, so no
-// other node creates the tables concurrently.
+// checkBaseline returns an error if the database has another baseline. It does not change the database. The caller
+// holds the migration lock, so no other node creates the tables concurrently.
 func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	var marked, migrated bool
 	err := conn.QueryRow(ctx, `select
@@ -24,8 +24,9 @@ func checkBaseline(ctx context.Context, conn *pgx.Conn) error {
 	case marked:
 		err = conn.QueryRow(ctx, "select number from octavo_baseline").Scan(&number)
 	case migrated:
-		// A database from before baselines has migrations but no number, so its baseline counts as 0. After an
-		// interrupted first start, goose's table only has the row of version 0. The database then has no baseline yet.
+		// A database from a version without baselines has migrations but no baseline number, so its baseline is 0.
+		// After an interrupted first start, goose's table has only the row of version 0, and the database has no
+		// baseline yet.
 		var old bool
 		err = conn.QueryRow(ctx, "select exists (select from goose_db_version where version_id > 0)").Scan(&old)
 		if err == nil && !old {

@@ -11,12 +11,12 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 )
 
-// riverVersion is the version of river's tables with which this binary works. A new version of river may have another
-// schema version. Then the statements about river_job must be checked again.
+// riverVersion is the version of river's tables with which this binary works. If a new version of river has another
+// schema version, the statements about river_job must be checked again.
 const riverVersion = 8
 
-// migrateRiver brings river's tables to riverVersion and returns the number of migrations that were applied. The caller
-// holds the migration lock. If a newer binary has migrated the database, migrateRiver changes nothing.
+// migrateRiver migrates river's tables to riverVersion and returns the number of applied migrations. The caller holds
+// the migration lock. If a newer binary has migrated the database, migrateRiver changes nothing.
 func migrateRiver(ctx context.Context, config *pgx.ConnConfig) (int, error) {
 	settings, err := pgxpool.ParseConfig("")
 	if err != nil {

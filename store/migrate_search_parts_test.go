@@ -12,9 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLongPagesAreIndexedAgain brings a database to the state before migration 15. The index does not have the last
-// words of a long page. After the migration, searches find the same pages as before, and a job exists. After the job
-// they find the last word.
+// TestLongPagesAreIndexedAgain brings a database to the state before migration 15. In that state, the index does not
+// have the last words of a long page. After the migration, searches must find the same pages as before, and a job must
+// be enqueued. After the job, searches must find the last word.
 func TestLongPagesAreIndexedAgain(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestTeamsOfOneTitleGetNumbers applies the migration that makes titles unique to teams that share a title. The oldest
-// team keeps the title, even if other teams already have titles with such numbers.
+// TestTeamsOfOneTitleGetNumbers runs the migration that makes titles of teams unique, with teams that share a title.
+// The oldest team must keep its title. The other teams must get numbers, even if other titles already have such
+// numbers.
 func TestTeamsOfOneTitleGetNumbers(t *testing.T) {
 	t.Parallel()
 	url, ours, theirs := storetest.Tenants(t)

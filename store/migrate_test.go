@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestFunctionsAreCurrent changes a function and a trigger without the store. The next start restores the store's text.
-// The start after that writes no text. An older node has fewer migrations than the database and does not change the
-// text.
+// TestFunctionsAreCurrent changes a function and a trigger in the database directly. The next start must restore the
+// store's text. The start after that must write nothing. An older node, which has fewer migrations than the database,
+// must not change the text.
 func TestFunctionsAreCurrent(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -17,10 +17,10 @@ type ContentInstallation struct {
 	Configuration map[string]any
 }
 
-// ContentRef is a space or a site. Exactly one of the two ids is set.
+// ContentRef names a space or a site. Exactly one of its fields is set.
 type ContentRef struct{ Space, Site string }
 
-// contentKind is a row of the table of objects that can have an installation.
+// contentKind has the names that depend on whether a ContentRef is a space or a site.
 type contentKind struct{ level, setup, deleted, what string }
 
 func (r ContentRef) kind() contentKind {
@@ -30,10 +30,10 @@ func (r ContentRef) kind() contentKind {
 	return contentKind{"site", schema.EventSiteInstallationSetup, schema.EventSiteInstallationDeleted, "site"}
 }
 
-// Level is the name under which the integration has its configuration for this kind of object.
+// Level returns the name of the integration's configuration for this kind of content.
 func (r ContentRef) Level() string { return r.kind().level }
 
-// Status is the state of the installation on the space or site.
+// Status returns the state of the installation on the space or site.
 func (c ContentInstallation) Status() string {
 	ref := ContentRef{Space: postgres.Deref(c.Row.SpaceID), Site: postgres.Deref(c.Row.SiteID)}
 	switch {
@@ -50,7 +50,8 @@ func contentInstallationOf(i Installation, row db.IntegrationContentInstallation
 	return ContentInstallation{Row: row, Installation: i, Configuration: configuration}, err
 }
 
-// InstallOn puts an installation on a space or site of its organization, once.
+// InstallOn adds an installation to a space or site of its organization. It returns an error if the space or site
+// already has the installation.
 func (s *Store) InstallOn(ctx context.Context, i Installation, ref ContentRef) (made ContentInstallation, err error) {
 	kind := ref.kind()
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -89,8 +90,8 @@ func lookUpContentInstallation(ctx context.Context, q *db.Queries, i Installatio
 	return contentInstallationOf(i, row)
 }
 
-// UpdateContentInstallation changes the configuration or the external ids of the installation on a space or site. nil
-// leaves them unchanged.
+// UpdateContentInstallation changes the configuration or the external ids of the installation on a space or site. A nil
+// argument leaves the value unchanged.
 func (s *Store) UpdateContentInstallation(
 	ctx context.Context, i Installation, ref ContentRef, configuration map[string]any, externalIDs []string,
 ) (changed ContentInstallation, err error) {
@@ -124,7 +125,7 @@ func (s *Store) UpdateContentInstallation(
 	return changed, err
 }
 
-// UninstallFrom removes an installation from a space or site. It succeeds if the content does not have the
+// UninstallFrom removes an installation from a space or site. It succeeds if the space or site does not have the
 // installation.
 func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRef) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -151,7 +152,7 @@ func (s *Store) UninstallFrom(ctx context.Context, i Installation, ref ContentRe
 	})
 }
 
-// ListContentInstallations lists the spaces or the sites on which an installation was installed, after the id `after`.
+// ListContentInstallations lists the spaces or the sites that have an installation, after the id `after`.
 func (s *Store) ListContentInstallations(
 	ctx context.Context, i Installation, spaces bool, after string, size int,
 ) (postgres.Page[ContentInstallation], error) {

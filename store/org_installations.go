@@ -12,18 +12,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Installation is an integration in an organization. Role is the role of the requesting user; empty without a user.
+// Installation is an integration that an organization has installed. Role is the role of the requesting user in the
+// organization, or "" if there is no user.
 type Installation struct {
 	Row db.IntegrationInstallation
 	// Manifest is the manifest of the integration's newest version.
 	Manifest schema.IntegrationManifest
 	Role     schema.Role
-	// Spaces is the number of spaces with the installation.
+	// Spaces is the number of spaces that have the installation.
 	Spaces        int64
 	Configuration map[string]any
 }
 
-// Status is the state of the installation.
+// Status returns the state of the installation.
 func (i Installation) Status() string {
 	switch {
 	case i.Row.Paused:
@@ -51,7 +52,7 @@ func readInstallation(row db.IntegrationInstallation, manifest []byte) (Installa
 	return installationOf(row, read)
 }
 
-// countSpaces sets the numbers of spaces of installations, in one statement.
+// countSpaces sets the field Spaces of installations, with one statement.
 func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ...*Installation) error {
 	if len(installations) == 0 {
 		return nil
@@ -74,8 +75,9 @@ func (s *Store) countSpaces(ctx context.Context, q *db.Queries, installations ..
 	return nil
 }
 
-// InstallIntegration puts an integration into an organization, once. The organization allows the scopes that the
-// integration requests now. The installation's tokens do not get further scopes of later versions.
+// InstallIntegration installs an integration in an organization. It returns an error if the organization already has
+// the integration. The organization allows the scopes that the integration requests now. The installation's tokens do
+// not get scopes that only later versions request.
 func (s *Store) InstallIntegration(
 	ctx context.Context, integration Integration, target orgs.Membership,
 ) (made Installation, err error) {
@@ -102,7 +104,7 @@ func (s *Store) InstallIntegration(
 	return made, err
 }
 
-// Installation reads an installation in an organization of the user. For other installations the error is not_found.
+// Installation reads an installation. It returns not_found if the user is not in the installation's organization.
 func (s *Store) Installation(ctx context.Context, userID, name, id string) (Installation, error) {
 	row, err := s.db.Queries.InstallationForUser(ctx, db.InstallationForUserParams{
 		UserID: userID, ID: id, Integration: name,
@@ -118,7 +120,8 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
-// InstallationOf reads an installation of an integration, for callers who may see all of its installations.
+// InstallationOf reads an installation of an integration. The caller must have checked that all installations of the
+// integration may be seen.
 func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
 	i, err := lookUpInstallation(ctx, s.db.Queries, name, id)
 	if err != nil {
@@ -135,7 +138,7 @@ func lookUpInstallation(ctx context.Context, q *db.Queries, name, id string) (In
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
-// InstallationChange is a change of an installation; nil members stay unchanged.
+// InstallationChange has the new values of an installation. Nil fields leave the value unchanged.
 type InstallationChange struct {
 	Configuration                 map[string]any
 	ExternalIDs, Scopes           []string
@@ -179,7 +182,7 @@ func (s *Store) UpdateInstallation(ctx context.Context, name, id string, change 
 	return changed, err
 }
 
-// stored encodes a configuration for its column; nil does not change the column.
+// stored encodes a configuration for its column. It returns nil for nil, which leaves the column unchanged.
 func stored(configuration map[string]any) ([]byte, error) {
 	if configuration == nil {
 		return nil, nil
@@ -187,8 +190,8 @@ func stored(configuration map[string]any) ([]byte, error) {
 	return postgres.ToJSON(configuration)
 }
 
-// Uninstall removes an integration from an organization, and so ends its tokens there. It succeeds if the organization
-// does not have the installation.
+// Uninstall removes an installation from an organization, which also ends the installation's tokens. It succeeds if the
+// installation does not exist.
 func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockInstallation(ctx, id); err != nil {
@@ -210,8 +213,8 @@ func (s *Store) Uninstall(ctx context.Context, name, id string) error {
 	})
 }
 
-// ListInstallations lists the installations of an integration, after the id `after`. A nil externalID does not
-// filter.
+// ListInstallations lists the installations of an integration, after the id `after`. If externalID is set, the list has
+// only installations with this external id.
 func (s *Store) ListInstallations(
 	ctx context.Context, integration Integration, externalID *string, after string, size int,
 ) (postgres.Page[Installation], error) {
@@ -245,8 +248,8 @@ type Installed struct {
 	Integration  Integration
 }
 
-// ListInstalled lists the installations in an organization that the viewer is in, after the installation `after`. A
-// nil search does not filter.
+// ListInstalled lists the installations in an organization of the user, after the id `after`. If search is set, the
+// list has only integrations that match it.
 func (s *Store) ListInstalled(
 	ctx context.Context, target orgs.Membership, userID string, search *string, after string, size int,
 ) (postgres.Page[Installed], error) {

@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// keptEvents limits the events of one integration. Older events are deleted.
+// keptEvents is the largest number of stored events of one integration. Older events are deleted.
 const keptEvents = 1000
 
-// IntegrationEvent is the row of an event.
+// IntegrationEvent is a row of the table integration_events.
 type IntegrationEvent = db.IntegrationEvent
 
-// recordEvent records an event of an installation, in the transaction of the change. In development mode a job sends it
-// to the tunnel. The event is listed after the first attempt to send it.
+// recordEvent records an event of an installation, in the transaction of the change. In development mode, a job sends
+// the event to the integration's tunnel. Such an event is listed only after the first attempt to send it.
 func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload schema.IntegrationEventPayload) error {
 	payload.EventID, payload.InstallationID = schema.NewID(), i.Row.ID
 	to, err := q.IntegrationTunnel(ctx, i.Row.Integration)
@@ -52,7 +52,7 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 }
 
 // ListIntegrationEvents lists the events of an integration, the newest first. before is the id of the previous page's
-// last event, or "".
+// last event, or "" for the first page.
 func (s *Store) ListIntegrationEvents(
 	ctx context.Context, name, before string, size int,
 ) (postgres.Page[IntegrationEvent], error) {
@@ -66,7 +66,7 @@ func (s *Store) ListIntegrationEvents(
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "events")
 }
 
-// IntegrationEvent reads an event that is listed.
+// IntegrationEvent reads an event. It returns not_found for an event that is not listed yet.
 func (s *Store) IntegrationEvent(ctx context.Context, name, id string) (IntegrationEvent, error) {
 	row, err := s.db.Queries.IntegrationEvent(ctx, db.IntegrationEventParams{Integration: name, ID: id})
 	if err == nil && row.Status == nil {
@@ -75,17 +75,17 @@ func (s *Store) IntegrationEvent(ctx context.Context, name, id string) (Integrat
 	return row, postgres.Interpret(err, "event")
 }
 
-// Dispatch is an event for a tunnel.
+// Dispatch has the data that a job sends to an integration's tunnel.
 type Dispatch struct {
 	Event IntegrationEvent
-	// Tunnel is empty if development mode has ended.
+	// Tunnel is the URL of the tunnel. It is "" if development mode has ended.
 	Tunnel      string
 	Integration Integration
 	// Installation is nil if it was deleted.
 	Installation *Installation
 }
 
-// DispatchOf reads the data to send for an event. An event of a deleted integration is not found.
+// DispatchOf reads the data that must be sent for an event. It returns not_found if the integration was deleted.
 func (s *Store) DispatchOf(ctx context.Context, id string) (Dispatch, error) {
 	event, err := s.db.Queries.IntegrationEventByID(ctx, id)
 	if err != nil {

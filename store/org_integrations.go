@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Integration is a user's view of an integration. Owner's role is valid only if IsMember is set.
+// Integration is an integration as a user sees it. IsMember is true if the user is a member of the owner. Otherwise
+// Owner.Role is meaningless.
 type Integration struct {
 	Name          string
 	Version       int32
@@ -27,14 +28,14 @@ type Integration struct {
 	IsMember      bool
 }
 
-// IntegrationAsset is a picture of an integration. Its id is derived from its bytes.
+// IntegrationAsset is a picture of an integration. ID is derived from the bytes of the picture.
 type IntegrationAsset struct {
 	ID          string
 	ContentType string
 	Content     []byte
 }
 
-// NewIntegration is a version to publish under a name. The manifest is normalized.
+// NewIntegration is a version that will be published under a name. The manifest must be normalized.
 type NewIntegration struct {
 	Name     string
 	Manifest schema.IntegrationManifest
@@ -45,8 +46,8 @@ type NewIntegration struct {
 	PreviewImages []IntegrationAsset
 }
 
-// OrganizationByName reads an organization of the user by its id or its hostname. For other organizations the error is
-// not_found.
+// OrganizationByName reads an organization by its id or its hostname. It returns not_found if the user is not a member
+// of the organization.
 func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname string) (orgs.Membership, error) {
 	row, err := s.db.Queries.OrganizationByIDOrHostname(ctx, db.OrganizationByIDOrHostnameParams{
 		UserID: userID, Name: idOrHostname,
@@ -57,8 +58,8 @@ func (s *Store) OrganizationByName(ctx context.Context, userID, idOrHostname str
 	return orgs.Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// PublishIntegration makes the first or the next version of an integration. It is refused if another organization owns
-// the name. If the user may not see that integration, the error is "not found".
+// PublishIntegration publishes the first or the next version of an integration. If another organization owns the name,
+// it returns an error. This error is not_found if the user may not see the other organization's integration.
 func (s *Store) PublishIntegration(
 	ctx context.Context, userID string, owner orgs.Membership, n NewIntegration,
 ) (Integration, error) {
@@ -108,7 +109,7 @@ func (s *Store) PublishIntegration(
 	}, nil
 }
 
-// publishing makes the row of a new version.
+// publishing returns the row and the pictures of a new version.
 func (s *Store) publishing(
 	ctx context.Context, owner orgs.Membership, n NewIntegration,
 ) (db.PublishIntegrationParams, []IntegrationAsset, error) {
@@ -143,7 +144,8 @@ func (s *Store) publishing(
 	return params, assets, nil
 }
 
-// keptVersions limits the listed versions of one integration. keptScripts limits the versions with a stored script.
+// keptVersions is the largest number of stored versions of one integration. keptScripts is the largest number of these
+// versions whose scripts are stored.
 const (
 	keptVersions = 1000
 	keptScripts  = 20
@@ -155,7 +157,7 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
 		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime,
 		Scopes:     postgres.NotNil(n.Manifest.Scopes),
-		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // A body's size fits.
+		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // a request's size fits
 	})
 	if err == nil {
 		err = q.DeleteOldIntegrationVersions(ctx, db.DeleteOldIntegrationVersionsParams{Integration: n.Name, Newest: version, Kept: keptVersions})
@@ -166,11 +168,11 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	return postgres.Interpret(err, "integration")
 }
 
-// IntegrationVersion is the row of a published version.
+// IntegrationVersion is a row of the table integration_versions.
 type IntegrationVersion = db.IntegrationVersion
 
 // ListIntegrationVersions lists the versions of an integration, the newest first. before is the previous page's last
-// version, or "".
+// version, or "" for the first page.
 func (s *Store) ListIntegrationVersions(
 	ctx context.Context, name, before string, size int,
 ) (postgres.Page[IntegrationVersion], error) {
@@ -186,18 +188,18 @@ func (s *Store) ListIntegrationVersions(
 		return postgres.Page[IntegrationVersion]{}, postgres.Interpret(err, "versions")
 	}
 	rows, err := s.db.Queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // the version numbers have 32 bits
+		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // it has 32 bits
 	})
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }
 
-// ScriptVersion is a version with its script; "" if the script was deleted.
+// ScriptVersion is a version with its script. Script is "" if the script was deleted.
 type ScriptVersion struct {
 	IntegrationVersion
 	Script string
 }
 
-// IntegrationVersion reads a version of an integration. A text that is not a number finds no version.
+// IntegrationVersion reads a version of an integration. If number is not a number, it returns not_found.
 func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (ScriptVersion, error) {
 	version, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
@@ -209,21 +211,22 @@ func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (Sc
 	return ScriptVersion{row.IntegrationVersion, row.Script}, postgres.Interpret(err, "version")
 }
 
-// UnpublishIntegration deletes an integration with its installations, and so ends their tokens.
+// UnpublishIntegration deletes an integration with its installations, which also ends their tokens.
 func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
 	_, err := s.db.Queries.DeleteIntegration(ctx, name)
 	return postgres.Interpret(err, "integration")
 }
 
-// SetIntegrationTunnel sends the events of an integration to an address. If everybody is set, it sends the events of
-// all organizations, and otherwise only the events of its owner. An empty address turns the tunnel off.
+// SetIntegrationTunnel sets the URL to which the events of an integration are sent. If everybody is true, the tunnel
+// gets the events of all organizations. Otherwise it gets only the events of the integration's owner. If address is "",
+// the tunnel is turned off.
 func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
 	return postgres.Interpret(s.db.Queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
 		Name: name, Tunnel: postgres.UnlessEmpty(address), Everybody: everybody && address != "",
 	}), "integration")
 }
 
-// IntegrationSecrets reads the secrets of an integration for its script. No answer ever contains them.
+// IntegrationSecrets reads the secrets of an integration for its script. API responses never contain these secrets.
 func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string]string, error) {
 	sealed, err := s.db.Queries.IntegrationSecrets(ctx, name)
 	if err != nil || sealed == nil {
@@ -236,7 +239,7 @@ func (s *Store) IntegrationSecrets(ctx context.Context, name string) (map[string
 	return postgres.FromJSON[map[string]string](secrets)
 }
 
-// Integration reads an integration that the user may see. Other integrations are not found.
+// Integration reads an integration. It returns not_found if the user may not see the integration.
 func (s *Store) Integration(ctx context.Context, userID, name string) (Integration, error) {
 	row, err := s.db.Queries.IntegrationForUser(ctx, db.IntegrationForUserParams{UserID: userID, Name: name})
 	if err != nil {
@@ -245,7 +248,7 @@ func (s *Store) Integration(ctx context.Context, userID, name string) (Integrati
 	return integrationOf(db.ListIntegrationsRow(row))
 }
 
-// IntegrationByName reads an integration for a caller whose right was already checked.
+// IntegrationByName reads an integration without checking rights. The caller must have checked them.
 func (s *Store) IntegrationByName(ctx context.Context, name string) (Integration, error) {
 	row, err := s.db.Queries.IntegrationByName(ctx, name)
 	if err != nil {
@@ -269,14 +272,14 @@ func integrationOf(row db.ListIntegrationsRow) (Integration, error) {
 	}, nil
 }
 
-// IntegrationFilter narrows a list of integrations; nil members do not filter.
+// IntegrationFilter narrows a list of integrations. A nil field does not filter.
 type IntegrationFilter struct {
 	Search, Category, BlockDomain, Owner, Scope, Target *string
 	Blocks, ContentSources                              *bool
 }
 
-// ListIntegrations lists the public integrations that the user sees, in the order of their names, after the name
-// `after`. If the filter has an owner of which the user is a member, it lists all integrations of that organization.
+// ListIntegrations lists public integrations, sorted by name, after the name `after`. If f.Owner is an organization of
+// the user, it lists all integrations of this organization.
 func (s *Store) ListIntegrations(
 	ctx context.Context, userID string, f IntegrationFilter, after string, size int,
 ) (postgres.Page[Integration], error) {
@@ -351,8 +354,8 @@ func (s *Store) IntegrationAssets(ctx context.Context, name string) ([]Integrati
 	return assets, postgres.Interpret(err, "integration")
 }
 
-// IntegrationAsset reads a picture. Its id works like a secret, because only users who have seen the integration know
-// it.
+// IntegrationAsset reads a picture. It checks no rights: the id works like a secret, because only users who have seen
+// the integration know it.
 func (s *Store) IntegrationAsset(ctx context.Context, name, id string) (IntegrationAsset, error) {
 	row, err := s.db.Queries.IntegrationAsset(ctx, db.IntegrationAssetParams{Integration: name, ID: id})
 	if err != nil {

@@ -17,18 +17,20 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// planRows is the number of rows in every table. With this many rows, a full table scan is never the cheapest plan. The
-// tables in planLarge have twice as many rows, because Postgres prefers another plan for fewer rows.
+// planRows is the number of rows in most tables. With so many rows, a full table scan is never the cheapest plan. The
+// tables in planLarge have twice as many rows. With fewer rows, Postgres would prefer another plan for them.
 const planRows = 10_000
 
 var planLarge = []string{"git_operations", "saved_segments", "site_redirects", "site_sections", "site_spaces"}
 
-// TestListsUseTheirIndexes fills every table and reads the plans. A list must find its page through the index named
-// next to its query. It must not scan a whole table. A list may sort only if the query gives a reason why the sort is
-// small. The plans are for a page of ten rows without filters. The lists are much longer than the page.
+// TestListsUseTheirIndexes fills every table and reads the plans of all lists. A list must find its page through the
+// index that the query's comment names. The plan must not scan a whole table. It may sort only if the comment gives a
+// reason why the sort is small. The plans are for a page of ten rows without filters. The lists are much longer than
+// the page.
 //
-// The plans are the plans of production. Postgres plans lists with optional filters or orders for the values of each
-// call. For other lists it may use the custom or the generic plan, so both must be good.
+// The test uses the same kinds of plans as production. For lists with optional filters or orders, Postgres plans each
+// call for its values (a custom plan). For other lists, Postgres may use a custom plan or a generic plan, so both plans
+// must be good.
 func TestListsUseTheirIndexes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -65,8 +67,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 		}
 	}
 	t.Run("SearchSpace/a word of every page", func(t *testing.T) {
-		// Reading the whole table would read the words of all pages, which are stored out of line. Postgres does not
-		// take this cost into account.
+		// A scan of the whole table would read the words of all pages, which are stored out of line. Postgres ignores
+		// this cost.
 		plan := explain(t, conn, "force_custom_plan", store.QueryText("SearchSpace"), "'every'")
 		if strings.Contains(plan, "Seq Scan on search_pages") {
 			t.Errorf("the plan scans all pages:\n%s", plan)
@@ -83,8 +85,8 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// orders has the lists whose statement can return several orders. values are the values of the statement's first
-// parameters. The other parameters have the same values as for every list.
+// orders has the lists whose statement can sort in several orders. values are the values of the statement's first
+// parameters. The function explain gives the other parameters the same values as in other lists.
 var orders = map[string]struct {
 	values []string
 	index  string
@@ -107,8 +109,8 @@ var orders = map[string]struct {
 	"ListChangeRequestsInOrganization/created": {[]string{"null", "null", "null", "null", "null", "'v1'", "null", "'v1'", "true"}, "change_requests_organization_created"},
 }
 
-// TestOptionalFiltersArePlanned reads the source files. TestListsUseTheirIndexes assumes that statements with optional
-// filters or orders only run through planned.
+// TestOptionalFiltersArePlanned checks in the source files that statements with optional filters or orders run only
+// through planned. TestListsUseTheirIndexes assumes that this is true.
 func TestOptionalFiltersArePlanned(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("*.go")
@@ -146,9 +148,8 @@ func TestOptionalFiltersArePlanned(t *testing.T) {
 	}
 }
 
-// TestScriptsAreNotRead checks the statements that contain the columns of scripts or sealed secrets. A script may have
-// megabytes, and a page of a list a thousand rows. No answer shows these columns, so only statements that store or
-// unseal them may contain them.
+// TestScriptsAreNotRead checks that lists do not read the columns of scripts or encrypted secrets. A script may have
+// megabytes, and a page of a list may have a thousand rows. No list of the API shows these columns.
 func TestScriptsAreNotRead(t *testing.T) {
 	t.Parallel()
 	heavy := regexp.MustCompile(`\b(script|secrets)\b`)
@@ -163,7 +164,7 @@ func TestScriptsAreNotRead(t *testing.T) {
 	}
 }
 
-// fillTables writes generated rows into every table and bypasses the constraints that such rows would break.
+// fillTables writes generated rows into every table. It first drops the constraints that such rows would violate.
 func fillTables(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	exec := func(sql string) {
@@ -215,10 +216,11 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 	exec("vacuum analyze")
 }
 
-// usually sets the most common state of rows, because generated rows lack real proportions.
+// usually has statements that give rows their most common state, because generated rows do not have realistic
+// proportions.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
-	"update erasures set done_at = asked_at where visitor % 100 > 0", // the other erasures stay pending
+	"update erasures set done_at = asked_at where visitor % 100 > 0", // a hundredth of the erasures stay pending
 	// A space has many pages.
 	`insert into branch_pages (branch, page_id, since, parent_id, slug)
 		select 'v' || g % 20, 'p' || g, 1, 'p' || g / 20, 's' || g from generate_series(1, 20 * 1000) g`,
@@ -228,19 +230,19 @@ type column struct {
 	Name, Type string
 	Nullable   bool
 	Unique     bool
-	// UniqueWith means that the column is only unique together with other columns, such as a path within a site.
+	// UniqueWith is true if the column is unique only together with other columns, such as a path within a site.
 	UniqueWith bool
 }
 
-// value returns the expression of a column's value in row g. Columns with references have a hundred values each,
-// spread so that every pair of the first two occurs once. So keys of two columns can be filled. In keys of more
-// columns, the last column is different in every row.
+// value returns the SQL expression of a column's value in row g. Columns that are not unique have a hundred values
+// each. The values are spread so that every pair of values of the first two columns occurs once. So unique keys of two
+// columns can be filled. In keys of more columns, the last column is different in every row.
 func (c column) value(t *testing.T, table string, shared *int) string {
 	t.Helper()
 	value := ""
 	switch c.Type {
 	case "text", "character varying":
-		// Half of the rows come before the value after which a page starts, and half come after it.
+		// Half of the rows are before the value after which the page begins, and half are after it.
 		value = "case when g % 4 < 2 then 'u' else 'x' end || g"
 		if !c.Unique && (!c.UniqueWith || *shared < 2) {
 			spread := []string{"g % 100", "(g / 100) % 200", "g % 7", "g % 13", "g % 31"}
@@ -281,15 +283,15 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 	return value
 }
 
-// planValues has a value for every type of parameter that a query needs.
+// planValues has a value for each type of parameter, by the type's OID.
 var planValues = map[uint32]string{
 	pgtype.IntervalOID: "interval '1 day'",
 	pgtype.TextOID:     "'v1'", pgtype.BoolOID: "false", pgtype.Int4OID: "11", pgtype.Int8OID: "11",
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
-// explain returns a query's plan without its optional filters. The first parameters get the given values. Each other
-// parameter gets one of the hundred values.
+// explain returns the plan of a query without its optional filters. The first parameters have the values first. All
+// other parameters have values of planValues.
 func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) string {
 	t.Helper()
 	described, err := conn.Prepare(t.Context(), "q", query)
@@ -307,7 +309,7 @@ func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) 
 			values[i] = first[i]
 			continue
 		}
-		// A function that is called in this form filters by its arguments, except by null arguments.
+		// A function whose name ends with _like filters by its arguments, and ignores null arguments.
 		if optional := fmt.Sprintf(`\$%[1]d::[a-z \[\]]+ is null|_like\([^)]*\$%[1]d\b`, i+1); regexp.MustCompile(optional).MatchString(query) {
 			continue
 		}

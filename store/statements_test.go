@@ -61,7 +61,7 @@ func counted(t *testing.T, url string) (*store.Store, *statements) {
 }
 
 // TestOperationsTakeFewStatements runs the main operations and counts their statements, including statements that begin
-// and end transactions. Operations on lists take equal numbers of statements for long and short lists.
+// and end transactions. Operations on lists must take equally many statements for long and short lists.
 func TestOperationsTakeFewStatements(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -71,8 +71,8 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	ctx, org, site, admin := t.Context(), tenant.Organization.ID, tenant.Site.ID, tenant.Users[schema.RoleAdmin].ID
 	viewer := postgres.Viewer{UserID: tenant.Users[schema.RoleRead].ID, Role: schema.RoleRead}
 	spaces := storetest.Spaces(t, st, org, nil, 40)
-	// The first section also creates a section for the root. From the second section on, each section takes the same
-	// number of statements.
+	// The first section is not counted, because it also creates a section for the root. From the second section on,
+	// each section takes the same number of statements.
 	if _, err := st.Sites.AddSection(ctx, site, sites.NewSection{SpaceID: spaces[0]}); err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 		t.Fatal(err)
 	}
 	head := changed.ChangeRequest.Revision
-	tops, err := other.Pages(ctx, tenant.Space.ID, head) // st has not cached the tree yet
+	tops, err := other.Pages(ctx, tenant.Space.ID, head) // read through other, so that st does not cache the tree yet
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,11 +149,11 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // At its first use, the key is created.
+	if _, err := st.Orgs.SAMLRequestKey(ctx); err != nil { // the first call creates the key
 		t.Fatal(err)
 	}
 	users := []string{tenant.Users[schema.RoleRead].ID, tenant.Users[schema.RoleEdit].ID, tenant.Users[schema.RoleReview].ID}
-	// At its first use in a process, river queries which database it has.
+	// River is used once before the count, because at its first use it queries the kind of database.
 	storetest.Enqueue(t, storetest.Connect(t, url), schema.IndexSpace{Organization: "any", Space: "any"})
 	for _, op := range []struct {
 		name string
@@ -298,7 +298,7 @@ func TestOperationsTakeFewStatements(t *testing.T) {
 	}
 }
 
-// TestEveryQueryIsCalled finds unused generated queries.
+// TestEveryQueryIsCalled fails for a generated query that no code calls.
 func TestEveryQueryIsCalled(t *testing.T) {
 	t.Parallel()
 	parse := func(pattern string) (files []*ast.File) {

@@ -22,17 +22,18 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Config has the settings for invites and versions.
+// Config has the settings of the store.
 type Config struct {
-	// Invites configures invites.
+	// Invites has the settings of invites.
 	Invites orgs.Config
-	// OpenAPIVersions is the number of versions of an OpenAPI specification that are stored; 0 means all.
+	// OpenAPIVersions is the largest number of stored versions of an OpenAPI specification. 0 means that all versions
+	// are stored.
 	OpenAPIVersions int32
 }
 
 // Store gives access to all data in Postgres. It is safe for concurrent use between Start and Stop.
 type Store struct {
-	// The rooms of the store.
+	// These fields are the parts of the store that have separate packages.
 	Audit  *audit.Log
 	Clock  *clock.Store
 	Rows   *eventrows.Store
@@ -50,13 +51,13 @@ type Store struct {
 	lost  lostTokens
 }
 
-// These are the rows in Postgres. Package api decides what a caller may do with a row.
+// Space and Token are rows in Postgres. Package api decides what a caller may do with a row.
 type (
 	Space = db.Space
 	Token = db.Token
 )
 
-// New checks the settings and connects to nothing.
+// New returns a Store after checking the settings. It does not connect.
 func New(database postgres.Config, cfg Config) (*Store, error) {
 	db, err := postgres.New(database)
 	if err != nil {
@@ -75,23 +76,23 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 // Start opens the pool and waits for the first answer of Postgres. It does not migrate the database: see Migrate.
 func (s *Store) Start(ctx context.Context) error { return s.db.Start(ctx) }
 
-// Stop waits until all connections in use are returned, and closes them.
+// Stop waits until all connections are returned to the pool, and closes them.
 func (s *Store) Stop() { s.db.Stop() }
 
-// NewPool opens another pool on the same database, for a library that must not wait for this store's connections.
+// NewPool opens another pool for the same database. A library uses it if it must not wait for this store's connections.
 func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	return s.db.NewPool(ctx, connections)
 }
 
-// TryLock takes the lock of a name, or returns postgres.ErrLocked.
+// TryLock takes the lock with a name, or returns postgres.ErrLocked.
 func (s *Store) TryLock(ctx context.Context, name string) (*postgres.Lock, error) {
 	return s.db.TryLock(ctx, name)
 }
 
-// ErrNotMigrated means that the database lacks migrations of this binary.
+// ErrNotMigrated is the error if the database lacks migrations of this binary.
 var ErrNotMigrated = errors.New("the database is not migrated to this version")
 
-// Ready fails unless Postgres answers and has every migration of this binary.
+// Ready returns nil if Postgres answers and the database has every migration of this binary.
 func (s *Store) Ready(ctx context.Context) error {
 	err := s.Migrated(ctx)
 	if errors.Is(err, ErrNotMigrated) {
@@ -100,11 +101,10 @@ func (s *Store) Ready(ctx context.Context) error {
 	return err
 }
 
-// undefinedTable is Postgres' error code of a table that does not exist.
+// undefinedTable is Postgres's error code for a table that does not exist.
 const undefinedTable = "42P01"
 
-// Migrated fails with ErrNotMigrated if migrations of this binary are missing in the database, or if the database has
-// another baseline.
+// Migrated returns ErrNotMigrated if the database lacks migrations of this binary, or has another baseline.
 func (s *Store) Migrated(ctx context.Context) error {
 	var version int64
 	var baseline int

@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestNodesMigrateTogether starts several nodes on one empty database.
+// TestNodesMigrateTogether migrates one empty database from several nodes concurrently.
 func TestNodesMigrateTogether(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)
@@ -168,7 +168,7 @@ func TestTokens(t *testing.T) {
 		t.Errorf("%+v %v", key, err)
 	}
 
-	// The last use is written at most once a minute.
+	// The last use is written at most once in a minute.
 	used := time.Now().Truncate(time.Millisecond)
 	for _, at := range []time.Time{used, used.Add(59 * time.Second)} {
 		if err := st.TouchTokens(t.Context(), []string{row.ID}, at); err != nil {
@@ -277,7 +277,7 @@ func TestUnreachable(t *testing.T) {
 	}
 }
 
-// TestSiteIsAllOrNothing uses another tenant's space after a valid one.
+// TestSiteIsAllOrNothing creates a site with a valid space and a space of another tenant. No site may be created.
 func TestSiteIsAllOrNothing(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -22,12 +22,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// measured is an organization in which one kind of writes is measured. Each way of writing has a separate organization,
-// so that all organizations grow equally.
+// measured is an organization in which one kind of write is measured. Each variant of enabled triggers has a separate
+// organization, so that all organizations grow equally.
 type measured struct {
 	b  *testing.B
 	st *store.Store
-	// ctx has the user who writes, like a request's context.
+	// ctx has the user who writes as the actor, like the context of a request.
 	ctx    context.Context
 	tenant *storetest.Tenant
 	user   string
@@ -47,7 +47,8 @@ func (m *measured) next() string {
 	return fmt.Sprint("n", m.n)
 }
 
-// measuredWrites are the timed writes. prepare sets up one write. repeat is the number of runs in each round.
+// measuredWrites are the kinds of writes that are timed. prepare prepares a write and returns the function that is
+// timed. repeat is the number of writes in each round.
 var measuredWrites = []struct {
 	name    string
 	repeat  int
@@ -174,10 +175,10 @@ begin
 end
 $$`
 
-// BenchmarkTriggers compares writes with different triggers enabled: none, the audit log's, the webhooks', and both.
-// The organization has a webhook for all events. The variants alternate in one database, so that a busy machine affects
-// all of them. Times are 10th percentiles, because other load on the machine only makes writes slower. The figures for
-// Postgres's processor time are medians.
+// BenchmarkTriggers compares writes with different enabled triggers: no triggers, the triggers of the audit log, the
+// triggers of webhooks, and both. In one more variant, the organization has a webhook for all events. The variants take
+// turns in one database, so that a busy machine affects all of them. Times are 10th percentiles, because other load on
+// the machine only makes writes slower. The figures of Postgres's processor time are medians.
 //
 //	go run ./cmd/engine/enginetest/with -engines postgres -- go test ./store -run '^$' -bench Triggers -benchtime 10x -count 6
 func BenchmarkTriggers(b *testing.B) {
@@ -220,14 +221,14 @@ func BenchmarkTriggers(b *testing.B) {
 			for b.Loop() {
 				turn++
 				for n := range ways {
-					// Each round begins with a different variant. The first variant of a round may pay for work that
-					// the last variant of the previous round has left.
+					// Each round begins with another variant, because the first variant of a round may pay for work
+					// that the previous variant has left.
 					i := (n + turn) % len(ways)
 					way, m := ways[i], there[i]
 					_, err := conn.Exec(b.Context(), fmt.Sprintf(setTriggers, way.audit, way.webhooks))
 					m.must(err)
-					// The first write is not timed, because its connection must read the changed tables' definitions
-					// again.
+					// The first write is not timed, because its connection must read the definitions of the changed
+					// tables again.
 					write.prepare(m)()
 					for range write.repeat {
 						do := write.prepare(m)

@@ -14,11 +14,11 @@ func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string,
 	return s.db.VerifyPages(ctx)
 }
 
-// SmallTable is the size up to which a table is verified once an hour.
+// SmallTable is the size in bytes up to which a table is small. Small tables are verified once an hour.
 const SmallTable = 64 << 20
 
-// VerifyTables looks for lost pages in the small tables or in the large ones. It fails with postgres.ErrPages if the
-// database cannot look for lost pages.
+// VerifyTables looks for lost pages in all small tables, or in all other tables if small is false. It returns
+// postgres.ErrPages if the database cannot look for lost pages.
 func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) error {
 	return s.db.EachTable(ctx, func(table string, bytes int64) error {
 		if (bytes <= SmallTable) != small {
@@ -39,7 +39,8 @@ func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) err
 	})
 }
 
-// Verified is called with each content that a verification has read. damage is "" unless the content is damaged.
+// Verified is a function that a verification calls for each content that it has read. damage describes the damage of
+// the content. It is "" if the content is undamaged.
 type Verified func(bytes int64, damage string)
 
 // VerifyDocuments compares the contents of all documents with their hashes.
@@ -63,7 +64,8 @@ func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
 	})
 }
 
-// verifyContents reads the stored contents in pages of rows. It ends at rows that Postgres cannot read.
+// verifyContents reads the stored contents in pages of rows. If Postgres cannot read some rows, it reports the damage
+// and ends there.
 func verifyContents(
 	ctx context.Context, each Verified,
 	page func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error),
@@ -103,7 +105,7 @@ func (s *Store) Verifications(ctx context.Context) ([]schema.Verification, error
 	return list, postgres.Interpret(err, "verifications")
 }
 
-// NoteVerification replaces the stored results for a kind of data.
+// NoteVerification replaces the stored results of the verification of a kind of data.
 func (s *Store) NoteVerification(ctx context.Context, v schema.Verification) error {
 	err := s.db.Queries.NoteVerification(ctx, db.NoteVerificationParams{
 		Kind: v.Kind, Read: v.Read, Bytes: v.Bytes, Damaged: v.Damaged, Hint: v.Hint,

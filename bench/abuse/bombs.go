@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// bombTime and bombMemory limit a merge; bombMemory is in MB.
+	// bombTime limits the duration of a merge. bombMemory limits the memory that a merge adds to the node, in MB.
 	bombTime, bombMemory = 2 * time.Second, 64
 )
 
-// ruleBombs are merge rules of few characters that make large values.
+// ruleBombs returns merge rules, by name. Each rule is a short text that computes a very large value.
 func ruleBombs() map[string]string {
 	grow := func(step string, levels int) string { return `["x"]` + strings.Repeat(step, levels) + `.size() > 0` }
 	return map[string]string{
@@ -28,8 +28,8 @@ func ruleBombs() map[string]string {
 	}
 }
 
-// bombs measures merges in organizations whose rule needs a lot of memory or time. The server may also refuse such a
-// rule when it is set, which passes the test.
+// bombs measures merges in organizations whose rule needs a lot of memory or time. If the server already refuses the
+// rule when the rule is set, the test passes too.
 func (o options) bombs(ctx context.Context, node *node) error {
 	fmt.Printf("%-44s %8s %8s %8s\n", "a merge with a rule bomb", "MB", "peak MB", "ms")
 	var failed []error

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// connectionAttacks are ways to keep connections open.
+// connectionAttacks returns attacks that hold connections open.
 func connectionAttacks() []*attack {
 	announced := "POST /v1/orgs HTTP/1.1\r\nHost: x\r\nContent-Length: 8388600\r\n"
 	return []*attack{
@@ -33,15 +33,14 @@ func (o options) connections(ctx context.Context, node *node) error {
 	return judge(idle, attacks, o.Memory, 2)
 }
 
-// hold keeps the connections of an attack open, reopening closed ones, while
-// another client sends requests.
+// hold holds the connections of an attack open while another client sends requests. It reopens closed connections.
 func (o options) hold(ctx context.Context, node *node, a *attack, ask question) error {
 	attacking, end := context.WithCancel(ctx)
 	var workers sync.WaitGroup
 	before := a.opened.Load()
 	slots := make(chan int)
-	// Each goroutine holds one connection and reopens it when it is closed,
-	// after a pause that bounds the load.
+	// Each goroutine holds one connection. If the node closes the connection, the goroutine reopens it after a pause.
+	// The pause limits the load.
 	for range o.Connections {
 		workers.Go(func() {
 			for i := range slots {
@@ -55,7 +54,7 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 		slots <- i
 	}
 	close(slots)
-	// Measure the steady state, not the initial wave of connections.
+	// Wait until the initial wave of connections is over. The measurement is of the steady state.
 	for wave := time.Now(); a.opened.Load() < before+int64(o.Connections) && time.Since(wave) < reopen && ctx.Err() == nil; {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -65,8 +64,9 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 	return err
 }
 
-// reopen is the pause before an attack reopens a closed connection. It is as long as the time for which a node formerly
-// held each connection. So the attack still measures held connections, and not a flood of new connections.
+// reopen is the pause before an attack reopens a closed connection. An earlier version of the node closed each
+// connection after this time. The pause is long enough that the attack measures held connections, and not a flood of
+// new connections.
 const reopen = 30 * time.Second
 
 // once opens a connection and waits until it is closed.

@@ -16,19 +16,20 @@ import (
 const (
 	// pageHost is the host of the pages that may post with the key.
 	pageHost = "docs.example.com"
-	// doorRate is the number of requests that an attack sends in a second.
+	// doorRate is the number of requests that all senders of an attack together send in a second.
 	doorRate = 1000
 )
 
-// knock is an attack on the door for browsers: the path and the body of a sender's n-th request.
+// knock is an attack on the door, the operation for browsers. It returns the path and the body of a sender's n-th
+// request.
 type knock func(sender, n int) (path, body string)
 
 func page(id string) string {
 	return `{"id":"` + id + `","events":[{"type":"page_view","url":"https://` + pageHost + `/"}]}`
 }
 
-// door measures the node during attacks on the operation for browsers. The attacks use made-up keys, keys of the right
-// form, many addresses with one key, and one batch sent repeatedly.
+// door measures the node during attacks on the operation for browsers. The attacks send made-up keys, forged keys of
+// the right form, events of one key from many addresses, one batch repeatedly, and events of other hosts.
 func (o options) door(ctx context.Context, node *node) error {
 	organization, err := node.Client.Create(ctx, "/v1/orgs", "Door")
 	if err != nil {
@@ -87,7 +88,7 @@ func (a *attack) send(ctx context.Context, address string, sender int, next knoc
 	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}, Timeout: time.Minute}
 	defer client.CloseIdleConnections()
 	every := time.Duration(a.addresses) * time.Second / doorRate
-	// Senders begin one after the other, so that their requests are spread over the time.
+	// Senders begin one after the other, so that their requests arrive evenly spread.
 	select {
 	case <-ctx.Done():
 		return
@@ -108,7 +109,7 @@ func (a *attack) send(ctx context.Context, address string, sender int, next knoc
 		}
 		response, err := client.Do(request)
 		if err != nil {
-			continue // a node may refuse connections
+			continue // a node under attack may refuse connections
 		}
 		a.opened.Add(1)
 		_, _ = io.Copy(io.Discard, response.Body)

@@ -1,22 +1,22 @@
-// Command abuse measures how much greedy callers slow down others on an
-// otherwise idle node.
+// Command abuse measures how much greedy callers slow down other clients on an otherwise idle node.
 //
-// Without a token, it holds ten thousand connections. Some connections announce a body of 8 MiB and send none of it,
-// from one address and from fifty of 127.0.0.0/8. Others send nothing, or nothing after a first request. Closed
-// connections are reopened. The node may use --memory. At the 99th percentile, its
-// answers to other clients may take at most twice as long as on an idle node, plus 5 ms.
+// Attackers without a token hold ten thousand connections. Some connections announce a body of 8 MiB and send none of
+// it, from one address and from fifty addresses of 127.0.0.0/8. Other connections send nothing, or nothing after a
+// first request. The attackers reopen closed connections. The node may use at most --memory. At the 99th percentile,
+// its answers to other clients may take at most twice as long as on an idle node, plus 5 ms.
 //
-// Clients that do not read large answers may add 60 MB with 1,500 connections. A merge with a rule that makes large
-// values may take 2 s and 64 MB.
+// 1,500 connections that do not read large answers may add at most 60 MB to the node's memory. A merge with a rule that
+// computes large values may take at most 2 s and 64 MB.
 //
-// A user's jobs contact hosts that send one byte every four seconds. Other users' jobs must still be done within 30 s.
-// An import of 200 MB must also finish.
+// A user's jobs connect to hosts that send one byte every four seconds. Meanwhile, other users' jobs must be done
+// within 30 s, and an import of 200 MB must be done within five minutes.
 //
 // Five hundred addresses send a thousand requests a second to the operation for browsers: with made-up keys, with one
-// key, with one repeated batch, and for other hosts. Others may wait twice the idle time, plus 5 ms.
+// key, with one repeated batch, and for other hosts. Requests of other clients may take at most twice as long as on an
+// idle node, plus 5 ms.
 //
-// With a token, the attack repeatedly runs eighty concurrent heavy queries. Another token's light queries may take
-// three times the idle time, plus 5 ms, at the 99th percentile.
+// An attacker with a token repeatedly runs eighty concurrent heavy queries. At the 99th percentile, light queries with
+// another token may take at most three times as long as on an idle node, plus 5 ms.
 //
 //	go run ./bench/abuse           # about ten minutes
 //	go run ./bench/abuse --connections 1000 --hold 3s --rounds 1
@@ -61,18 +61,18 @@ func main() {
 	}
 }
 
-// attack is a kind of attack on the node, with the measurements of another client during the attack.
+// attack is a kind of attack on the node, with the measurements that a well-behaved client made during the attack.
 type attack struct {
 	name      string
 	addresses int
 	request   string
 
-	opened atomic.Int64    // connections or queries
+	opened atomic.Int64    // number of opened connections, or of sent requests
 	times  []time.Duration // response times of the other client
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures another client's requests during an attack.
+// look measures requests of a well-behaved client during an attack.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)
@@ -142,7 +142,7 @@ func judge(idle *attack, attacks []*attack, memory int, times float64) error {
 	return errors.Join(failed...)
 }
 
-// ms returns a percentile in milliseconds.
+// ms returns a percentile of times, in milliseconds.
 func ms(times []time.Duration, percentile int) float64 {
 	sorted := slices.Sorted(slices.Values(times))
 	if len(sorted) == 0 {

@@ -13,18 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// The heavy query counts visitors by many columns; the light one is a typical
-// dashboard query.
+// heavyQuery counts visitors by many columns. lightQuery is a typical query of the dashboard.
 const (
 	heavyQuery = `{"range":"last3Months","select":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"},{"column":"visitorsCount"},{"column":"sessionsCount"}],` +
 		`"groupBy":[{"column":"page"},{"column":"datetime","interval":"hour"},{"column":"visitorBrowser"},{"column":"eventSearchQuery"}],"order":{"by":{"column":"visitorsCount"},"direction":"desc"},"limit":100}`
 	lightQuery = `{"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`
 )
 
-// refusedPause is the pause after a refused query, equal to its Retry-After.
+// refusedPause is the pause after a refused query. The response's Retry-After header names the same time.
 const refusedPause = time.Second
 
-// queries measures the node while one token runs heavy queries.
+// queries measures light queries of one token while another token runs heavy queries.
 func (o options) queries(ctx context.Context, node *node) error {
 	path, err := o.seed(ctx, node)
 	if err != nil {

@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// tarpitOrganizations of a user have tarpitJobs each.
+	// The attacking user has tarpitOrganizations organizations, and each of them has tarpitJobs jobs.
 	tarpitOrganizations, tarpitJobs = 3, 4
-	// tarpitTime bounds the job of another organization during the attack.
+	// tarpitTime is the longest time that a job of another organization may take during the attack.
 	tarpitTime = 30 * time.Second
-	// importTime bounds an import of importBytes meanwhile.
+	// importTime is the longest time that an import of largeFiles files may take during the attack.
 	importTime = 5 * time.Minute
 )
 
-// hosts are the jobs' targets: a tarpit, and a host that answers.
+// hosts has the two hosts that jobs connect to. tarpit answers very slowly, and honest answers at once.
 type hosts struct {
 	tarpit, honest *httptest.Server
-	held           map[string]*atomic.Int64 // requests that the tarpit holds, by path
-	reached        atomic.Int64             // requests to the host that answers
+	held           map[string]*atomic.Int64 // number of requests that the tarpit has not finished, by path
+	reached        atomic.Int64             // number of requests to the honest host
 }
 
 func newHosts(ctx context.Context, repositories string) (*hosts, error) {
@@ -66,7 +66,7 @@ func (h *hosts) close() {
 	h.honest.Close()
 }
 
-// hold sends a byte every four seconds, as long as the client waits.
+// hold sends one byte every four seconds until the client disconnects or the text is sent.
 func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	held := h.held[r.URL.Path]
 	held.Add(1)
@@ -85,17 +85,17 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 		case <-ticks.C:
 		}
 		if r.Method == http.MethodPost {
-			continue // deliveries end with the status
+			continue // a delivery would end as soon as the client receives a status, so hold writes nothing
 		}
 		if _, err := w.Write([]byte{octet}); err != nil {
 			return
 		}
-		_ = http.NewResponseController(w).Flush() // the next write returns the error
+		_ = http.NewResponseController(w).Flush() // if Flush fails, the next write returns the error
 	}
 }
 
-// trap is a kind of job that connects to hosts that users choose. It enqueues a job of an organization, and returns a
-// function that reports whether the job is done.
+// trap describes a kind of job that connects to a host that a user chose. ask enqueues a job of an organization. The
+// function that ask returns reports whether the job is done.
 type trap struct {
 	kind schema.JobKind
 	path string // the path that the tarpit holds
@@ -166,7 +166,7 @@ func (o options) tarpits(ctx context.Context, node *node, dir string) error {
 	return errors.Join(failed...)
 }
 
-// full waits until the tarpit holds all workers of a kind.
+// full waits until all workers of the trap's kind of job are waiting for the tarpit.
 func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
@@ -179,7 +179,7 @@ func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
 	return held, err
 }
 
-// timed enqueues a job, and returns the time until it was done.
+// timed enqueues a job with ask, and returns the time until the job was done.
 func timed(
 	ctx context.Context, limit time.Duration, ask func() (func(context.Context) error, error),
 ) (time.Duration, error) {
@@ -194,7 +194,7 @@ func timed(
 	return time.Since(began), err
 }
 
-// otherUser returns a client of another user, whom an organization invites.
+// otherUser invites another user to an organization, and returns a client with that user's token.
 func otherUser(ctx context.Context, node *node, organization string) (product.Client, error) {
 	var invited struct{ Users []string }
 	people := map[string]any{"emails": []string{"attacker@example.com"}}

@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// largeFiles of largeFile bytes are in the repository large.git.
+// The repository large.git has largeFiles files of largeFile bytes each.
 const largeFiles, largeFile = 40, 5 << 20
 
-// Paths of jobs' hosts. A fetch of Git begins with refsPath.
+// Each constant is a path on the hosts that jobs connect to. A Git fetch first requests refsPath.
 const (
 	refsPath   = "/a.git/info/refs"
 	specPath   = "/spec"
@@ -43,7 +43,7 @@ func (h *hosts) traps() []trap {
 	}
 }
 
-// imported imports a repository into a new space.
+// imported starts an import of a repository into a new space, and returns a function that reports whether it is done.
 func imported(
 	ctx context.Context, c product.Client, organization, address string,
 ) (func(context.Context) error, error) {
@@ -65,7 +65,8 @@ func imported(
 	}, c.Call(ctx, http.MethodPost, base+"/import", wanted, http.StatusNoContent, nil)
 }
 
-// fetched has an organization's specification at an address.
+// fetched creates an OpenAPI specification that a job fetches from host. The returned function reports whether it is
+// fetched.
 func fetched(
 	ctx context.Context, c product.Client, organization, host string, i int,
 ) (func(context.Context) error, error) {
@@ -81,7 +82,7 @@ func fetched(
 	}, c.Call(ctx, http.MethodPut, path, source, http.StatusCreated, nil)
 }
 
-// pinged sends a ping to a new webhook.
+// pinged creates a webhook and sends it a ping. The returned function reports whether the ping has arrived.
 func (h *hosts) pinged(
 	ctx context.Context, c product.Client, organization, host string, i int,
 ) (func(context.Context) error, error) {
@@ -94,7 +95,8 @@ func (h *hosts) pinged(
 	return h.another(), c.Call(ctx, http.MethodPost, path+"/"+made.ID+"/ping", nil, http.StatusCreated, nil)
 }
 
-// tunnelled sends an event of a new integration to its tunnel.
+// tunnelled creates an integration with a tunnel and causes an event for it. The returned function reports whether the
+// event has arrived.
 func (h *hosts) tunnelled(
 	ctx context.Context, c product.Client, organization, host string, i int,
 ) (func(context.Context) error, error) {
@@ -113,7 +115,7 @@ func (h *hosts) tunnelled(
 	return h.another(), c.Call(ctx, http.MethodPost, path+"/installations", installed, http.StatusCreated, nil)
 }
 
-// another returns a function that waits until the host that answers gets another request.
+// another returns a function that returns nil as soon as the honest host has received one more request.
 func (h *hosts) another() func(context.Context) error {
 	before := h.reached.Load()
 	return func(context.Context) error {
@@ -124,7 +126,7 @@ func (h *hosts) another() func(context.Context) error {
 	}
 }
 
-// makeRepositories makes a repository of a page, and one of large files.
+// makeRepositories creates small.git with one page, and large.git with large files.
 func makeRepositories(ctx context.Context, root string) error {
 	page := "# Files\n\n"
 	files := map[string][]byte{}

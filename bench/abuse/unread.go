@@ -24,12 +24,13 @@ const (
 	unreadAddresses   = 15
 	// unreadMemory is the memory that these connections may add to the node, in MB.
 	unreadMemory = 60
-	// unreadBefore is the number of clients that read the answer first. Then the node has the memory of ordinary work,
-	// at any point of the collector's cycle.
+	// unreadBefore is the number of requests whose answers are read before the measurement. After them, the node uses
+	// as much memory as during ordinary work, at any point of the garbage collector's cycle.
 	unreadBefore = 100
 	// unreadHold is the time for which the connections stay open while the node's memory is measured.
 	unreadHold = 15 * time.Second
-	// The node reads a body of at most 4 MiB of a specification.
+	// unreadFile and unreadSpec are the sizes of the file and the specification that the connections request. The node
+	// accepts specifications of at most 4 MiB.
 	unreadFile, unreadSpec = 5 << 20, 3500 << 10
 )
 
@@ -61,7 +62,7 @@ func (o options) unread(ctx context.Context, node *node) error {
 	return errors.Join(failed...)
 }
 
-// readBefore reads an answer as often as clients that read it do.
+// readBefore requests an answer unreadBefore times and reads it completely each time.
 func readBefore(ctx context.Context, node *node, path string) error {
 	for range unreadBefore {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+node.Client.Address+path, nil)
@@ -80,8 +81,8 @@ func readBefore(ctx context.Context, node *node, path string) error {
 	return nil
 }
 
-// holdUnread opens the connections and returns the node's peak memory, and how
-// many connections were answered 200 and otherwise.
+// holdUnread opens the connections. It returns the node's peak memory, the number of connections with the status 200,
+// and the number of other connections.
 func holdUnread(ctx context.Context, node *node, path string) (peak, served, refused int) {
 	ctx, end := context.WithTimeout(ctx, unreadHold)
 	defer end()
@@ -110,7 +111,8 @@ func holdUnread(ctx context.Context, node *node, path string) (peak, served, ref
 	return peak, served, refused
 }
 
-// askUnread reads the status of an answer, and reads nothing more until the end of the measurement.
+// askUnread sends a request and returns the status of the answer. It holds the connection open until the end of the
+// measurement without reading more.
 func askUnread(ctx context.Context, address, path string, from int) string {
 	dialer := net.Dialer{
 		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, byte(1+from))},
@@ -184,7 +186,7 @@ func unreadPaths(ctx context.Context, node *node) ([]string, error) {
 	return []string{strings.TrimPrefix(signed.RequestURI(), "//"), path + "/published"}, nil
 }
 
-// changed merges a change into a space, and returns how long the merge took.
+// changed merges a change into a space, and returns the duration of the merge.
 func changed(ctx context.Context, node *node, space string, change map[string]any) (time.Duration, error) {
 	var request struct{ ID string }
 	requests := "/v1/spaces/" + space + "/change-requests"

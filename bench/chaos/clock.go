@@ -30,25 +30,28 @@ var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }
 
-// clocks sets the clocks of processes. A binary that is built with its overlay adds the number in a file to the seconds
-// of Go's clock. Engines in C and C++ have libfaketime, which reads another file. Monotonic clocks are not changed.
+// clocks sets the clocks of processes. A Go binary that is built with the flags of overlay reads a file with a number
+// of seconds, and adds them to Go's clock. Engines in C and C++ load libfaketime, which reads another file. Monotonic
+// clocks do not change.
 type clocks struct {
 	dir      string
-	faketime string // path of the library; "" without it
+	faketime string // path of libfaketime; "" if it is not installed
 
 	mu      sync.Mutex
-	offsets map[string]time.Duration // by target
+	offsets map[string]time.Duration // how far each clock is ahead, by target
 }
 
 const (
-	// clockEnv names a file. The file has the number of seconds by which Go's clock in a process is ahead.
+	// clockEnv is the environment variable with a file's path. The file has the number of seconds by which Go's clock
+	// in a process is ahead.
 	clockEnv = "CHAOS_CLOCK"
 	// faketimeGlob is the path where Debian's package libfaketime installs the library.
 	faketimeGlob = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 )
 
-// newClocks makes clocks that show the right time. glob matches the path of libfaketime. Engines that run as another
-// user can read dir. Without libfaketime, the clocks of engines in C and C++ always show the right time.
+// newClocks returns clocks that show the right time. glob matches the path of libfaketime. newClocks makes dir readable
+// for engines that run as another user. If libfaketime is not installed, the clocks of engines in C and C++ always show
+// the right time.
 func newClocks(dir, glob string) (*clocks, error) {
 	c := &clocks{dir: dir, offsets: map[string]time.Duration{}}
 	found, err := filepath.Glob(glob)
@@ -64,12 +67,12 @@ func newClocks(dir, glob string) (*clocks, error) {
 	return c, c.write(machineClock)
 }
 
-// fileOf is the file of a node's clock, or of the engines' Go clock.
+// fileOf returns the path of the file that sets the Go clock of a node, or of the engines.
 func (c *clocks) fileOf(name string) string { return filepath.Join(c.dir, name+".clock") }
 
 func (c *clocks) faketimeFile() string { return filepath.Join(c.dir, "faketime") }
 
-// set makes a target's clock wrong by step. Processes read the new value within a second.
+// set sets a target's clock ahead by step. Processes read the new value within a second.
 func (c *clocks) set(target string, step time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -87,7 +90,8 @@ func (c *clocks) set(target string, step time.Duration) error {
 	return errors.Join(errs...)
 }
 
-// write writes the files of a target. A node's error is added to the machine's error.
+// write writes the files that set a target's clock. A node's clock is ahead by the sum of the machine's step and the
+// node's own step.
 func (c *clocks) write(name string) error {
 	offset := c.offsets[machineClock]
 	if name != machineClock {
@@ -112,7 +116,7 @@ func (c *clocks) add(name string) (env string, err error) {
 	return clockEnv + "=" + c.fileOf(name), c.set(name, 0)
 }
 
-// engineEnv is the environment of engines.
+// engineEnv returns the environment variables with which the engines read their clock files.
 func (c *clocks) engineEnv() map[string]string {
 	env := map[string]string{clockEnv: c.fileOf(machineClock)}
 	if c.faketime != "" {
@@ -122,7 +126,7 @@ func (c *clocks) engineEnv() map[string]string {
 	return env
 }
 
-// goClock is a file of package time. The package has no other file with this name.
+// goClock is the text of a source file that overlay adds to Go's package time.
 const goClock = `package time
 
 import (
@@ -151,7 +155,7 @@ var chaosClock = func() *int64 {
 // goNow is the statement of time.Now that reads the wall clock.
 const goNow = "sec, nsec, mono := runtimeNow()\n"
 
-// overlay returns the flags that build a binary whose clock can be set.
+// overlay returns the flags of `go build` for a binary whose clock can be set.
 func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
 	said, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -181,14 +185,15 @@ func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
 	return []string{"-overlay", at}, os.WriteFile(at, list, 0o600)
 }
 
-// stepClock makes a clock wrong, and corrects it some seconds later. Every node must answer during both times.
+// stepClock sets a clock wrong, and sets it right some seconds later. Every node must be ready while the clock is
+// wrong, and again after it is right.
 func (r *rig) stepClock(ctx context.Context, target string, variant int) error {
 	step := clockSteps[variant%len(clockSteps)]
 	for _, offset := range []time.Duration{step, 0} {
 		if err := r.clocks.set(target, offset); err != nil {
 			return err
 		}
-		// This is a fixed sleep: the fault is a clock that is wrong for this long.
+		// The fixed sleep is part of the fault: the clock is wrong for this long.
 		time.Sleep(2*time.Second + time.Duration(variant%5)*time.Second)
 		if err := r.ready(ctx); err != nil {
 			return fmt.Errorf("%s ahead: %w", step, err)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestClocks checks the files that make the clocks of a node and of the machine's engines wrong. The overlay fits Go's
-// sources.
+// TestClocks checks the files that set the clocks of a node and of the machine wrong. It also checks that the overlay
+// fits Go's sources.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

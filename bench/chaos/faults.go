@@ -20,7 +20,7 @@ import (
 type kind struct {
 	name    string
 	weight  int      // the number of times that a shuffled list of faults has this kind: see injector.shuffled
-	targets []string // a fault takes a target that no other fault uses
+	targets []string // processes that can have the fault; each has at most one fault at a time
 	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
 	// the fault was not possible at that time.
 	inject func(ctx context.Context, target string, variant int) error
@@ -81,7 +81,7 @@ func (r *rig) kill(ctx context.Context, target string, _ int) error {
 // nodeExchanged is a step of a rolling upgrade or downgrade.
 const nodeExchanged = "node exchanged for the other version"
 
-// exchange stops a node like an operator, and restarts it from the other version's binary.
+// exchange stops a node with SIGTERM, as an operator does, and restarts it with the binary of the other version.
 func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 	r.mu.Lock()
 	r.isFormer[target] = !r.isFormer[target]
@@ -96,7 +96,7 @@ func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 // diskTarget is the target name of the file system with the engines' data.
 const diskTarget = "disk"
 
-// fillDisk leaves the engines no disk space for a few seconds.
+// fillDisk fills the engines' disk for a few seconds, so that the engines have no free space.
 func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 	free, err := r.disk.Fill(ctx)
 	if err != nil {
@@ -110,7 +110,8 @@ func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 }
 
 // pause stops a sink for longer than its session timeout and then wakes it. It stops the sink at a random time, or when
-// an insert has begun. In the second case, the sink continues the insert after the partition has moved to another sink.
+// an insert has begun. If it stops the sink during an insert, the sink continues the insert after the partition has
+// moved to another sink.
 func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	paused, err := r.state(target), error(nil)
 	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }
@@ -143,7 +144,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 // stalledSeries is a metric that a sink exports for each of its partitions.
 const stalledSeries = "octavo_sink_stalled_seconds{"
 
-// othersHaveAll returns nil if the sinks except `but` have all partitions.
+// othersHaveAll returns nil if the sinks other than `but` together consume all partitions.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
 	for i := range r.sinks {
@@ -167,8 +168,8 @@ const brokerPaused = "broker paused past a produce"
 // produceLimit is longer than the time that the intake allows for one attempt to append.
 const produceLimit = 5500 * time.Millisecond
 
-// pauseBroker stops the broker until the intake has retried an append. When it wakes, the broker finds both attempts
-// and must store one.
+// pauseBroker stops the broker until the intake has retried an append. When the broker wakes, it receives both attempts
+// and must store only one of them.
 func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error {
 	before := r.failedProduces(ctx)
 	paused, err := r.signal(target, syscall.SIGSTOP)
@@ -179,11 +180,11 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 		return err
 	}
 	for api, n := range r.failedProduces(ctx) {
-		if n != cmp.Or(before[api], "0") { // a node that has no earlier value has just started
+		if n != cmp.Or(before[api], "0") { // a node without an earlier value has just started, and counted from 0
 			return nil
 		}
 	}
-	return errNotInjected // no produce was in flight
+	return errNotInjected // no API node was waiting for an append
 }
 
 // failedProduces returns the number of failed attempts to produce of each API node that answers.
@@ -207,13 +208,12 @@ func (r *rig) failedProduces(ctx context.Context) map[string]string {
 func (r *rig) wake(paused supervise.State, after time.Duration) error {
 	time.Sleep(after)
 	if now := r.state(paused.Name); now.PID != paused.PID {
-		return nil // it exited meanwhile
+		return nil // the process exited during the pause
 	}
 	return syscall.Kill(paused.PID, syscall.SIGCONT)
 }
 
-// cut cuts an insert of a sink after the engine has applied it and before the
-// response arrives.
+// cut closes a sink's connection after the engine has applied an insert, before the sink receives the response.
 func (r *rig) cut(ctx context.Context, target string, _ int) error {
 	waiting, cancel := context.WithTimeout(ctx, insertLimit)
 	defer cancel()

@@ -14,22 +14,22 @@ import (
 type injector struct {
 	kinds []kind
 	rng   *rand.Rand // used only by the goroutine of run
-	deck  []int      // kinds left before the next shuffle
+	deck  []int      // indexes of the kinds that are still to be drawn before the next shuffle
 	say   func(format string, arguments ...any)
 
 	running sync.WaitGroup
 	mu      sync.Mutex
-	busy    map[string]bool // by target
-	again   []int           // kinds that were not possible; run tries them again after two other kinds
+	busy    map[string]bool // targets that have a fault in progress
+	again   []int           // indexes of kinds that were not possible; run tries them again after two other kinds
 	done    map[string]*faultCount
 	total   int
-	began   int // injected or in progress
+	began   int // number of faults that are injected or in progress
 }
 
 // faultCount counts the faults of a kind.
 type faultCount struct {
 	Injected int
-	Late     int // did not recover within recoverLimit
+	Late     int // number of faults whose target did not recover within recoverLimit
 	Longest  time.Duration
 }
 
@@ -41,9 +41,9 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 	return in
 }
 
-// run injects faults spread over a time, until there are enough or ctx is done. Each kind should occur if there are
-// enough faults. If some kinds were never possible, run tries them again, up to twice the number of faults. It returns
-// when every target has recovered or was given up.
+// run injects a number of faults, spread over a duration, or until ctx is done. If the number is at least the number of
+// kinds, each kind should occur. If a kind has not occurred by then, run continues with the missing kinds, up to twice
+// the number of faults. run returns when every target has recovered or has exceeded recoverLimit.
 func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
 	end := time.Now().Add(over)
@@ -62,7 +62,7 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 		if total >= faults {
 			return
 		}
-		// Faults in progress may turn out not to be possible, so wait for the last faults.
+		// A fault in progress may turn out not to be possible. So run waits until the last faults are over.
 		wait := 50 * time.Millisecond
 		if began < faults {
 			// Wait up to twice the average, so that some faults hit during the
@@ -80,7 +80,7 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	}
 }
 
-// missing are the kinds that were never injected. The caller holds the lock.
+// missing returns the indexes of the kinds that were never injected. The caller holds mu.
 func (in *injector) missing() (list []int) {
 	for i, k := range in.kinds {
 		if in.done[k.name].Injected == 0 {
@@ -90,7 +90,7 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled list (the deck), so that even a few faults include
+// next draws a fault and starts it. Kinds are drawn from a shuffled list (the deck), so that even a short run includes
 // each kind. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
 func (in *injector) next() {
 	in.mu.Lock()
@@ -116,8 +116,8 @@ func (in *injector) next() {
 	}
 }
 
-// behindOthers returns the place in the deck after two kinds that are not in `again`. A new deck is appended if the
-// deck has no such kind.
+// behindOthers returns the place in the deck after the first two kinds that are not in `again`. If the deck has only
+// kinds of `again`, behindOthers appends a new deck first.
 func (in *injector) behindOthers() (place int) {
 	other := func(i int) bool { return !slices.Contains(in.again, i) }
 	if !slices.ContainsFunc(in.deck, other) {

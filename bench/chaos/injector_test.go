@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Even a few faults include each kind, and faults that could not be injected
-// are not counted.
+// TestInjectorDrawsEachKind checks that even a few faults include each kind. Faults that could not be injected do not
+// count.
 func TestInjectorDrawsEachKind(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -47,8 +47,8 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesOutNoKind uses a kind that is impossible while the other kinds are injected. The injector injects
-// it after them.
+// TestInjectorLeavesOutNoKind uses a kind that is impossible until the other kinds are injected. The injector must
+// inject it afterwards.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32
@@ -68,7 +68,7 @@ func TestInjectorLeavesOutNoKind(t *testing.T) {
 	}
 }
 
-// The same seed gives the same decks, and another seed gives different decks.
+// TestInjectorFollowsItsSeed checks that the same seed gives the same decks, and another seed gives other decks.
 func TestInjectorFollowsItsSeed(t *testing.T) {
 	t.Parallel()
 	decks := func(seed uint64) (list []int) {
@@ -83,7 +83,8 @@ func TestInjectorFollowsItsSeed(t *testing.T) {
 	}
 }
 
-// A target has one fault at a time. If all targets of a kind are busy, the kind waits.
+// TestInjectorLeavesBusyTargetsAlone checks that a target has one fault at a time. If all targets of a kind are busy,
+// the kind waits.
 func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -46,10 +46,10 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errBroken is the error of a run in which a promise was broken.
+// errBroken is the error of a run in which the node broke a promise, for example lost an acknowledged event.
 var errBroken = errors.New("a promise was broken")
 
-// Run injects faults under load, compares, and reports.
+// Run injects faults under load, compares the acknowledged events with the stored rows, and prints a report.
 func (c *command) Run() (err error) {
 	if c.Faults < 0 || c.Duration <= 0 || c.Rate <= 0 || c.Keyed < 0 || c.Keyed > 1 || c.Session < 3*time.Second {
 		return errors.New("--faults, --duration, --rate, --keyed or --session is out of its range")
@@ -124,7 +124,7 @@ func (c *command) Run() (err error) {
 	return nil
 }
 
-// shake runs everything from the start of the rig to the comparison.
+// shake starts the rig, sends load, injects faults and compares.
 func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(string, ...any)) error {
 	if err := r.start(ctx); err != nil {
 		return err

@@ -42,7 +42,7 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 		if err != nil {
 			return "", err
 		}
-		// A clock step must not make a rate limit refuse callers, so the nodes have limits.
+		// The nodes have rate limits, because a clock step must not make a rate limit refuse requests.
 		settings = append(settings, clock, "OCTAVO_RATE_LIMIT=100000")
 	}
 	return address, r.nodes.Start(ctx, supervise.Spec{
@@ -103,6 +103,6 @@ func (r *rig) startApache(ctx context.Context) error {
 }
 
 func port(address string) string {
-	_, port, _ := net.SplitHostPort(address) // always valid
+	_, port, _ := net.SplitHostPort(address) // address is always valid, so there is no error
 	return port
 }

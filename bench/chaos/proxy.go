@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// proxy is between one sink and the insights engine. It has two modes. It can cut an insert after the engine has
-// applied it, before the response arrives. It can also run a hook when an insert begins. It parses the native protocol
-// only to find the connection that sends the rows of an insert.
+// proxy forwards the connections of one sink to the insights engine. It can cut an insert: it closes the connection
+// after the engine has applied the insert, before the response arrives. It can also call a function when an insert
+// begins. It parses ClickHouse's native protocol only to find the connection that sends the rows of an insert.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -21,12 +21,12 @@ type proxy struct {
 	mu      sync.Mutex
 	links   map[*link]struct{}
 	closed  bool
-	cut     chan bool // armed: receives whether the insert had been applied
+	cut     chan bool // if set: cut the next insert, and send whether it was applied
 	begun   func()    // if set: called when an insert begins; the insert continues after the call
 	running sync.WaitGroup
 }
 
-// settleLimit bounds how long a response is withheld.
+// settleLimit is the longest time for which the proxy withholds a response.
 const settleLimit = 10 * time.Second
 
 // startProxy listens on an address and forwards connections to the target.
@@ -139,7 +139,7 @@ type link struct {
 
 	mu    sync.Mutex
 	state linkState
-	tail  []byte // the client's last bytes: a statement may arrive in two parts
+	tail  []byte // the client's last bytes, because a statement may arrive in two parts
 }
 
 type linkState uint8
@@ -152,13 +152,13 @@ const (
 )
 
 func (l *link) close() {
-	_ = l.client.Close() // unsent bytes are lost on purpose
+	_ = l.client.Close() // bytes that are not yet sent are lost, as in a cut connection
 	_ = l.server.Close()
 }
 
 const bufferSize = 64 << 10
 
-// up forwards the client's bytes.
+// up forwards the client's bytes to the server.
 func (l *link) up() {
 	defer l.close()
 	buffer := make([]byte, bufferSize)
@@ -180,7 +180,7 @@ func (l *link) up() {
 
 var insertStatement = []byte("INSERT INTO ")
 
-// fromClient tracks the client and reports whether an insert begins.
+// fromClient updates the link's state from the client's bytes, and reports whether an insert begins.
 func (l *link) fromClient(data []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -213,7 +213,7 @@ const (
 	packetEndOfStream = 5
 )
 
-// down forwards the server's bytes, unless they are the response to cut.
+// down forwards the server's bytes to the client. If the bytes begin a response that must be cut, down withholds them.
 func (l *link) down() {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -233,8 +233,8 @@ func (l *link) down() {
 	}
 }
 
-// fromServer tracks the server. If the bytes must be withheld, it returns the
-// channel for the insert's outcome.
+// fromServer updates the link's state from the server's bytes. If the bytes must be withheld, it returns the channel
+// that receives whether the insert was applied.
 func (l *link) fromServer(data []byte) chan<- bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -264,7 +264,7 @@ func (l *link) withhold(last byte) (applied bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()
 	if err := l.proxy.settled(ctx); err != nil {
-		return last == packetEndOfStream // the engine was killed meanwhile
+		return last == packetEndOfStream // settled fails if the engine was killed
 	}
 	buffer := make([]byte, bufferSize)
 	for last != packetEndOfStream {

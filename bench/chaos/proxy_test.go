@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// engine stands in for the insights engine: the test controls the engine's side of each connection from the proxy.
+// engine replaces the insights engine. The test controls the engine's end of each connection from the proxy.
 type engine struct {
 	t     *testing.T
 	proxy *proxy
@@ -61,7 +61,7 @@ func (e *engine) connect() (client, server net.Conn) {
 	return client, server
 }
 
-// pass sends bytes from one end and expects them at the other.
+// pass sends bytes from one end of a connection, and fails if they do not arrive at the other end.
 func pass(t *testing.T, from, to net.Conn, data string) {
 	t.Helper()
 	if _, err := from.Write([]byte(data)); err != nil {
@@ -73,7 +73,7 @@ func pass(t *testing.T, from, to net.Conn, data string) {
 	}
 }
 
-// wantClosed expects a connection to be closed without further bytes.
+// wantClosed fails if a connection is not closed, or if more bytes arrive before it is closed.
 func wantClosed(t *testing.T, c net.Conn) {
 	t.Helper()
 	rest, err := io.ReadAll(c)
@@ -122,8 +122,8 @@ func TestProxyForwardsEverything(t *testing.T) {
 	wantClosed(t, server)
 }
 
-// After the rows of an insert, the proxy withholds the response until the engine has settled. Then it closes both
-// sides. Everything else is forwarded.
+// TestProxyCutsBeforeTheAnswer checks that the proxy withholds the response to an insert until the engine has finished,
+// and then closes both connections. It must forward all other bytes.
 func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 				return
 			}
 			wantClosed(t, server)
-			// One insert is cut, not the next.
+			// Only one insert is cut. The next insert gets its response.
 			client, server = e.connect()
 			pass(t, client, server, "INSERT INTO events")
 			pass(t, server, client, "\x01columns")
@@ -182,7 +182,8 @@ func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	}
 }
 
-// A refusal before the engine asked for rows is not the response to an insert.
+// TestProxyForwardsARefusedInsert checks that the proxy forwards an error that the engine sends before it has asked for
+// rows. Such an error is not the response to an insert's rows.
 func TestProxyForwardsARefusedInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)
@@ -202,8 +203,8 @@ func TestProxyForwardsARefusedInsert(t *testing.T) {
 	}
 }
 
-// TestProxyRunsTheHookAtAnInsert: a statement that arrives in two parts is recognised. The engine gets no byte of it
-// before the hook returns.
+// TestProxyRunsTheHookAtAnInsert checks that the proxy recognises a statement that arrives in two parts. The engine
+// must get no byte of the statement's second part before the hook returns.
 func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)
@@ -218,7 +219,7 @@ func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-began
-	// With a deadline in the past, Read would return without reading.
+	// The deadline is in the future, because with a past deadline Read would return without reading.
 	if err := server.SetReadDeadline(time.Now().Add(50 * time.Millisecond)); err != nil {
 		t.Fatal(err)
 	}

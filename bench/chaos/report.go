@@ -22,7 +22,7 @@ type result struct {
 	Catchup string // how long the sinks took to catch up after the faults
 	Stuck   string
 	Verdict witness.Verdict
-	// Log is the product's own comparison of the log with the table.
+	// Log is the result of `octavo reconcile`, which compares the log with the events table.
 	Log witness.Reconciled
 
 	requests []witness.Request
@@ -35,7 +35,7 @@ func (r *result) injected() (n int) {
 	return n
 }
 
-// problems returns the reasons why the run failed or proves nothing.
+// problems returns the reasons why the run failed, or why its result proves nothing.
 func (r *result) problems() (list []string) {
 	bad := func(wrong bool, format string, arguments ...any) {
 		if wrong {
@@ -55,7 +55,7 @@ func (r *result) problems() (list []string) {
 	return list
 }
 
-// text is the result as Markdown.
+// text returns the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Faults under load"))

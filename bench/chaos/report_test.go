@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// TestResultSaysWhatIsBroken checks that each broken promise fails the run and appears in the result.
+// TestResultSaysWhatIsBroken checks that each broken promise makes the run fail and is in the result's text.
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {

@@ -25,9 +25,9 @@ import (
 const (
 	apiNodes, sinkNodes = 2, 2
 	partitions          = 4
-	diskSize            = 8 << 30 // sparse
+	diskSize            = 8 << 30 // in bytes; the file is sparse
 	startLimit          = 2 * time.Minute
-	// Restart as fast as a service manager, and never give up.
+	// The supervisor restarts a process within restartAtMost, like a service manager, and never stops trying.
 	restartAtMost = time.Second
 	neverGiveUp   = 1 << 30
 )
@@ -38,7 +38,7 @@ type rig struct {
 	dir    string
 	log    *os.File
 	binary string
-	disk   *disk.Disk // the engines' disk; nil without the right to mount one
+	disk   *disk.Disk // the engines' disk; nil if this process may not mount one
 
 	// former is the binary of an earlier version, or "". isFormer reports which nodes run it.
 	former   string
@@ -53,7 +53,7 @@ type rig struct {
 	kafka   string // "embedded", "apache" or "foreign" (a broker that was already running)
 
 	engines *embedded.Engines
-	nodes   *supervise.Supervisor // and Apache Kafka
+	nodes   *supervise.Supervisor // also runs Apache Kafka
 	proxies []*proxy
 	store   *witness.Table
 	apis    []string // addresses
@@ -123,7 +123,8 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	r.client.Token = schema.NewToken()
 	for i := range apiNodes {
-		// The first node migrates the stores and creates the topic, so the others need to do neither.
+		// The first node migrates the stores and creates the topic. The later nodes need the migrated stores and the
+		// topic.
 		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
 		if err != nil {
 			return err
@@ -163,7 +164,7 @@ func (r *rig) startSink(ctx context.Context, i int) error {
 	return err
 }
 
-// create creates the site that events are sent to.
+// create creates the organization and the site that receive the events.
 func (r *rig) create(ctx context.Context) (err error) {
 	if r.org, err = r.client.Create(ctx, "/v1/orgs", "Chaos"); err != nil {
 		return err
@@ -196,7 +197,7 @@ func (r *rig) state(name string) supervise.State {
 	return supervise.State{}
 }
 
-// signal sends a signal to a running process and returns the state before.
+// signal sends a signal to a running process, and returns the process's state before the signal.
 func (r *rig) signal(name string, signal syscall.Signal) (before supervise.State, err error) {
 	before = r.state(name)
 	if before.Status != supervise.StatusRunning || before.PID == 0 {
@@ -215,7 +216,7 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop stops all processes and kills processes that do not exit. With keep, the engines' data stays on the disk.
+// stop stops all processes and kills processes that do not exit. If keep is true, the engines' data stays on the disk.
 func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

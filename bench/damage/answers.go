@@ -31,7 +31,8 @@ func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
-// ask requests every stored object from a node. git also asks for a Git import, which needs the cached objects.
+// ask requests every stored object from a node. If git is true, it also requests a Git import, which needs the cached
+// repository.
 func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []answer) {
 	one := func(name, method, path string, body []byte, read func([]byte) string) {
 		a := answer{name: name}
@@ -46,7 +47,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
 		if a.missing != "" || a.doubled != "" {
-			a.events = ready(ctx, c).Checks["events"] // read this first, because the node repairs itself
+			a.events = ready(ctx, c).Checks["events"] // read now, because the node soon repairs itself
 		}
 		list = append(list, a)
 	}
@@ -86,7 +87,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 
 type file struct{ Name, DownloadURL string }
 
-// files lists the space's files. If a node cannot list them, the list has a request that fails.
+// files lists the space's files. If the node cannot list them, files returns addresses whose requests fail too.
 func (w *world) files(ctx context.Context, c product.Client) []file {
 	var content struct{ Files []file }
 	err := c.Call(ctx, http.MethodGet, spacePath(w.space)+"/content", nil, http.StatusOK, &content)
@@ -106,7 +107,8 @@ func pathOf(address string) string {
 
 func whole(body []byte) string { return string(body) }
 
-// id returns the id of a resource. The addresses in an answer depend on the node's address.
+// id returns the id of a resource. The rest of the resource is not compared, because its URLs contain the node's
+// address.
 func id(body []byte) string {
 	var resource struct {
 		ID string `json:"id"`
@@ -181,7 +183,7 @@ func ready(ctx context.Context, c product.Client) (r readiness) {
 	return r
 }
 
-// lost returns how many messages the node counts as lost from the log.
+// lost returns the number of messages that the node reports as lost from the log, or 0 if the node does not answer.
 func (w *world) lost(ctx context.Context, c product.Client) int {
 	var balance struct{ LostMessages int }
 	path := product.Insights(w.org, w.sites[0]) + "/events/balance"

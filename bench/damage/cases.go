@@ -6,15 +6,16 @@ import (
 	"strings"
 )
 
-// kind is a kind of file or folder. A word of stored, waiting and running is a way of damage (ways.go).
+// kind is a kind of file or folder. The fields stored, waiting and running are lists of words. Each word is a way of
+// damage (ways.go).
 type kind struct {
 	name string
-	// files is a pattern below the data directory. The largest match is damaged. relation:NAME is the file of a table
-	// or an index of Postgres. The way swap exchanges it with another table's file.
+	// files is a pattern below the data directory. The largest match is damaged. The pattern relation:NAME means the
+	// file of a table or an index of Postgres. The way swapped exchanges this file with another table's file.
 	files   string
-	stored  string // ways of damage at rest, when all events are stored
-	waiting string // ways of damage at rest, when events in the log wait
-	running string // ways of damage while the node runs; then the node restarts
+	stored  string // ways of damage while the node is stopped and all events are stored
+	waiting string // ways of damage while the node is stopped and the log has events that are not stored
+	running string // ways of damage while the node runs; afterwards the node restarts
 }
 
 const (
@@ -81,12 +82,12 @@ var copies = []kind{
 	{"copy of a part", parts, "gone", "", ""},
 }
 
-// The moments of damage.
+// Each constant is a moment of the damage.
 const (
 	stored   = "stored"
 	waiting  = "waiting"
 	running  = "running"
-	repaired = "repaired" // damage of a copy of stored, before a repair from the copy
+	repaired = "repaired" // the damage is in a copy of the data directory, before a repair from the copy
 )
 
 // damageCase is a kind of file with a way of damage and the state in which it happens.

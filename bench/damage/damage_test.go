@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// few has the cases of this test; `make damage` runs all cases.
+// few matches the cases that TestDamage runs. `make damage` runs all cases.
 const few = `^(segment of the log, flip, waiting|table of pages, zeros, stored|folder of Postgres, gone, stored)$`
 
-// TestDamage runs some cases.
+// TestDamage runs a few cases. No case may be silent.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	r, err := newRig(t.Context(), t.TempDir(), enginetest.Octavo(t))
@@ -128,7 +128,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestRefusal checks that a refusal names the file or folder, and says how to repair the damage.
+// TestRefusal checks that a refusal counts only if its message names the file or folder, and says how to repair the
+// damage.
 func TestRefusal(t *testing.T) {
 	t.Parallel()
 	for log, want := range map[string]outcome{

@@ -1,6 +1,6 @@
-// Command damage damages the files of a node, one case after the other, and judges the node's answers: right, said,
-// refused or silent. cases.go has the table of cases, and verdict.go defines these words.
+// Command damage damages files of a node and judges the node's answers, once for each case of a table. The judgement is
+// right, said, refused or silent. cases.go has the table of cases, and verdict.go defines the four words.
 //
-// Of this module it may import bench/machine, bench/product, bench/single, bench/gitserver, bench/witness,
-// cmd/engine/enginetest for an address, and schema for a token.
+// The command may import only these packages of the module: bench/machine, bench/product, bench/single,
+// bench/gitserver, bench/witness, cmd/engine/enginetest for a free address, and schema for a token.
 package main

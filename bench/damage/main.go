@@ -34,7 +34,7 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errSilent is the error of a run with a silent case.
+// errSilent is the error of a run in which a case had the outcome silent.
 var errSilent = errors.New("cases are silent")
 
 // Run runs the cases and prints the table.
@@ -119,7 +119,7 @@ func (r *result) count(o outcome) (n int) {
 	return n
 }
 
-// text is the result as Markdown.
+// text returns the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Damaged files"))

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/bench/single"
 )
 
-// fromCopy removes a node's events and its log, and repairs the node from a damaged copy of its data directory. What
-// the copy lacks must be said: by the command, and by the node.
+// fromCopy removes a node's events and its log, and repairs the node from a damaged copy of its data directory. Both
+// the repair command and the node must report the events that the copy lacks.
 func (r *rig) fromCopy(ctx context.Context, c damageCase, n *single.Node, want []answer) (v verdict, err error) {
 	copied := n.Dir + "-copy"
 	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()
@@ -52,7 +52,7 @@ func (r *rig) fromCopy(ctx context.Context, c damageCase, n *single.Node, want [
 	return v, nil
 }
 
-// loseEvents removes the parts of the events table, which has the largest part, and the log.
+// loseEvents removes the log and all parts of the events table. The events table is the table with the largest part.
 func (r *rig) loseEvents(dir string) error {
 	list, err := r.find(dir, kind{name: "folder of a part", files: parts})
 	if err != nil {

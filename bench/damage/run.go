@@ -21,17 +21,17 @@ import (
 
 const (
 	firstPort   = 31700
-	readyLimit  = 30 * time.Second // the time until a damaged node is ready or reports the reason
-	settleLimit = 15 * time.Second // the time until the waiting events in the log are stored
+	readyLimit  = 30 * time.Second // longest time until a damaged node is ready or reports the reason
+	settleLimit = 15 * time.Second // longest time until the events that wait in the log are stored
 )
 
 // rig runs cases.
 type rig struct {
 	*world
-	slot    string              // the name of a case's data directory
+	slot    string              // the name of the data directory of the current case
 	ports   int                 // the first of the engines' ports
-	message int64               // bytes of a message of the log
-	want    map[string][]answer // the undamaged answers, by data directory
+	message int64               // size of a message of the log, in bytes
+	want    map[string][]answer // the answers of undamaged nodes, by data directory
 }
 
 func newRig(ctx context.Context, dir, binary string) (*rig, error) {
@@ -113,7 +113,8 @@ func (r *rig) from(when string) string {
 	return r.stored
 }
 
-// undamaged returns the answers of a node on an undamaged copy. They must equal the posted data.
+// undamaged returns the answers of a node that runs on an undamaged copy. It fails if the node does not have all posted
+// events.
 func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 	if want, ok := r.want[from]; ok {
 		return want, nil
@@ -146,8 +147,8 @@ func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 
 func (r *rig) copy(from string) (string, error) {
 	dir := filepath.Join(r.dir, r.slot)
-	// The copies have the same passwords. So an engine of another copy on this port could be mistaken for the copy's
-	// engine.
+	// Each copy has its own ports, because all copies have the same passwords. On a shared port, a node could use an
+	// engine of another copy.
 	ports := fmt.Sprintf(`{"postgres":%d,"kafka":%d,"clickhouse":%d}`, r.ports+1, r.ports+2, r.ports+3)
 	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir),
 		os.WriteFile(filepath.Join(dir, "ports.json"), []byte(ports), 0o600))
@@ -185,7 +186,7 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	if v, err = r.look(ctx, n, c, target, taken, want); err != nil || v.outcome != refused {
 		return v, err
 	}
-	// The sentence must be true: nothing more than the damage is to be undone.
+	// The node's message must be true: after the damage is undone, and nothing else, every answer is right again.
 	if err := undo(target, dir, r.from(c.when)); err != nil {
 		return v, err
 	}
@@ -203,8 +204,8 @@ func (r *rig) keepLog(c damageCase) error {
 	return errors.Join(os.MkdirAll(logs, 0o700), os.Rename(filepath.Join(r.dir, r.slot+".log"), name))
 }
 
-// whileRunning damages the files of a running node, examines it, and examines it again after a restart. The worse
-// verdict counts.
+// whileRunning damages the files of a running node, examines it, and examines it again after a restart. It returns the
+// worse verdict.
 func (r *rig) whileRunning(
 	ctx context.Context, c damageCase, n *single.Node, want []answer,
 ) (v verdict, err error) {
@@ -236,7 +237,7 @@ func (r *rig) whileRunning(
 	return second, err
 }
 
-// look starts the node, examines it, and posts more events. The node must store these events.
+// look starts the node, examines it, and posts more events, which the node must store.
 func (r *rig) look(
 	ctx context.Context, n *single.Node, c damageCase, t target, taken int64, want []answer,
 ) (v verdict, err error) {
@@ -282,7 +283,8 @@ func (r *rig) examine(
 		}
 		s.ready, s.log, s.lost = ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client)
 		v = judge(want, s)
-		// Waiting events in the log need time. Stored events must be returned or reported as missing from the start.
+		// Events that wait in the log are stored only after some time, so examine tries again. Events that were stored
+		// must be in the first answers or be reported as missing.
 		if v.outcome == silent && c.when == waiting {
 			return errors.New(v.text)
 		}
@@ -294,8 +296,8 @@ func (r *rig) examine(
 	return v, settled
 }
 
-// goesOn posts events, and returns the problem that the node then has. If damage prevents the count, goesOn reports no
-// problem, because judge has already judged the damage.
+// goesOn posts events. If the node does not store them, it returns a description of the problem. If the damage makes
+// counting impossible, goesOn returns "", because judge has already judged the damage.
 func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 	for _, site := range r.sites {
 		before, err := r.count(ctx, c, site)

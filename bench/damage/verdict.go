@@ -24,7 +24,7 @@ const (
 	// refused: the node does not start. Its message names the file or folder, and the ways to start anyway. After the
 	// file is put back, every answer is right.
 	refused outcome = "refused"
-	// silent: everything else.
+	// silent: the outcome is not right, said or refused.
 	silent outcome = "silent"
 )
 
@@ -34,15 +34,15 @@ type verdict struct {
 	text string
 }
 
-// seen has the node's behaviour after damage.
+// seen records the node's behaviour after damage.
 type seen struct {
 	answers []answer
 	later   []answer // the answers after the node has repaired the reported damage
 	ready   readiness
 	log     string // the node's log
 	lost    int    // messages that the node counts as lost from the log
-	taken   int64  // damaged bytes
-	message int64  // bytes of a message of the log
+	taken   int64  // number of bytes that the damage changed or removed
+	message int64  // size of a message of the log, in bytes
 }
 
 // wayOut matches the text that says how to repair the damage.
@@ -89,7 +89,7 @@ func judge(want []answer, s seen) verdict {
 	return best
 }
 
-// again reports whether the node has reported damage and is ready again. Such a node has repaired itself.
+// again reports whether the node has reported damage and is ready again, because it has repaired the damage.
 func (s seen) again() bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.events == "ok" })
 }
@@ -119,7 +119,7 @@ func (s seen) says(a answer, mended bool) string {
 	return ""
 }
 
-// errorLine returns the last message at ERROR with some words.
+// errorLine returns the last log message of level ERROR that contains words.
 func (s seen) errorLine(words string) (found string) {
 	for line := range strings.Lines(s.log) {
 		var entry struct{ Level, Msg, Error string }
@@ -161,7 +161,7 @@ func sum(columns string) (n int) {
 	}
 	values, _, _ := strings.Cut(columns[at+len(`"values":[`):], "]")
 	for value := range strings.SplitSeq(values, ",") {
-		v, _ := strconv.Atoi(value) // an empty list has no number
+		v, _ := strconv.Atoi(value) // an empty list gives "", which counts as 0
 		n += v
 	}
 	return n

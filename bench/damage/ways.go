@@ -13,18 +13,18 @@ import (
 	"strings"
 )
 
-// target is the file that a case damages, with related files. Paths are absolute.
+// target has the absolute paths of the file that a case damages and of related files.
 type target struct {
 	path  string
-	other string // the next file of the kind, for a swap; "" for none
-	older string // an earlier version of the file; "" for none
+	other string // the file that swapped exchanges with path; "" if there is no such file
+	older string // an earlier version of the file; "" if there is no such version
 	at    int64  // the offset at which the damage begins
 }
 
 // block is the number of zeros that a disk returns for a lost sector or page.
 const block = 8 << 10
 
-// ways has the ways of damaging a file. Each returns the number of bytes that it removed.
+// ways has the ways of damaging a file, by name. Each function returns the number of bytes that it changed or removed.
 var ways = map[string]func(t target) (int64, error){
 	"flip":    flip,
 	"zeros":   zeros,
@@ -74,7 +74,8 @@ func gone(t target) (int64, error) {
 
 var partName = regexp.MustCompile(`^[0-9]+_[0-9]+_[0-9]+_[0-9]+$`)
 
-// copyOf returns the path of a folder's copy. The copy of a part has the name of a part.
+// copyOf returns the path at which twice copies a folder. The copy of a ClickHouse part has a valid name of a part, so
+// that the engine loads it.
 func copyOf(path string) string {
 	name := filepath.Base(path)
 	if partName.MatchString(name) {
@@ -149,7 +150,7 @@ func undo(t target, dir, from string) error {
 	return nil
 }
 
-// copyTree copies a file or a folder, with modes and holes.
+// copyTree copies a file or a folder, with file modes and holes of sparse files.
 func copyTree(from, to string) error {
 	cmd := exec.CommandContext(context.Background(), "cp", "-a", "--reflink=auto", from, to) // a short command
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -158,7 +159,7 @@ func copyTree(from, to string) error {
 	return nil
 }
 
-// find returns the files in a data directory that match a kind's pattern, the largest first.
+// find returns the files in a data directory that match a kind's pattern. The largest file is first.
 func (w *world) find(dir string, k kind) (list []string, err error) {
 	pattern := k.files
 	if name, ok := strings.CutPrefix(pattern, relation); ok {
@@ -207,7 +208,7 @@ func (w *world) target(dir string, c damageCase) (t target, err error) {
 		t.older = list[0]
 	}
 	size, err := sizeOf(t.path)
-	// The second half of a log has the waiting messages. The first page of a table has the oldest rows.
+	// The last part of a log has the messages that wait. The first page of a table has the oldest rows.
 	switch t.at = size / 2; {
 	case c.when == waiting:
 		t.at = size * 9 / 10

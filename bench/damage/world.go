@@ -24,11 +24,12 @@ import (
 
 const (
 	sites    = 2
-	requests = 30 // requests about a site, at each step of the preparation
-	perPost  = 10 // events of a request; a request is one message of the log
+	requests = 30 // number of requests to each site, at each step of the preparation
+	perPost  = 10 // number of events of a request; a request becomes one message of the log
 )
 
-// world is an installation with events, pages, files and a Git repository, as three stopped data directories.
+// world is an installation with events, pages, files and a Git repository. It has three data directories whose nodes
+// are stopped.
 type world struct {
 	dir     string
 	binary  string
@@ -42,10 +43,11 @@ type world struct {
 	repository           string
 	stopGit              func() error
 	events               int               // acknowledged events so far
-	relations            map[string]string // files of tables and indexes, below the data directory
+	relations            map[string]string // paths of tables' and indexes' files below the data directory, by name
 
-	// older is an earlier copy of the data directory stored, with fewer objects of each kind. waiting has more events
-	// than stored. The log has the additional events, and the table lacks them.
+	// older, stored and waiting are the paths of the data directories. older is an earlier copy of stored, with fewer
+	// objects of each kind. waiting has more events than stored: its log has the additional events, and its table lacks
+	// them.
 	older, stored, waiting string
 }
 
@@ -79,7 +81,7 @@ func newWorld(ctx context.Context, dir, binary string) (w *world, err error) {
 
 func (w *world) close() error { return w.stopGit() }
 
-// node returns a node on a data directory. Its log file has the directory's name.
+// node returns a node that uses a data directory. The node's log file has the directory's name.
 func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	log, err := os.Create(dir + ".log")
 	if err != nil {
@@ -91,7 +93,7 @@ func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	}, nil
 }
 
-// with runs a function on a started node, and then stops the node.
+// with starts a node, calls work with it, and then stops the node.
 func (w *world) with(ctx context.Context, dir string, work func(*single.Node) error, more ...string) error {
 	n, err := w.node(dir, more...)
 	if err != nil {
@@ -177,7 +179,7 @@ func (w *world) edit(ctx context.Context, n *single.Node, step int) error {
 			"operation": "insert_page", "title": title, "document": member{"markdown": text},
 		})
 	}
-	// Postgres does not compress these bytes, and keeps them outside of the table.
+	// Postgres cannot compress these bytes, so it stores them outside of the table's file.
 	noise := make([]byte, 40_000)
 	for i := range noise {
 		noise[i] = byte(i*i*7919>>7 ^ i*31)
@@ -191,7 +193,7 @@ func (w *world) edit(ctx context.Context, n *single.Node, step int) error {
 	return err
 }
 
-// readPages notes the ids of the pages.
+// readPages reads the ids of the space's pages into w.pages.
 func (w *world) readPages(ctx context.Context, n *single.Node) error {
 	var content struct{ Pages []struct{ ID string } }
 	err := n.Client.Call(ctx, http.MethodGet, spacePath(w.space)+"/content/pages", nil, http.StatusOK, &content)
@@ -201,7 +203,7 @@ func (w *world) readPages(ctx context.Context, n *single.Node) error {
 	return err
 }
 
-// load posts events of two months to all sites. With stored, it waits until they are stored.
+// load posts events of two months to all sites. If stored is true, load waits until the events are stored.
 func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	const month = 31 * 24 * time.Hour
 	for i := range requests {
@@ -226,7 +228,7 @@ func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	})
 }
 
-// post posts events of a time to a site.
+// post posts perPost events, with the timestamp at, to a site.
 func (w *world) post(ctx context.Context, c product.Client, site string, at time.Time, number int) error {
 	var events []member
 	for i := range perPost {
@@ -253,7 +255,7 @@ func (w *world) count(ctx context.Context, c product.Client, site string) (int, 
 	return result.Columns[0].Values[0], nil
 }
 
-// locate notes the files of tables and indexes.
+// locate reads the paths of tables' and indexes' files from Postgres into w.relations.
 func (w *world) locate(ctx context.Context, data string) error {
 	var engines struct {
 		Postgres string `json:"postgres"`
@@ -288,7 +290,7 @@ func (w *world) locate(ctx context.Context, data string) error {
 	return rows.Err()
 }
 
-// serveGit makes and serves a Git repository.
+// serveGit creates a Git repository and serves it to the node.
 func (w *world) serveGit(ctx context.Context) error {
 	root := filepath.Join(w.dir, "git")
 	if err := os.MkdirAll(root, 0o700); err != nil {

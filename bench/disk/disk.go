@@ -1,5 +1,5 @@
-// Package disk makes file systems for runs. A run can freeze and fill them, and can cut their power. It needs root. Of
-// this module it may import only bench/witness.
+// Package disk makes file systems for runs. A run can freeze and fill a file system, and can simulate a power cut of
+// its disk. The package needs root. Of this module it may import only bench/witness.
 package disk
 
 import (
@@ -19,13 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// Disk is an ext4 file system whose device is a file. So the content of the device can be copied at one instant. The
-// file is on another file system, called the case. While the case is frozen, no write reaches the device. A copy of the
-// file is then a consistent snapshot. Unsynced data is in the page cache of the inner file system, and not in the
-// snapshot.
+// Disk is an ext4 file system whose device is a file. The file is on another file system, called the case. While the
+// case is frozen, no write reaches the file. So a copy of the file is a snapshot of the device at one instant. Data
+// that is not yet synced is in the page cache of the inner file system, and not in the snapshot.
 type Disk struct {
 	Dir  string // the folder for the images and the mount points; New creates it
-	Size int64  // bytes, sparse
+	Size int64  // size in bytes; the image file is sparse
 	undo []func() error
 }
 
@@ -67,7 +66,7 @@ func (d *Disk) mountCase(ctx context.Context) error {
 			return fmt.Errorf("cannot create a mount point: %w", err)
 		}
 	}
-	// A file system needs some space in addition to the file that fills it.
+	// The case is larger than the device's file, because a file system also needs space for metadata.
 	if err := sparse(d.caseImage(), d.Size+d.Size/8+(64<<20)); err != nil {
 		return err
 	}
@@ -87,15 +86,15 @@ func (d *Disk) mount(ctx context.Context, image, at string) error {
 	return nil
 }
 
-// unmount retries while killed processes still have files open.
+// unmount unmounts a file system. It retries, because killed processes may still have files open.
 func unmount(ctx context.Context, at string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
 }
 
-// Freeze stops all writes to the device: the power is off. The processes may run for a while, but their later writes
-// are lost.
+// Freeze stops all writes to the device, like a power cut. Processes may run on for a while, but a snapshot lacks their
+// later writes.
 func (d *Disk) Freeze(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
 }
@@ -105,12 +104,12 @@ func (d *Disk) Keep(ctx context.Context, picture string) error {
 	return copySparse(ctx, d.image(), picture)
 }
 
-// Thaw lets writes continue. Processes that wait for a write can then exit.
+// Thaw lets writes continue, so that processes that wait for a write can exit.
 func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }
 
-// Fill uses up all free space. free returns the space.
+// Fill creates a file that uses all free space. The function free removes this file.
 func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	filler := filepath.Join(d.Root(), "filler")
 	f, err := os.Create(filler)
@@ -149,7 +148,7 @@ func (d *Disk) Unmount() error {
 // Close unmounts the disk and removes its images.
 func (d *Disk) Close() error {
 	if err := d.Unmount(); err != nil {
-		return err // the images are in use
+		return err // the images are still in use, so they must not be removed
 	}
 	if err := os.Remove(d.caseImage()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -172,8 +171,8 @@ func copySparse(ctx context.Context, from, to string) error {
 	return run(ctx, "cp", "--sparse=always", from, to)
 }
 
-// run runs a system command. Its error includes the command's output. The command has its own process group. So Ctrl-C
-// does not end the command, which could leave a file system frozen.
+// run runs a system command. Its error includes the command's output. The command has its own process group, so that
+// Ctrl-C does not end it. An ended command could leave a file system frozen.
 func run(ctx context.Context, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Handler serves the repositories below root, by git http-backend, at paths that begin with prefix. A repository
-// accepts pushes if its own configuration allows them.
+// Handler returns a handler that serves the repositories below root at paths that begin with prefix. It runs git
+// http-backend. A repository accepts pushes if its own configuration allows them.
 func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
 	if err != nil {
@@ -28,7 +28,7 @@ func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	}, nil
 }
 
-// Make makes a bare repository with the branch main from a stream for git fast-import.
+// Make creates a bare repository with the branch main. stream has the commits in the format of git fast-import.
 func Make(ctx context.Context, path string, stream io.Reader) error {
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", path}, {"-C", path, "fast-import", "--quiet"},

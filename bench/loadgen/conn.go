@@ -10,16 +10,16 @@ import (
 )
 
 // Conn is a keep-alive connection for use by one goroutine. Requests are prepared bytes, so that the client uses little
-// CPU time. The server gets the rest of the CPU time, and the measured time is close to the server's time.
+// CPU time. So the server gets most of the CPU time, and the measured time is close to the server's own time.
 type Conn struct {
 	address  string
 	timeout  time.Duration
-	conn     net.Conn // nil: dial before the next request
+	conn     net.Conn // nil means that Exchange dials before the next request
 	reader   *bufio.Reader
 	response fasthttp.Response
 }
 
-// Dial opens a connection. The timeout bounds each exchange.
+// Dial opens a connection. The timeout limits the duration of each exchange.
 func Dial(address string, timeout time.Duration) (*Conn, error) {
 	c := &Conn{address: address, timeout: timeout}
 	return c, c.dial()
@@ -44,7 +44,7 @@ func (c *Conn) dial() error {
 func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {
 		if err := c.dial(); err != nil {
-			// Do not spin while the server refuses connections.
+			// The pause prevents a busy loop while the server refuses connections.
 			time.Sleep(10 * time.Millisecond)
 			return 0, nil, err
 		}
@@ -68,7 +68,7 @@ func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 // Close ends the connection.
 func (c *Conn) Close() {
 	if c.conn != nil {
-		_ = c.conn.Close() // no data is buffered
+		_ = c.conn.Close() // no data is buffered, so an error loses nothing
 		c.conn = nil
 	}
 }

@@ -1,5 +1,5 @@
 // Package loadgen sends load to an HTTP server over separate connections and measures it. An open loop sends at a fixed
 // rate, even if the server is slow. A closed loop sends as fast as responses arrive.
 //
-// It handles bytes and times, and has no code for events. It must not import another package of this module.
+// The package knows only bytes and times, and nothing of events. It must not import another package of this module.
 package loadgen

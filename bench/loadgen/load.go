@@ -9,28 +9,29 @@ import (
 	"time"
 )
 
-// Load defines the requests and the way of sending them.
+// Load describes which requests Run sends, and how fast.
 type Load struct {
 	Address string // host:port
-	// Requests are complete HTTP/1.1 requests, as made by Request. They are sent in rotation.
+	// Requests are complete HTTP/1.1 requests, as the function Request returns them. Run sends them in rotation.
 	Requests [][]byte
 	// Numbered is a text of digits that each request contains. When a request is sent, a number with as many digits
-	// replaces the text. So requests can have different ids. If Numbered is "", requests have no such text.
+	// replaces the text. So every request can have a different id. If Numbered is "", Run sends the requests unchanged.
 	Numbered    string
 	Connections int
-	// Rate is requests per second; 0 means a closed loop.
+	// Rate is the number of requests per second. 0 means a closed loop.
 	Rate     float64
-	Warmup   time.Duration // the load before Duration, which is not counted
+	Warmup   time.Duration // how long Run sends load before the measurement begins
 	Duration time.Duration
-	// Timeout bounds each request. It also bounds the time for which a lagging open loop continues after its end.
+	// Timeout is the longest time that a request may take. It is also the longest time for which an open loop that lags
+	// continues after its end.
 	Timeout time.Duration
 }
 
-// maxWaiting bounds the requests that are due but have no free connection.
+// maxWaiting is the largest number of requests that are due but have no free connection.
 const maxWaiting = 1 << 20
 
-// Run sends the load. It returns an error only if no load could be sent. The result has the server's responses and the
-// broken connections.
+// Run sends the load. It returns an error only if it could not send any load. Refused requests and broken connections
+// are counted in the result.
 func Run(ctx context.Context, l Load) (Result, error) {
 	if len(l.Requests) == 0 || l.Connections < 1 || l.Duration <= 0 {
 		return Result{}, errors.New("cannot send a load without requests, connections or duration")
@@ -61,8 +62,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Rate > 0 {
 		due = make(chan time.Time, maxWaiting)
 		go pace(ctx, due, began, span.end, l.Rate)
-		// Late requests of an open loop count too: their wait is part of the
-		// latency.
+		// Requests that an open loop sends late count too, because their wait is part of the latency.
 		span.end = span.deadline
 	}
 	var wait sync.WaitGroup
@@ -109,7 +109,7 @@ func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate 
 		select {
 		case due <- at:
 		default:
-			return // a million requests are waiting; Result.Unsent counts the others
+			return // maxWaiting requests are waiting; Run adds them to Result.Unsent
 		}
 	}
 }

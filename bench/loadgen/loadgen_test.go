@@ -42,7 +42,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	if bad.Load() != 0 {
 		t.Errorf("%d of %d requests arrived changed", bad.Load(), answered.Load())
 	}
-	// Up to one request per connection ends after the measured time.
+	// At most one request of each connection ends after the measured time.
 	if sent := uint64(answered.Load()); result.All[204] != sent || result.Requests > sent || result.Requests+3 < sent {
 		t.Errorf("%d requests counted and %d in total, but the server answered %d", result.Requests, result.All[204], sent)
 	}
@@ -52,7 +52,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	}
 }
 
-// TestNumberedRequests: each sending of a request has a different number. All numbers have the same length.
+// TestNumberedRequests checks that each sent request has a different number, and that all numbers have the same length.
 func TestNumberedRequests(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
@@ -97,11 +97,11 @@ func TestNumberedRequests(t *testing.T) {
 	}
 }
 
-// TestOpenLoopCountsTheWaitOfRequestsNotSent: a server stalls once. All requests that were due during the stall must
-// have its latency, although only one was in flight on the only connection.
+// TestOpenLoopCountsTheWaitOfRequestsNotSent uses a server that stalls once. The stall must be in the latency of all
+// requests that were due during it, although the only connection had only one request in flight.
 //
 // The stall uses real time, because requests are due by the clock, and only real time makes them late. The test does
-// not depend on the exact length of the stall: a slower machine only makes it longer.
+// not depend on the exact length of the stall, because a slower machine only makes the stall longer.
 func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	const stall = 300 * time.Millisecond
 	var n atomic.Int64
@@ -139,14 +139,14 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	}
 }
 
-// TestClosedLoopOutlastsAStall: the server sends no answer within the measured time. The closed loop continues until
-// the first answer, and computes its rate over the longer time. The measured time is real time, so the stall uses real
-// time too.
+// TestClosedLoopOutlastsAStall uses a server that sends no answer within the measured time. The closed loop must
+// continue until the first answer, and compute its rate over the longer time. The measured time is real time, so the
+// stall uses real time too.
 func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			const window = 50 * time.Millisecond
-			// Count from the first request, which is later than Run's start.
+			// The stall begins with the first request, which is later than the start of Run.
 			began := sync.OnceValue(time.Now)
 			address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				select {
@@ -174,7 +174,7 @@ func TestClosedLoopOutlastsAStall(t *testing.T) {
 
 func TestOpenLoopReportsUnsentRequests(t *testing.T) {
 	ended := make(chan struct{})
-	address := serve(t, func(http.ResponseWriter, *http.Request) { <-ended }) // it never answers
+	address := serve(t, func(http.ResponseWriter, *http.Request) { <-ended }) // the server never answers
 	defer close(ended)
 	result, err := Run(t.Context(), Load{
 		Address: address, Connections: 1, Rate: 1000, Duration: 200 * time.Millisecond, Timeout: 300 * time.Millisecond,

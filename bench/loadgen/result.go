@@ -8,18 +8,18 @@ import (
 
 // Result is the outcome of a load.
 type Result struct {
-	Requests uint64         // answered
+	Requests uint64         // number of answered requests
 	Statuses map[int]uint64 // responses by status
-	Errors   uint64         // requests without an answer
+	Errors   uint64         // number of requests without an answer
 	// All counts the responses by status. It includes responses before and after the measured time. So All shows how
 	// much the server did in the whole run.
 	All    map[int]uint64
-	Unsent uint64 // requests of an open loop that were due while no connection was free
-	// LastError is one of the Errors.
+	Unsent uint64 // number of requests of an open loop that were due but never sent
+	// LastError is the error of one of the requests that Errors counts.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are sorted. Latencies count from the intended time of sending. So every request that was due during a
-	// stall of the server shows the stall.
+	// Latencies are the sorted response times, measured from the time at which each request was due. So a stall of the
+	// server lengthens the latency of every request that was due during the stall.
 	Latencies []time.Duration
 	last      time.Time // when the last counted request was answered
 }

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// worker is one connection's part of a load.
+// worker sends the requests of one connection.
 type worker struct {
 	load     *Load
 	numbered []int  // the position of the number in each request: see [Load.Numbered]
@@ -18,17 +18,17 @@ type worker struct {
 	result   *Result
 }
 
-// window is the time in which responses are counted. If no request is answered in this time, it is extended until the
-// first answer. Otherwise the result would show only a stall, and not the server's speed.
+// window is the span of time in which responses count. If no request is answered in this span, the window is extended
+// until the first answer. Otherwise a stall of the whole span would give a result without any response.
 type window struct {
 	turn          atomic.Uint64 // index of the next request
 	measured, end time.Time
-	deadline      time.Time // nothing is sent after this time
+	deadline      time.Time // no request is sent after this time
 	answered      atomic.Bool
 	extended      atomic.Bool // no request was answered before end
 }
 
-// counts reports whether a request that was due and answered at these times counts.
+// counts reports whether the result includes a request that was due at intended and answered at answered.
 func (w *window) counts(intended, answered time.Time) bool {
 	switch {
 	case intended.Before(w.measured):
@@ -42,7 +42,7 @@ func (w *window) counts(intended, answered time.Time) bool {
 	return w.extended.Load()
 }
 
-// over reports whether to stop sending.
+// over reports whether workers must stop sending.
 func (w *window) over(now time.Time) bool {
 	return !now.Before(w.end) && (w.answered.Load() || w.extended.Load() || !now.Before(w.deadline))
 }
@@ -72,7 +72,7 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	}
 }
 
-// send sends one request that was due at the given time. A response after the window is not counted. Otherwise the last
+// send sends one request that was due at intended. A response after the window does not count. Otherwise the last
 // requests of a closed loop would count as work within the measured time.
 func (w *worker) send(intended time.Time) {
 	turn := w.window.turn.Add(1) - 1

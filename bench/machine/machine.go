@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Machine is the machine that the figures depend on.
+// Machine describes the machine on which a result was measured.
 type Machine struct {
 	CPU      string `json:"cpu"`
 	Cores    int    `json:"cores"`
@@ -27,7 +27,7 @@ type Machine struct {
 	Load float64 `json:"load"`
 }
 
-// This describes the machine that runs the program.
+// This returns the description of the machine that runs the program.
 func This() (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
 	var name unix.Utsname
@@ -74,7 +74,7 @@ func Commit(ctx context.Context) string {
 	if id == "" {
 		return "unknown"
 	}
-	// Ignore results that a benchmark has written.
+	// The exclusion is for results that a benchmark has just written.
 	if git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/results") != "" {
 		id += "-dirty"
 	}

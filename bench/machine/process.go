@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Process reads the resource use of a process. The zero value is a process that
-// is not ours.
+// Process is the id of a process. Its methods read the process's use of resources. They return 0 for an id without a
+// process, such as the zero value.
 type Process int
 
-// CPU returns the CPU seconds used so far.
+// CPU returns the CPU time that the process has used so far, in seconds.
 func (p Process) CPU() float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p))
 	if err != nil {
 		return 0
 	}
-	// The name in brackets may contain spaces.
+	// Fields are counted after the last bracket, because the name in brackets may contain spaces.
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
@@ -25,8 +25,8 @@ func (p Process) CPU() float64 {
 	return (user + system) / ticks
 }
 
-// Memory returns a line of /proc/pid/status in megabytes: VmRSS is the current
-// memory, VmHWM the peak.
+// Memory returns the value of a line of /proc/pid/status, in megabytes. VmRSS is the current memory, and VmHWM is the
+// peak memory.
 func (p Process) Memory(name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p))
 	if err != nil {

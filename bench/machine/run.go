@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// Run describes a run. Every result includes it.
+// Run describes a run: date, commit, command, duration and machine. Every saved result includes it.
 type Run struct {
 	Date    string  `json:"date"`
 	Commit  string  `json:"commit"`
@@ -22,7 +22,8 @@ type Run struct {
 	began time.Time
 }
 
-// Begin returns the description of a run that begins now. command is the package, such as ./bench/chaos.
+// Begin returns the description of a run that begins now. command is the path of the program's package, such as
+// ./bench/chaos.
 func Begin(ctx context.Context, command string) (Run, error) {
 	m, err := This()
 	now := time.Now()
@@ -32,7 +33,7 @@ func Begin(ctx context.Context, command string) (Run, error) {
 	}, err
 }
 
-// Tell prints a line with the time since the beginning.
+// Tell prints a line that begins with the time since the beginning of the run.
 func (r *Run) Tell(format string, arguments ...any) {
 	fmt.Printf("%7.1fs  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, arguments...))
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// compare merges a pair with both methods.
+// compare merges three versions of a file by git and by Octavo, and counts the differences of the results.
 func (r *repository) compare(ctx context.Context, name string, v [3]string) error {
 	text, conflicts, err := mergeFile(ctx, v)
 	if err != nil {
@@ -77,7 +77,8 @@ func read(text string, before *schema.Document) (schema.Document, error) {
 
 func words(d schema.Document) []string { return slices.Collect(wordsOf(content.Plain(d))) }
 
-// wordsOf cuts a text at characters that are not letters. Letters of scripts without spaces are words.
+// wordsOf returns the words of a text: runs of letters, digits and marks. Each letter of a script without spaces is a
+// word.
 func wordsOf(text string) iter.Seq[string] {
 	spaced := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
@@ -102,7 +103,7 @@ func similar(a, b string) bool {
 	return shared(a, b) >= most
 }
 
-// shared returns how many of the words of two lines both lines have, as a fraction.
+// shared returns the fraction of two lines' words that both lines have.
 func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {

@@ -35,7 +35,8 @@ func doubled(base, ours, theirs, clean, merged schema.Document) (double []string
 	return double
 }
 
-// edits returns the edited lines of a side. The value is the line of base, if the other side did not change this line.
+// edits maps the lines that a side edited to the lines of base that they replace. It leaves out lines of base that the
+// other side changed too.
 func edits(base, side schema.Document, other map[string]int) map[string]string {
 	was, is, from := allLines(base), allLines(side), map[string]string{}
 	for i, j := range alignLines(was, is) {

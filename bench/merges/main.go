@@ -1,12 +1,11 @@
 // Command merges compares Octavo's merges of pages with git's merges. Each
 // argument is a folder with a Git repository and its history.
 //
-// Its pairs are Markdown files that both sides of a merge commit changed. If a repository has too few pairs, two
-// successive commits of one file are also a pair. This requires that the later commit applies without the earlier
-// commit. A word that a side added is lost if neither the result nor the conflicts have it. A text is double if the
-// result has a line more often than each side and git's clean result. A text is also double if the result has two
-// similar lines, one from each side. Edits of two different lines of base count as two texts, even if the edits look
-// alike.
+// It compares pairs of versions. A pair is a Markdown file that both sides of a merge commit changed. If a repository
+// has too few pairs, two successive commits of one file are also a pair, if the later commit applies without the
+// earlier commit. A word that a side added is lost if neither the result nor the conflicts have it. A line is double if
+// the result has it more often than each side and git's clean result. Two similar lines, one from each side, are also
+// double. Similar edits of two different lines of base are not double.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main
@@ -33,9 +32,9 @@ type options struct {
 	Verbose      bool     `help:"Print each pair that is not merged as git merges it."`
 }
 
-// columns are the counts of a repository. The columns same, other and worse count merges that are clean in git. For
-// them, Octavo's result has the same words, other words, or a conflict. The columns better and both count conflicts in
-// git. For them, Octavo's result is clean, or a conflict.
+// columns are the names of a repository's counts. The columns same, other and worse count merges without a conflict in
+// git: Octavo's result has the same words, other words, or a conflict. The columns better and both count merges with a
+// conflict in git: Octavo's result has no conflict, or has one too.
 var columns = []string{"merges", "commits", "same", "other", "worse", "better", "both", "lost", "double"}
 
 func main() {
@@ -69,7 +68,7 @@ func report(name string, count map[string]int) {
 	fmt.Println()
 }
 
-// repository compares the merges of a repository.
+// repository is a repository whose merges are compared, with their counts.
 type repository struct {
 	options
 	path  string
@@ -104,7 +103,7 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	bases, err := r.git(ctx, "merge-base", "--all", ids[0]+"^1", ids[0]+"^2")
 	base, _, _ := strings.Cut(bases, "\n")
 	if err != nil || base == "" {
-		return nil //nolint:nilerr // The two histories have no common commit.
+		return nil //nolint:nilerr // The merged branches have no common commit.
 	}
 	mine, theirs := r.changed(ctx, base, ids[1]), r.changed(ctx, base, ids[2])
 	for _, path := range mine {
@@ -117,7 +116,7 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// twoCommits compares a commit and the previous commit that changed the same file.
+// twoCommits compares a commit with the previous commit that changed the same file, as the two sides of a merge.
 func (r *repository) twoCommits(ctx context.Context, ids []string) error {
 	for _, path := range r.changed(ctx, ids[1], ids[0]) {
 		before, err := r.git(ctx, "log", "-1", "--no-merges", "--format=%H", ids[1], "--", path)
@@ -145,7 +144,7 @@ func (r *repository) git(ctx context.Context, arguments ...string) (string, erro
 	return string(out), nil
 }
 
-// changed lists the Markdown files that two commits have in different versions.
+// changed lists the Markdown files that differ between two commits.
 func (r *repository) changed(ctx context.Context, from, to string) []string {
 	names, err := r.git(
 		ctx, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", from, to, "--", "*.md")
@@ -155,7 +154,8 @@ func (r *repository) changed(ctx context.Context, from, to string) []string {
 	return strings.Split(strings.TrimSuffix(names, "\x00"), "\x00")
 }
 
-// texts reads the versions of a file: of base, ours and theirs.
+// texts reads three versions of a file: base, ours and theirs. ok is false if a version is missing or unusable, or if a
+// side did not change the file.
 func (r *repository) texts(ctx context.Context, path string, commits ...string) (v [3]string, ok bool) {
 	for i, commit := range commits {
 		text, err := r.git(ctx, "cat-file", "blob", commit+":"+path)
@@ -167,8 +167,7 @@ func (r *repository) texts(ctx context.Context, path string, commits ...string) 
 	return v, v[0] != v[1] && v[0] != v[2]
 }
 
-// mergeFile merges as git does. It reports whether there are conflicts in the
-// text.
+// mergeFile merges three versions of a file by git merge-file. conflicts is true if the text contains conflicts.
 func mergeFile(ctx context.Context, v [3]string) (text string, conflicts bool, err error) {
 	dir, err := os.MkdirTemp("", "octavo-merges-")
 	if err != nil {
@@ -183,7 +182,7 @@ func mergeFile(ctx context.Context, v [3]string) (text string, conflicts bool, e
 	cmd := exec.CommandContext(ctx, "git", "merge-file", "-p", "-q", "ours", "base", "theirs")
 	cmd.Dir = dir
 	out, err := cmd.Output()
-	const most = 127 // up to this number, git's exit code is the number of conflicts
+	const most = 127 // a positive exit code up to this number is the number of conflicts
 	if failed, ok := errors.AsType[*exec.ExitError](err); ok && failed.ExitCode() > 0 && failed.ExitCode() <= most {
 		return string(out), true, nil
 	}

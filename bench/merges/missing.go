@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// missing lists the words that occur less often in the result and the conflicts than the two sides want. A word is only
-// missing if both alignments of the sides with base miss it: the alignment by word, and the alignment by line. The
-// alignment by word may match a word of a deleted line with the same word in an added line.
+// missing lists the words that the result must keep but lacks, and that no conflict contains. A word is missing only if
+// wanted counts it as missing with both alignments: by word and by line. The alignment by word alone is not enough,
+// because it may match a word of a deleted line with the same word in an added line.
 func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
 	byWord, byLine := wanted(diff.Match, base, ours, theirs), wanted(matchLines, base, ours, theirs)
 	for _, word := range words(merged) {
@@ -29,7 +29,8 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said returns the words that conflicts contain. A word may have parts with different marks.
+// said returns the text of conflicts, both as JSON and as plain text. The plain text is necessary for words whose parts
+// have different marks.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {
@@ -45,8 +46,8 @@ func said(found []merge.Conflict) string {
 	return text
 }
 
-// wanted counts the words that a merge must keep: words of base that no side deleted, and words that a side added. Both
-// sides may have added a word.
+// wanted counts the words that a merge must keep: words of base that no side deleted, and words that a side added. If
+// both sides added a word, the merge may keep it once.
 func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document) map[string]int {
 	was := linedWords(base)
 	least, most := map[string]int{}, map[string]int{}
@@ -86,7 +87,7 @@ func linedWords(d schema.Document) (list []string) {
 	return list
 }
 
-// matchLines pairs words like diff.Match. It pairs only words of equal or similar lines.
+// matchLines pairs words like diff.Match, but only words of equal or similar lines.
 func matchLines(a, b []string) []int {
 	pairs := make([]int, len(a))
 	for i := range pairs {
@@ -108,7 +109,7 @@ func matchLines(a, b []string) []int {
 	return pairs
 }
 
-// alignLines pairs equal lines, and between them lines that are alike.
+// alignLines pairs equal lines. Between two pairs of equal lines, it pairs similar lines.
 func alignLines(x, y []string) []int {
 	pairs := diff.Match(x, y)
 	gap := func(i0, i1, j0, j1 int) {

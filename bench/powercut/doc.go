@@ -2,6 +2,6 @@
 // own ext4 file system. At a random time it takes a snapshot of the disk, and kills every process. Then it starts the
 // node again on the snapshot, and compares the acknowledged events with the stored events.
 //
-// It needs root, for loop devices and mounts. It must not import the code that it judges, except the names of the
+// The command needs root, for loop devices and mounts. Of the code that it judges, it may import only the name of the
 // events table.
 package main

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// life is one installation, from its first start through several cuts. It is judged after each cut.
+// life is one installation, from its first start through several power cuts. judge checks it after each cut.
 type life struct {
 	dir     string
 	picture string // the snapshot of the disk at the last power cut
@@ -30,14 +30,14 @@ type life struct {
 	catchup time.Duration
 
 	spaces  []string // acknowledged spaces
-	refused int      // acknowledged events that the table refuses
+	refused int      // number of acknowledged events that the table refuses
 }
 
-// cut is the result of one cut.
+// cut is the result of one power cut.
 type cut struct {
 	Moment       string
-	Acknowledged int // events acknowledged in this life so far
-	Kept         int // rows present right after the cut
+	Acknowledged int // number of events acknowledged in this life so far
+	Kept         int // number of rows that the table has right after the cut
 	Stored       int // number of stored events after the sink has caught up
 	Spaces       int
 	DeadLetters  int
@@ -102,16 +102,16 @@ func (l *life) startLoad(ctx context.Context) {
 	}
 }
 
-// others posts one refusable event and creates spaces until ctx is done. Errors are ignored, because the cut may cause
-// them.
+// others posts one event that the table refuses, and creates spaces until ctx is done. It ignores errors, because the
+// power cut may cause them.
 func (l *life) others(ctx context.Context) {
 	for number := 0; ; number++ {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// A single refusable event per load is enough. For each such event, the sink bisects a batch, with an insert
-		// for every half.
+		// others posts only one event that the table refuses, because such an event is expensive. To find it, the sink
+		// bisects a batch, with an insert for every half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++
@@ -151,8 +151,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load, and cuts the power at a moment. When everything is running again, the load continues for a
-// second. Then through judges the result.
+// through sends a load, and cuts the power at a moment. After the node is ready again, the load continues for a second.
+// Then through judges the result.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)
@@ -236,7 +236,7 @@ func (l *life) judge(ctx context.Context) (c cut, err error) {
 	return c, nil
 }
 
-// end stops everything.
+// end stops the load and the node, and removes the disk.
 func (l *life) end() error {
 	l.endLoad()
 	var err error

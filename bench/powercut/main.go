@@ -41,13 +41,13 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errBroken is the error of a run in which a promise was broken.
+// errBroken is the error of a run in which the node broke a promise, for example lost an acknowledged event.
 var errBroken = errors.New("a promise was broken")
 
-// Run cuts, compares, and reports.
+// Run cuts the power, compares the acknowledged events with the stored events, and prints a report.
 func (c *command) Run() (err error) {
 	if os.Geteuid() != 0 {
-		// Do not fail, so that an ordinary user's `make test-all` continues.
+		// Without root, the run succeeds, so that an ordinary user's `make test-all` continues.
 		fmt.Println("powercut: NOT RUN: only root can mount the disk whose power is cut")
 		return nil
 	}
@@ -88,7 +88,7 @@ func (c *command) Run() (err error) {
 	return os.RemoveAll(dir)
 }
 
-// live runs installations one after the other through their cuts.
+// live runs one installation after the other, each through its power cuts.
 func (c *command) live(ctx context.Context, dir string, r *result, tell func(string, ...any)) (err error) {
 	binary := c.Binary
 	if binary == "" {

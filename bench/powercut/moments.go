@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is an event at which the power is cut. wait returns when this event happens. Work that wait has started
-// continues.
+// moment is a point in time at which the power is cut. wait returns at this point. Work that wait has started may still
+// be running.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error
@@ -22,7 +22,7 @@ type moment struct {
 // starting is the first moment of every life, when tables and topics are new.
 const starting = "just after the first start"
 
-// moments are the moments of a life, in order.
+// moments lists the moments of a life, in order.
 var moments []moment // init sets it, because recovering refers to it through cut
 
 func init() {
@@ -73,7 +73,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 	merge := make(chan error, 1)
 	go func() {
-		defer func() { _ = t.Close() }() // the cut closes the connection
+		defer func() { _ = t.Close() }() // the power cut closes the connection, so Close may fail
 		merge <- t.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE "+insights.Table+" FINAL")
 	}()
 	other, err := l.table()
@@ -88,7 +88,7 @@ func merging(ctx context.Context, l *life) error {
 		}
 		select {
 		case err := <-merge:
-			return err // the merge ended before its source parts were seen: cut the power now
+			return err // the merge ended before the loop saw its source parts, so the power is cut now
 		default:
 		}
 		if running["merges"] > 0 {
@@ -97,7 +97,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 }
 
-// merged makes a merge, and returns when its source parts are removed. From then on, only the merged part has the rows.
+// merged runs a merge, and returns when the source parts are removed. From then on, only the merged part has the rows.
 func merged(ctx context.Context, l *life) error {
 	t, err := l.table()
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 // node is the node whose disk loses power.
 type node struct{ single.Node }
 
-// engines are the addresses of the running engines.
+// engines has the addresses of the running engines.
 type engines struct {
 	Postgres   string `json:"postgres"`
 	ClickHouse string `json:"clickhouse"`
@@ -40,7 +40,7 @@ func (n *node) engines() (e engines, err error) {
 	return e, nil
 }
 
-// child returns the process of one of the node's engines, identified by the command line.
+// child returns the process id of one of the node's engines. argument is the engine's name in the command line.
 func (n *node) child(argument string) (pid int, err error) {
 	pids, err := descendants()
 	if err != nil {
@@ -55,7 +55,7 @@ func (n *node) child(argument string) (pid int, err error) {
 	return 0, fmt.Errorf("no engine %q is running", argument)
 }
 
-// site is the site that gets the events of a life.
+// site is the site that receives the events of a life.
 type site struct{ org, id string }
 
 func (s site) events() string { return product.Insights(s.org, s.id) + "/events" }
@@ -69,15 +69,15 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 	return s, err
 }
 
-// refusable is part of some events' URLs. The table refuses these events, so that they become dead letters.
+// refusable is part of some events' URLs. The table refuses these events, so the sink writes them as dead letters.
 const refusable = "/refused-by-the-table/"
 
-// refuse makes the table refuse the events that refusable makes.
+// refuse adds a constraint to the events table, which then refuses rows whose URL contains refusable.
 func refuse(ctx context.Context, t *witness.Table) error {
 	return t.Exec(ctx, "ALTER TABLE "+insights.Table+" ADD CONSTRAINT IF NOT EXISTS octavo_powercut CHECK position(url, '"+refusable+"') = 0")
 }
 
-// postRefusable posts one such event.
+// postRefusable posts one event that the table refuses.
 func (n *node) postRefusable(ctx context.Context, s site, id int) error {
 	body := fmt.Sprintf(`{"events":[{"type":"page_view","session":{"visitorId":"v","sessionId":"s"},"location":{"url":"https://docs.example.com%s%d"}}]}`, refusable, id)
 	return n.Client.Call(ctx, http.MethodPost, s.events(), []byte(body), http.StatusNoContent, nil)
@@ -97,5 +97,5 @@ func (n *node) deadLetters(ctx context.Context) (int, error) {
 	return len(list), nil
 }
 
-// stop stops the node like an operator, and then kills the remaining processes.
+// stop stops the node with SIGTERM, as an operator does, and then kills the remaining processes.
 func (n *node) stop() error { return errors.Join(n.Stop(), killAll(time.Minute)) }

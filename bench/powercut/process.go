@@ -22,7 +22,7 @@ func adoptOrphans() error {
 	return nil
 }
 
-// descendants returns the running processes below this one.
+// descendants returns the ids of the running processes that descend from this process.
 func descendants() ([]int, error) {
 	children := map[int][]int{}
 	stats, err := filepath.Glob("/proc/[0-9]*/stat")
@@ -32,7 +32,7 @@ func descendants() ([]int, error) {
 	for _, path := range stats {
 		text, err := os.ReadFile(path)
 		if err != nil {
-			continue // it has exited
+			continue // the process has exited
 		}
 		// The format is: pid (name) state parent. The name may contain blanks
 		// and brackets.
@@ -54,7 +54,7 @@ func descendants() ([]int, error) {
 	return list, nil
 }
 
-// killAll kills all descendants and waits until none is left.
+// killAll kills all descendants of this process and waits until they have exited.
 func killAll(within time.Duration) error {
 	for end := time.Now().Add(within); ; {
 		pids, err := descendants()
@@ -72,8 +72,7 @@ func killAll(within time.Duration) error {
 				return fmt.Errorf("cannot kill process %d: %w", pid, err)
 			}
 		}
-		// Zombies do not count as running, and exec.Cmd reaps the children of
-		// this process.
+		// descendants leaves out zombies. exec.Cmd reaps the children of this process.
 		time.Sleep(20 * time.Millisecond)
 	}
 }

@@ -14,19 +14,19 @@ type result struct {
 	Rate         float64
 	Wanted       int
 	Lives        int
-	Acknowledged int // events of all installations
+	Acknowledged int // number of acknowledged events of all installations
 	Odd          []string
 	Cuts         []cut
 }
 
-// last adds the totals of an installation that has ended.
+// last adds the counts of an installation that has ended to the result.
 func (r *result) last(l *life) {
 	sent := l.load.Count()
 	r.Acknowledged += sent.Acknowledged
 	r.Odd = append(r.Odd, sent.Odd...)
 }
 
-// problems returns the reasons why the run failed or proves nothing.
+// problems returns the reasons why the run failed, or why its result proves nothing.
 func (r *result) problems() (list []string) {
 	for i, c := range r.Cuts {
 		for _, p := range c.Problems {
@@ -45,7 +45,7 @@ func (r *result) problems() (list []string) {
 	return list
 }
 
-// text is the result as Markdown.
+// text returns the result as Markdown.
 func (r *result) text() string {
 	var b strings.Builder
 	b.WriteString(r.Head("Power cuts under load"))

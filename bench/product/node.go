@@ -12,11 +12,11 @@ import (
 // Node has the settings of an `octavo serve`.
 type Node struct {
 	Address, Roles, Dir  string
-	Admin                string // the operators' listener; "" for none
+	Admin                string // address of the operators' listener; "" means that the node has no such listener
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
-	// These are the login of an embedded broker. They are empty for a broker without a login.
+	// KafkaUser and KafkaPassword are the login of an embedded broker. They are empty for a broker without a login.
 	KafkaUser, KafkaPassword string
 	Topic                    string
 }
@@ -34,13 +34,13 @@ func (n Node) Environment(more ...string) []string {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(n.Brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL=" + n.ClickHouse,
 		"OCTAVO_KAFKA_TOPIC=" + n.Topic,
-		// A load comes from one address and with one token, so the node has no limits for them.
+		// A load comes from one address with one token. So the node must not limit requests by address or token.
 		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 	}, more...)...)
 }
 
-// KafkaLogin returns the settings for a broker with a login like the login of the embedded broker. If there is no user,
-// it returns no settings.
+// KafkaLogin returns the settings for a broker that requires SCRAM-SHA-256, like the embedded broker. If user is "", it
+// returns no settings.
 func KafkaLogin(user, password string) []string {
 	if user == "" {
 		return nil
@@ -48,8 +48,7 @@ func KafkaLogin(user, password string) []string {
 	return []string{"OCTAVO_KAFKA_SASL=scram-sha-256", "OCTAVO_KAFKA_USERNAME=" + user, "OCTAVO_KAFKA_PASSWORD=" + password}
 }
 
-// KafkaMechanism returns the same login for a client in this process, or nil
-// without a user.
+// KafkaMechanism returns the SCRAM-SHA-256 login for a Kafka client in this process, or nil if user is "".
 func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	if user == "" {
 		return nil, nil
@@ -57,7 +56,8 @@ func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	return scram.Mechanism(scram.SHA256, user, password)
 }
 
-// Environment returns this process's environment with the given settings. All other OCTAVO_ variables are removed.
+// Environment returns this process's environment variables and the given settings. It leaves out this process's own
+// OCTAVO_ variables.
 func Environment(settings ...string) []string {
 	var list []string
 	for _, entry := range os.Environ() {

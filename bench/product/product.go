@@ -42,7 +42,7 @@ func build(ctx context.Context, root, path string, flags ...string) error {
 	return nil
 }
 
-// Shallow reports whether this is a shallow clone, in which BuildCommit may not find a commit.
+// Shallow reports whether the repository is a shallow clone. In a shallow clone, BuildCommit may not find a commit.
 func Shallow(ctx context.Context) bool {
 	said, err := exec.CommandContext(ctx, "git", "rev-parse", "--is-shallow-repository").Output()
 	return err == nil && bytes.HasPrefix(said, []byte("true"))
@@ -73,14 +73,14 @@ func BuildCommit(ctx context.Context, commit, path string) (err error) {
 	return build(ctx, tree, path)
 }
 
-// Client makes single requests. Loads are sent with loadgen.
+// Client sends single requests to a node. The package loadgen sends loads.
 type Client struct{ Address, Token string }
 
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
 // Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
-// sent as JSON. If into is not nil, the response is decoded into it. Names match regardless of case, so callers need no
-// tags.
+// sent as JSON. If into is not nil, the response is decoded into it. Names of fields match regardless of case, so the
+// fields of into need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -103,7 +103,7 @@ func (c Client) Call(ctx context.Context, method, path string, body any, want in
 	return nil
 }
 
-// Read gets a text page, such as /metrics.
+// Read returns the body of a page, such as /metrics. It fails if the status is not 200.
 func (c Client) Read(ctx context.Context, path string) ([]byte, error) {
 	return c.exchange(ctx, http.MethodGet, path, nil, http.StatusOK)
 }
@@ -126,7 +126,7 @@ type Answer struct {
 	Body   []byte
 }
 
-// Ask makes a request and returns the answer, whatever its status is. No cache answers.
+// Ask sends a request and returns the answer, whatever its status is. The request forbids cached answers.
 func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a Answer, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(body))
 	if err != nil {
@@ -149,11 +149,12 @@ func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a An
 	return a, nil
 }
 
-// DoorSettings are the settings without limits for a load through the door for browsers. The load comes from one
-// address and with one key.
+// DoorSettings are settings of a node that turn off the limits of the door, the operation for browsers. A load comes
+// from one address with one key, and would exceed the limits.
 var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
 
-// Door makes a publishable key of a site for the pages of a host. It returns the path of the door for browsers.
+// Door creates a publishable key of a site for the pages of a host. It returns the path at which browsers post events
+// with this key.
 func (c Client) Door(ctx context.Context, org, site, host string) (string, error) {
 	var made struct{ Key string }
 	key := map[string]any{"name": "Load", "hosts": []string{host}, "dailyCap": 1_000_000_000}

@@ -24,8 +24,8 @@ func git(ctx context.Context, repository string, input io.Reader, arguments ...s
 	return string(out), nil
 }
 
-// copied makes a bare repository with the last commit of another repository. Files that a snapshot does not have become
-// placeholders.
+// copied creates a bare repository with the last commit of another repository. If the other repository lacks a file's
+// content, the file becomes a placeholder.
 func copied(ctx context.Context, source, bare string) error {
 	if out, err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main",
 		bare).CombinedOutput(); err != nil {
@@ -60,7 +60,8 @@ func copied(ctx context.Context, source, bare string) error {
 	return err
 }
 
-// change is a path that differs between two commits. removed and added are its lines, and hunks their positions.
+// change is a file that differs between two commits. removed and added are the lines that differ, and hunks is the
+// number of places where they are.
 type change struct {
 	path           string
 	status         byte
@@ -98,7 +99,7 @@ func changes(ctx context.Context, repository, from, to string) ([]change, error)
 	return all, nil
 }
 
-// commit is the commit of a branch.
+// commit returns the id of a branch's commit.
 func commit(ctx context.Context, repository, branch string) (string, error) {
 	id, err := git(ctx, repository, nil, "rev-parse", "refs/heads/"+branch)
 	return strings.TrimSpace(id), err

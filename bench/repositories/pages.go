@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// page is a page of the space that has a text.
+// page is a page of the space, in the form of the API.
 type page struct {
 	ID, Type, Title, Description, Path string
 	Pages                              []page
@@ -16,20 +16,21 @@ type page struct {
 	Markdown                           string
 }
 
-// edit is an edit of a page: a mark is added after one of the page's words.
+// edit is an edit of a page: it adds a mark after one of the page's words. document is true if the edit sends a
+// document, and false if it sends Markdown.
 type edit struct {
 	page, mark string
 	document   bool
 }
 
 var (
-	// plain matches a word in a line that has only words.
+	// plain matches a line that begins with at least five words. Its group is a word of at least five letters.
 	plain = regexp.MustCompile(`(?m)^\pL+(?: \pL+){2,} (\pL{5,}) \pL+[^\n]*$`)
 	// dense matches the first words of a line without spaces between them.
 	dense = regexp.MustCompile(`(?m)^([\p{Han}\p{Hiragana}\p{Katakana}]{5,})[^\n]*$`)
-	// word is a word of a text.
+	// word matches a word of at least five letters.
 	word = regexp.MustCompile(`\pL{5,}`)
-	// marks has texts that are not words of any language.
+	// marks matches a mark. A mark is no word of any language, so no page contains it before the edit.
 	marks = regexp.MustCompile(`zqzq\d+zq`)
 )
 
@@ -78,8 +79,7 @@ func (r *round) documents(ctx context.Context) ([]page, error) {
 	return all, nil
 }
 
-// visible calls look with the texts that a reader sees outside of code and
-// formulas, until look returns false.
+// visible calls look with each text that a reader sees outside of code and formulas. It stops if look returns false.
 func visible(node any, look func(text string) bool) bool {
 	switch n := node.(type) {
 	case []any:
@@ -106,7 +106,7 @@ func visible(node any, look func(text string) bool) bool {
 
 var code = map[any]bool{"code": true, "code-line": true, "math": true, "inline-math": true}
 
-// marked reports whether a text is code.
+// marked reports whether a text's marks say that it is code.
 func marked(marks any) bool {
 	list, _ := marks.([]any)
 	for _, m := range list {
@@ -117,10 +117,11 @@ func marked(marks any) bool {
 	return false
 }
 
-// uneditable is in the refusal of an edit of a page whose file stays as it is.
+// uneditable is part of the error message for an edit of a page whose file Octavo does not change.
 const uneditable = "cannot change: "
 
-// edit changes a word of some pages, spread over the space, by both methods.
+// edit changes a word in some pages, spread over the space. It sends half of the edits as Markdown and half as
+// documents.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
 	if err != nil {
@@ -194,10 +195,10 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 	return map[string]any{"markdown": read.Markdown[:at[3]] + e.mark + read.Markdown[at[3]:]}, nil
 }
 
-// fences are blocks of code.
+// fences matches fenced code blocks.
 var fences = regexp.MustCompile("(?ms)^(```|~~~).*?^(```|~~~)")
 
-// marksWord adds the mark after a word of the first paragraph that has words.
+// marksWord adds the mark after a word of the first paragraph with such a word, and reports whether it found one.
 func marksWord(node any, mark string) bool {
 	switch n := node.(type) {
 	case []any:

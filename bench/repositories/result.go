@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// edits counts the edits of a kind. An edit is exact if its only difference is its line. An edit is lost if it is
-// missing in the export.
+// edits counts the edits of one kind. An edit is exact if the export changed only the edited line. An edit is lost if
+// the export does not have it.
 type edits struct{ made, exact, lost int }
 
 func (e *edits) add(o edits) { e.made, e.exact, e.lost = e.made+o.made, e.exact+o.exact, e.lost+o.lost }
@@ -23,15 +23,16 @@ func (e edits) String() string {
 // result is the outcome for a repository.
 type result struct {
 	pages, notes int
-	// untouched counts the paths that an export without an edit changed.
+	// untouched is the number of files that an export without an edit changed.
 	untouched int
-	// markdown and document are the edits. others are the paths that changed with the edits, although their pages were
-	// not edited.
+	// markdown and document count the edits of each kind. others is the number of files that the export of the edits
+	// changed although their pages were not edited.
 	markdown, document edits
 	others             int
-	// equal, different and added count the paths of a new branch, without the edited paths.
+	// equal, different and added count the files of a new branch, compared with the imported branch. Edited files are
+	// left out.
 	equal, different, added int
-	// tagged counts the pages with a tag that a reader sees, including excepted tags.
+	// tagged is the number of pages with a tag that a reader sees, including tags in exceptions.txt.
 	tagged int
 }
 

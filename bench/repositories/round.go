@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// round has the steps that measure one repository.
+// round is the measurement of one repository.
 type round struct {
 	options
 	result
@@ -21,8 +21,8 @@ type round struct {
 	space, imported, head string
 	edited                []edit
 	excepted              []exception
-	unexpected            []exception     // the tags that no exception allows
-	met                   map[string]bool // the exceptions that a page has used
+	unexpected            []exception     // the found tags that no exception allows
+	met                   map[string]bool // keys of the exceptions whose tag was found
 }
 
 func (r *round) run(ctx context.Context) error {
@@ -47,7 +47,7 @@ func (r *round) run(ctx context.Context) error {
 	return nil
 }
 
-// operation imports or exports a branch, and waits until that is done.
+// operation imports or exports a branch, and waits until the operation is done.
 func (r *round) operation(ctx context.Context, kind, branch string) error {
 	ctx, cancel := context.WithTimeout(ctx, r.Wait)
 	defer cancel()
@@ -98,7 +98,7 @@ func (r *round) say(format string, values ...any) {
 	}
 }
 
-// exportUntouched exports the imported pages.
+// exportUntouched exports the unedited pages, and counts the files that the export changes.
 func (r *round) exportUntouched(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (r *round) exportUntouched(ctx context.Context) error {
 	return err
 }
 
-// exportEdits exports the edits, and finds the changes of each.
+// exportEdits exports the edits, and counts which edits are exact and which are lost.
 func (r *round) exportEdits(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "main"); err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// tags matches syntax that no reader should see outside of code: tags of HTML, of components and of GitBook, comments,
+// tags matches syntax that no reader should see outside of code: tags of HTML, components and GitBook, comments,
 // attributes and directives.
 var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#[^}\n]*\}\}|` +
 	`\{:[^{}\n]*\}|\{ ?#[\w-]+[^{}\n]*\}`)
@@ -21,8 +21,8 @@ type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
 
-// exceptionsOf reads a list of exceptions. Each line has a repository, the path of a page in its space, a tag and a
-// reason, with bars between them. A tag may contain bars. Lines that begin with a number sign are comments.
+// exceptionsOf reads a list of exceptions. Each line has a repository, the path of a page in the space, a tag and a
+// reason, separated by bars. A tag may contain bars. Lines that begin with a number sign are comments.
 func exceptionsOf(list string) ([]exception, error) {
 	var all []exception
 	for line := range strings.Lines(list) {
@@ -55,7 +55,7 @@ func (r *round) lookAt(p page, document map[string]any) (found bool) {
 	return found
 }
 
-// see records a tag as a listed exception, or as unexpected.
+// see marks the exception of a tag as used. If the tag has no exception, see records it as unexpected.
 func (r *round) see(seen exception) {
 	for _, e := range r.excepted {
 		if e.key() == seen.key() {

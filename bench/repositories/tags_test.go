@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestTags: a tag outside the list fails the run, and so does an exception that no page needs.
+// TestTags checks that the run fails for a tag without an exception, and for an exception that no page needs.
 func TestTags(t *testing.T) {
 	t.Parallel()
 	leaf := func(text string, marks ...any) map[string]any {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// questions are the first queries that a dashboard typically sends.
+// questions are the queries that a dashboard typically sends first.
 var questions = []struct{ name, body string }{
 	{"visits by day", `{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
 	{"top pages", `{"range":"last30Days","select":[{"column":"page"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
@@ -26,7 +26,7 @@ var questions = []struct{ name, body string }{
 	{"feedback", `{"range":"last30Days","select":[{"column":"page"},{"column":"pageFeedbackRating"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_post_feedback"],"operator":"in"}],"limit":50}`},
 }
 
-// aggregateRow compares the endpoint with the same SQL statements, run directly on the engine.
+// aggregateRow compares requests to the aggregate endpoint with their SQL statements, run directly on the engine.
 func (b *bench) aggregateRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate calls the two functions alternately, and compares their medians of each round in milliseconds.
+// alternate calls ours and ceiling alternately, and compares their median durations of each round, in milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *bench) alternate(times int, ours, ceiling func() error) (compared, erro
 	return c[0], nil
 }
 
-// alternateAt does the same as alternate, for several quantiles of the same calls.
+// alternateAt calls ours and ceiling alternately, and compares several quantiles of their durations.
 func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func() error) ([]compared, error) {
 	a, c := make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
 	for round := range b.rounds + 1 {
@@ -102,15 +102,14 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 	return all, nil
 }
 
-// statement is an SQL statement of the query service.
+// statement is an SQL statement that the query service sent.
 type statement struct {
-	ctx  context.Context // has its settings
+	ctx  context.Context // has the statement's ClickHouse settings
 	sql  string
 	args []any
 }
 
-// statementOf runs a request on the query service and records its SQL
-// statement.
+// statementOf sends a request to the query service and returns the last SQL statement that the service sends.
 func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte) (*statement, error) {
 	heard, _, err := statementsOf(&listening{Conn: conn}, query.DefaultConfig(), func(s *query.Service) (map[string]string, error) {
 		_, headers, err := s.Answer(ctx, query.Caller{}, query.Aggregate, site, body, time.Now())
@@ -122,7 +121,8 @@ func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte
 	return &heard[len(heard)-1], nil
 }
 
-// statementsOf are all statements that a question sends, and its answer's headers.
+// statementsOf calls ask with a query service. It returns all statements that the service sends, and the answer's
+// headers.
 func statementsOf(listener *listening, c query.Config, ask func(*query.Service) (map[string]string, error)) ([]statement, map[string]string, error) {
 	headers, err := ask(query.New(c, listener, query.NewMetrics(prometheus.NewRegistry())))
 	if err == nil && len(listener.heard) == 0 {
@@ -134,7 +134,7 @@ func statementsOf(listener *listening, c query.Config, ask func(*query.Service) 
 type listening struct {
 	driver.Conn
 	heard []statement
-	// a text: statements that contain it fail; "" lets no statement fail
+	// statements that contain this text fail; "" lets no statement fail
 	refused string
 }
 
@@ -156,8 +156,7 @@ func (s *statement) run(conn driver.Conn) error {
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// runAll runs statements one after the other and returns how long that took, in
-// milliseconds.
+// runAll runs statements one after the other and returns the total time in milliseconds.
 func runAll(list []statement, conn driver.Conn) (float64, error) {
 	began := time.Now()
 	for _, s := range list {

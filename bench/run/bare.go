@@ -9,14 +9,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// bareCmd is the ceiling of the intake: a fasthttp handler that decodes the same body into a plain struct, stores
-// nothing and answers 204.
+// bareCmd runs the bare server, the ceiling of the intake. Its fasthttp handler decodes the same body into a plain
+// struct, stores nothing and answers 204.
 type bareCmd struct {
 	Listen string `default:"127.0.0.1:0"`
 }
 
-// plainBatch is a request as a struct that is fast to decode. Values are not validated, null reads as "", and free-form
-// objects stay raw. Rare members cost nothing for events without them.
+// plainBatch is a request as a struct that is fast to decode. Decoding validates no values, decodes null as "", and
+// leaves free-form objects raw. Events without the rare members have no cost for these members.
 type plainBatch struct {
 	Events []plainEvent `json:"events"`
 }
@@ -70,7 +70,8 @@ type plainEvent struct {
 	LLMSVariant    string `json:"llmsVariant"`
 }
 
-// decodePlain is the work of the ceiling. The bare server calls it, and rows that measure decoding do too.
+// decodePlain decodes a body into a plainBatch. It is the only work of the bare server. Rows that measure decoding call
+// it too.
 func decodePlain(body []byte) (int, error) {
 	var batch plainBatch
 	err := sonic.Unmarshal(body, &batch)
@@ -85,7 +86,7 @@ func bareHandler(ctx *fasthttp.RequestCtx) {
 	ctx.SetStatusCode(fasthttp.StatusNoContent)
 }
 
-// Run serves until SIGTERM or SIGINT.
+// Run serves requests until SIGTERM or SIGINT.
 func (c *bareCmd) Run() error {
 	listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp4", c.Listen)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// bench is one run: what to measure, on which servers, and the report.
+// bench is the state of one run: its size, its servers and its report.
 type bench struct {
 	scale
 	report *report
@@ -29,7 +29,7 @@ type bench struct {
 type part struct {
 	name    string
 	roles   string // roles that the server needs
-	engines bool   // whether the part reads the engines, and so needs a server that this run starts
+	engines bool   // whether the part reads the engines; it then needs a server that this run starts
 	asked   bool   // whether the part is measured only on request
 	measure func(*bench, context.Context) error
 }
@@ -70,7 +70,7 @@ func (b *bench) run(ctx context.Context, only []string) error {
 			return ctx.Err()
 		}
 		if err != nil {
-			// Keep measuring the other rows; the run still fails.
+			// The run continues with the other parts, and fails at the end.
 			failed = errors.Join(failed, fmt.Errorf("cannot measure %s: %w", p.name, err))
 			b.report.skip(p.name, err.Error())
 		}
@@ -78,7 +78,7 @@ func (b *bench) run(ctx context.Context, only []string) error {
 	return failed
 }
 
-// progress prints a line for a person who waits.
+// progress prints a line to stderr, for a person who waits for the result.
 func progress(format string, values ...any) {
 	fmt.Fprintf(os.Stderr, "  "+format+"\n", values...)
 }

@@ -22,15 +22,15 @@ const (
 
 // catchupRow measures how much a sink that catches up and queries slow each other down. Each round has three steps: it
 // drains a backlog alone, runs the dashboard's queries alone, and runs the queries while it drains another backlog. The
-// same node drains and answers the queries. Both share a process, an engine and a machine, so one could starve the
-// other.
+// same node drains the backlog and answers the queries. The sink and the queries share a process, an engine and a
+// machine, so each could starve the other.
 func (b *bench) catchupRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise it would count in the first round.
+	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
 	err = b.drain(ctx, func(ctx context.Context, _ client) error {
 		return errors.Join(b.drained(ctx, true), b.fill(ctx))
 	})
@@ -74,10 +74,10 @@ func (b *bench) catchupRow(ctx context.Context) error {
 	return nil
 }
 
-// catchup has the figures of one round.
+// catchup has the measurements of one round.
 type catchup struct {
-	alone, asked span      // drains
-	idle, beside []float64 // milliseconds of answers
+	alone, asked span      // times of the drain without queries, and of the drain with queries
+	idle, beside []float64 // response times without a drain, and during a drain, in milliseconds
 	parts        int       // the largest number of parts after a drain
 }
 
@@ -116,7 +116,7 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		// Before the first batch, the sink is joining its group and does not
+		// Requests count only from the first batch on. Before it, the sink is joining its consumer group and does not
 		// drain.
 		r.beside = took(list, r.asked.first, r.asked.last)
 		return nil
@@ -132,8 +132,8 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 	return r, err
 }
 
-// withBacklog runs f while a node drains a backlog and answers queries. It
-// starts when the engine has no merges.
+// withBacklog runs f while a node drains a backlog and answers queries. It starts the node when the engine has no
+// merges.
 func (b *bench) withBacklog(ctx context.Context, conn driver.Conn, f func(ctx context.Context, at client, posted int) error) error {
 	posted, err := b.postBacklog(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func took(list []exchange, from, to time.Time) (millis []float64) {
 	return millis
 }
 
-// ask runs the queries until ctx ends and waits for the last responses.
+// ask sends the queries until ctx is done, and waits for the last responses.
 func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	var sends [askers][]func() error
 	for asker := range sends {
@@ -198,7 +198,7 @@ func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	return slices.Concat(answers[:]...), err
 }
 
-// countParts returns the number of parts of the events table.
+// countParts returns the number of active parts of the events table.
 func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 	var n uint64
 	err := conn.QueryRow(ctx, "SELECT count() FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&n)
@@ -211,7 +211,7 @@ func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 // merged waits until the engine has had no merges of the events table for a
 // while.
 func merged(ctx context.Context, conn driver.Conn) error {
-	// A query for the number of merges costs the engine time too. So merged sends no more queries than needed.
+	// A query for the number of merges also costs the engine time. So merged waits between its queries.
 	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 3; {
 		var n uint64
 		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)

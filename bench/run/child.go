@@ -16,30 +16,31 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// child is a measured process. It ends with this process.
+// child is a measured process. The kernel ends it when this process ends.
 type child struct {
 	cmd    *exec.Cmd
 	name   string
 	log    string
-	exited chan struct{} // closed after its exit
-	failed error         // its exit error; read it after exited is closed
+	exited chan struct{} // closed when the child has exited
+	failed error         // the child's exit error; read it only after exited is closed
 }
 
-// startChild starts a program and writes its output to a log file. If first is set, the first line of its output is
-// sent there. If the environment is nil, the child gets this process's environment.
+// startChild starts a program and writes its output to a log file. If first is not nil, startChild sends the first line
+// of the output to it. If environment is nil, the child gets this process's environment.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
-	defer func() { _ = file.Close() }() // the child has its own descriptor
+	defer func() { _ = file.Close() }() // the child has its own descriptor of the file
 	// The method stop ends the child, so the command needs no context.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
 	c.cmd.Env = environment
 	c.cmd.Stderr = file
 	c.cmd.Stdout = file
-	// Ctrl-C must reach only this process, which stops its children in order.
+	// The child is in its own process group, so that Ctrl-C reaches only this process. This process then stops its
+	// children in order.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	var output io.Reader
 	if first != nil {
@@ -64,8 +65,8 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 
 func (c *child) process() machine.Process { return machine.Process(c.cmd.Process.Pid) }
 
-// stop stops the child. It returns an error if the child does not exit cleanly, because such a server's figures cannot
-// be trusted.
+// stop stops the child. It returns an error if the child does not exit cleanly, because the figures of a failed server
+// cannot be trusted.
 func (c *child) stop() error {
 	select {
 	case <-c.exited:
@@ -86,7 +87,7 @@ func (c *child) stop() error {
 	return fmt.Errorf("cannot stop %s: it was killed after a minute\n%s", c.name, c.tail())
 }
 
-// await calls ready until it returns nil, and gives up when the child exits.
+// await calls ready until ready returns nil. It fails if the child exits or the time atMost is over.
 func (c *child) await(ctx context.Context, atMost time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()

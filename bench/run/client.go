@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// client makes single requests. Loads are sent with loadgen.
+// client sends single requests to a node. The package loadgen sends loads.
 type client struct{ product.Client }
 
 // answer is the answer to an aggregate request.
@@ -31,7 +31,7 @@ func (c client) aggregate(ctx context.Context, t target, body []byte) (answer, e
 	return a, err
 }
 
-// events returns the number of the site's events that a query sees.
+// events returns the number of the site's events that a query finds.
 func (c client) events(ctx context.Context, t target) (int, error) {
 	a, err := c.aggregate(ctx, t, []byte(`{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},"select":[{"column":"eventsCount"}]}`))
 	if err != nil {
@@ -45,8 +45,8 @@ func (c client) events(ctx context.Context, t target) (int, error) {
 	return n, err
 }
 
-// awaitEvents waits until a query sees want events of the site. It gives up if
-// the number does not grow for patience.
+// awaitEvents waits until a query finds want events of the site. It fails if the number does not grow for the time
+// patience.
 func (c client) awaitEvents(ctx context.Context, t target, want int, patience time.Duration) error {
 	seen, since := -1, time.Now()
 	for {
@@ -71,7 +71,7 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 	}
 }
 
-// uncached has every question answered from the rows.
+// uncached is a request header. With it, the node answers each query from the stored rows, and not from a cache.
 const uncached = "Cache-Control: no-cache"
 
 // again returns a function that sends the same request repeatedly on one

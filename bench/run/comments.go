@@ -11,8 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// commentRows compares listing, reading and posting comments of a long
-// discussion with the same calls of the store.
+// commentRows compares requests that list, read and post comments of a long discussion with direct calls of the store.
 func (b *bench) commentRows(ctx context.Context) error {
 	return b.beside(ctx, []float64{0.5, 0.99}, func(st *store.Store, user string) ([]operation, error) {
 		space, err := b.rig.newSpace(ctx)
@@ -48,7 +47,7 @@ func (b *bench) commentRows(ctx context.Context) error {
 		}
 		for i, op := range operations {
 			operations[i].bare = func() error {
-				// The endpoint begins with the access check, so begin with it too.
+				// The endpoint first checks access, so the direct call does too.
 				if _, err := st.Space(ctx, user, space); err != nil {
 					return err
 				}

@@ -19,23 +19,23 @@ import (
 
 const contentPart = "content"
 
-// importer fills an empty space with a number of pages of generatedPage. It is done when the pages are the main
+// importer fills an empty space with a number of generated pages. run returns when the pages are in the space's main
 // content.
 type importer struct {
 	name string
 	run  func(b *bench, ctx context.Context, space string, pages int) error
 }
 
-// The importers are measured one after the other. The first importer also makes the spaces of the other rows.
+// importers lists the importers that are measured. The first importer also fills the spaces of the other rows.
 var importers = []importer{
 	{"Git", (*bench).importByGit},
 	{"changes of a request, merged", (*bench).importByChanges},
 }
 
-// maxChanges is the greatest number of changes in one request.
+// maxChanges is the largest number of changes that one request may have.
 const maxChanges = 50
 
-// contentRows measures content in spaces of many pages, through a node's API.
+// contentRows measures requests about spaces with many pages, through a node's API.
 func (b *bench) contentRows(ctx context.Context) error {
 	for _, way := range importers {
 		for _, pages := range b.imports {
@@ -64,7 +64,8 @@ func (b *bench) contentRows(ctx context.Context) error {
 	return b.searchRows(ctx, large)
 }
 
-// importRow imports once, because a second import would start with more memory in use.
+// importRow measures one import after a restart. It does not repeat the import, because a second import would start
+// with more memory in use.
 func (b *bench) importRow(ctx context.Context, way importer, pages int) error {
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
@@ -126,7 +127,7 @@ func searchPath(space, query string) string {
 	return spacePath(space) + "/search?limit=20&query=" + url.QueryEscape(query)
 }
 
-// change is a member of a request's changes.
+// change is one change of a change request, as JSON.
 type change map[string]any
 
 func (b *bench) importByChanges(ctx context.Context, space string, pages int) error {
@@ -156,7 +157,7 @@ func (b *bench) importByChanges(ctx context.Context, space string, pages int) er
 	return b.merge(ctx, request)
 }
 
-// siblings is the number of pages below each page.
+// siblings is the number of child pages of each page.
 const siblings = 50
 
 func parentOf(i int) int { return i/siblings - 1 }
@@ -171,7 +172,7 @@ func pagePath(i int) string {
 	return pagePath(parentOf(i)) + "/" + pageSlug(i)
 }
 
-// readParents reads the ids of the parent pages.
+// readParents reads the ids of a change request's pages into parents, by page number.
 func (b *bench) readParents(ctx context.Context, request string, parents map[int]string) error {
 	var content struct{ Pages []contentPage }
 	if err := b.rig.Call(ctx, http.MethodGet, request+"/content/pages", nil, http.StatusOK, &content); err != nil {
@@ -224,7 +225,7 @@ func (b *bench) merge(ctx context.Context, request string) error {
 	return nil
 }
 
-// mergeRows merges edits into a large space, and compares the revisions before and after.
+// mergeRows measures two operations in a large space: merging an edit, and comparing the revisions before and after it.
 func (b *bench) mergeRows(ctx context.Context) error {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {
@@ -242,7 +243,7 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	if err := b.readParents(ctx, spacePath(space), ids); err != nil {
 		return err
 	}
-	// Reading the list of pages takes memory. A merge does not need this memory.
+	// The restart frees the memory that listing the pages took. So the measured memory is the memory of merges.
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
 	}
@@ -302,7 +303,8 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 			return b.rig.Call(ctx, http.MethodGet, spacePath(space)+"/content/path/"+url.PathEscape(pagePath(i)), nil, http.StatusOK, nil)
 		}
 	}
-	// In both spaces the pages have one ancestor and no children, because an answer lists the children.
+	// In both spaces, the pages have one ancestor and no children. An answer lists the children, so pages with children
+	// would be slower.
 	c, err := b.alternateAt([]float64{0.5}, b.calls,
 		read(large, max(2*siblings, b.largeSpace/siblings), min(siblings*(siblings+1), b.largeSpace)), read(small, siblings, 2*siblings))
 	if err != nil {
@@ -312,7 +314,8 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 	return nil
 }
 
-// searchRows searches for typical queries: words as common as in texts, pairs, beginnings, mistakes, titles.
+// searchRows measures searches for single words, pairs of words, beginnings of words, misspelled words and titles.
+// Words are drawn as often as they occur in the texts.
 func (b *bench) searchRows(ctx context.Context, space string) error {
 	random := rand.New(rand.NewPCG(7, 7))
 	kinds := []struct {
@@ -336,7 +339,7 @@ func (b *bench) searchRows(ctx context.Context, space string) error {
 			if err := b.rig.Call(ctx, http.MethodGet, searchPath(space, query), nil, http.StatusOK, nil); err != nil {
 				return fmt.Errorf("%q: %w", query, err)
 			}
-			// The first calls only fill caches.
+			// The first calls only fill caches, so they are not counted.
 			if i >= b.calls/4 {
 				times = append(times, millis(time.Since(began)))
 			}

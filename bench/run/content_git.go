@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/gitserver"
 )
 
-// importByGit imports a repository with a file for each page, from a server beside the node.
+// importByGit imports a repository with a file for each page. This process serves the repository to the node.
 func (b *bench) importByGit(ctx context.Context, space string, pages int) (err error) {
 	root, err := os.MkdirTemp(b.rig.dir, "git-")
 	if err != nil {
@@ -60,13 +60,14 @@ func (b *bench) importByGit(ctx context.Context, space string, pages int) (err e
 	}
 }
 
-// makeRepository writes a bare repository whose folders are the pages.
+// makeRepository creates a bare repository in which each page is a file. A page with child pages is the README.md of a
+// folder.
 func makeRepository(ctx context.Context, root string, pages int) error {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter b <b@example> 1700000000 +0000\ndata 1\nm\n")
 	for i := range pages {
 		path := pagePath(i) + ".md"
-		if (i+1)*siblings < pages { // The page has pages below it.
+		if (i+1)*siblings < pages { // the page has child pages
 			path = pagePath(i) + "/README.md"
 		}
 		text := fmt.Sprintf("# %s\n\n%s", pageTitle(i), pageText(i))
@@ -75,7 +76,7 @@ func makeRepository(ctx context.Context, root string, pages int) error {
 	return gitserver.Make(ctx, filepath.Join(root, "docs"), &stream)
 }
 
-// pdfRow renders spaces as PDFs.
+// pdfRow measures how long the node takes to render a space as a PDF.
 func (b *bench) pdfRow(ctx context.Context) error {
 	space, err := b.filledSpace(ctx, b.pdfPages)
 	if err != nil {
@@ -102,7 +103,7 @@ func (b *bench) pdfRow(ctx context.Context) error {
 	return nil
 }
 
-// download reads the file at a signed address, and waits until the file exists.
+// download waits until the file at a signed address exists, and reads it.
 func (b *bench) download(ctx context.Context, address string) (size int64, err error) {
 	signed, err := url.Parse(address)
 	if err != nil {
@@ -125,7 +126,7 @@ func (b *bench) download(ctx context.Context, address string) (size int64, err e
 		switch res.StatusCode {
 		case http.StatusOK:
 			return size, nil
-		case http.StatusServiceUnavailable: // not yet
+		case http.StatusServiceUnavailable: // the PDF is not rendered yet
 		default:
 			return 0, fmt.Errorf("the PDF's address answers %s", res.Status)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// everywhere is a word that every page has.
+// everywhere is a word that occurs in every page.
 const everywhere = "documentation"
 
 // vocabulary is the number of different words in generated pages.
@@ -14,7 +14,7 @@ const vocabulary = 20_000
 
 var syllables = []string{"ba", "con", "de", "fi", "gra", "ho", "in", "ka", "lo", "mer", "na", "or", "per", "qui", "ra", "sta", "ter", "un", "ver", "zo"}
 
-// vocabularyWord is the n-th most common word.
+// vocabularyWord returns the n-th most common word of the vocabulary.
 func vocabularyWord(n int) string {
 	var b strings.Builder
 	for n += len(syllables); n > 0; n /= len(syllables) {
@@ -23,7 +23,8 @@ func vocabularyWord(n int) string {
 	return b.String()
 }
 
-// wordOf draws a word by Zipf's law, as in texts: earlier words of the vocabulary are drawn more often.
+// wordOf draws a word. As in real texts, the frequency of words follows Zipf's law: words with a small index are drawn
+// more often.
 func wordOf(random *rand.Rand) string {
 	return vocabularyWord(int(rand.NewZipf(random, 1.1, 4, vocabulary-1).Uint64()))
 }
@@ -40,7 +41,7 @@ func pageTitle(i int) string {
 	return fmt.Sprintf("%s %d", words(rand.New(rand.NewPCG(1, uint64(i))), 3), i)
 }
 
-// pageText is the Markdown of the i-th page: about 200 words under three headings.
+// pageText returns the Markdown of the i-th page. It has about 200 words under three headings.
 func pageText(i int) string {
 	random := rand.New(rand.NewPCG(2, uint64(i)))
 	var b strings.Builder

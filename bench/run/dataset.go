@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// fill posts the data set to a separate site, once, and waits until queries see it. The data set has 30 days of one
-// busy site. All its events are different.
+// fill posts the data set to a separate site and waits until queries find all its events. Later calls do nothing. The
+// data set has 30 days of one busy site, and each event is different.
 func (b *bench) fill(ctx context.Context) error {
 	if b.data.site != "" {
 		return nil
@@ -69,14 +69,13 @@ func (b *bench) fill(ctx context.Context) error {
 // store opens a connection to the insights engine.
 func (b *bench) store() (driver.Conn, error) { return b.storeIn("") }
 
-// storeIn does the same for another database than the node's database.
+// storeIn opens a connection to a database of the insights engine. If database is "", it is the node's database.
 func (b *bench) storeIn(database string) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's address: %w", err)
 	}
-	// Connect as the node does on loopback, so that neither side has an
-	// advantage.
+	// The settings are the node's settings for a loopback address, so that neither side has an advantage.
 	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionNone}
 	options.Auth.Database = cmp.Or(database, options.Auth.Database)
 	return clickhouse.Open(options)
@@ -138,7 +137,7 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 	if err != nil {
 		return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 	}
-	defer func() { _ = list.Close() }() // list.Err returns this error
+	defer func() { _ = list.Close() }() // list.Err returns the same error
 	text := ""
 	for list.Next() {
 		var name string
@@ -147,7 +146,7 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 			return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 		}
 		if bytes == 0 {
-			// Small parts keep all columns in one file, without their sizes.
+			// Small parts store all columns in one file, so the sizes of columns are unknown.
 			return "unknown for parts this small", nil
 		}
 		if text != "" {

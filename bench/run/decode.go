@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 )
 
-// nowhere is a log that discards messages, so that only the work before the log is measured.
+// nowhere is a log that discards messages. With it, decodeRow measures only the work before the append to the log.
 type nowhere struct{}
 
 func (nowhere) Append(context.Context, string, int, []byte) error { return nil }
 
 // decodeRow compares two functions on one core. The first decodes, validates, enriches and encodes a body. The second
-// decodes the same body into a struct.
+// is the ceiling: it decodes the same body into a plain struct.
 func (b *bench) decodeRow(ctx context.Context) error {
 	const events = 100
 	registry := prometheus.NewRegistry()
@@ -27,8 +27,8 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Like real clients, these bodies repeat a few user agents. More bodies
-	// than fit in the CPU caches would measure memory.
+	// These bodies repeat a few user agents, like real clients. There are only as many bodies as fit in the CPU caches.
+	// With more, the row would measure the memory's speed.
 	bodies := b.loadBodies(events)[:min(64, b.bodies*8)]
 	client := intake.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
 	accept := func(body []byte) error {
@@ -56,7 +56,7 @@ func (b *bench) decodeRow(ctx context.Context) error {
 
 // oneCore calls f for each body in turn and returns the events per second.
 func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64, f func([]byte) error) (float64, error) {
-	// Warm up caches, pools and sonic's compiler.
+	// The first calls warm up caches, pools and sonic's compiler.
 	for _, body := range bodies {
 		if err := f(body); err != nil {
 			return 0, err
@@ -73,8 +73,8 @@ func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64,
 		}
 		calls++
 	}
-	// Use CPU time, including the garbage collector's, so that other programs
-	// on the machine do not count.
+	// The time is CPU time, so that other programs on the machine do not change it. It includes the CPU time of the
+	// garbage collector.
 	took := ownCPU() - cpu
 	runtime.ReadMemStats(&after)
 	*allocations = float64(after.Mallocs-before.Mallocs) / float64(calls*events)

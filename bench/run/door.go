@@ -11,23 +11,23 @@ import (
 
 const (
 	doorHost = "docs.example.com"
-	// doorNumber is the text that a number replaces when a request is sent. The number of the round precedes it. Both
-	// together are an id.
+	// doorNumber is a placeholder in each request. When a request is sent, a number replaces the placeholder. The
+	// number of the round and this number together are the request's id.
 	doorNumber = "000000000000"
 	doorAgent  = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 		"Chrome/126.0.0.0 Safari/537.36"
 )
 
-// doorSide is a way to send requests of one event each.
+// doorSide is one of the compared kinds of requests. Each request has one event.
 type doorSide struct {
 	name     string
 	numbered bool
 	request  func(round int) []byte
 }
 
-// doorRows compares the door for browsers with the door for front ends and servers. The second door is measured with
-// and without an id in each request. Each request has one event: a view of a page, without the members that only one
-// door accepts.
+// doorRows compares the operation for browsers with the operation for front ends and servers. It measures the second
+// operation with and without an id in each request. Each request has one page view, without members that only one
+// operation accepts.
 func (b *bench) doorRows(ctx context.Context) error {
 	path, err := b.rig.Door(ctx, b.rig.org, b.rig.site, doorHost)
 	if err != nil {

@@ -16,17 +16,16 @@ import (
 )
 
 const (
-	freshEvents = 100 // events of each request of the load
+	freshEvents = 100 // number of events of each request of the load
 	probeGap    = 100 * time.Millisecond
 	pollGap     = 20 * time.Millisecond
 	probeLimit  = 30 * time.Second
-	freshBudget = 2000 // milliseconds
+	freshBudget = 2000 // in milliseconds
 	stallLimit  = 30 * time.Second
 )
 
-// freshRows measures how long after the 204 an event is visible to a query,
-// under load and with all roles on one node. It also measures the node's
-// memory.
+// freshRows measures the time from the response 204 until a query finds the event, under load and with all roles on one
+// node. It also measures the node's memory.
 func (b *bench) freshRows(ctx context.Context) error {
 	bodies := b.loadBodies(freshEvents)
 	path := b.rig.insights() + "/events"
@@ -43,7 +42,7 @@ func (b *bench) freshRows(ctx context.Context) error {
 		}
 		b.sent += f.sent
 		refused := f.load.Only(http.StatusNoContent) != nil || f.load.PerSecond() < 0.98*load.Rate
-		// Drain first: the next rate must not start with a backlog.
+		// Wait until the backlog is drained. Otherwise the next rate would start with a backlog.
 		if err := b.drained(ctx, !refused); err != nil {
 			return err
 		}
@@ -59,8 +58,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until queries see all events that were sent. If exact is true, no request ended in doubt. Then it is
-// also an error if queries see more events.
+// drained waits until queries find all acknowledged events. exact is true if every request was answered. If exact is
+// true, drained also fails if queries find more events.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {
@@ -85,9 +84,9 @@ func (b *bench) freshRow(rate float64, f freshness, tried []string) {
 // freshness is the result of one load.
 type freshness struct {
 	load    loadgen.Result
-	visible []float64 // milliseconds from the 204 to visibility
-	lost    int       // probes that never became visible
-	sent    int       // acknowledged events, including probes
+	visible []float64 // milliseconds from the response 204 until a query found the probe
+	lost    int       // number of probes that no query found
+	sent    int       // number of acknowledged events, including probes
 }
 
 func (f freshness) text() string {
@@ -121,10 +120,10 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 	return f, nil
 }
 
-// probes are single events. Each event is found by its search query.
+// probes are single events that are sent during the load. Each probe has a unique search query, by which poll finds it.
 type probes struct {
 	mu           sync.Mutex
-	acknowledged map[string]time.Time // not visible yet
+	acknowledged map[string]time.Time // probes that no query has found yet
 	visible      []float64
 }
 
@@ -141,7 +140,8 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		name := fmt.Sprintf("probe-%d-%d", run, n)
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
-		// Finish a probe that was started. Otherwise it might be stored without being counted.
+		// A probe that was started must finish, even if ctx is done. Otherwise the node might store it, and the probe
+		// would not be counted.
 		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)
@@ -163,7 +163,7 @@ func (p *probes) missing() []string {
 	return list
 }
 
-// poll looks for probes until the last probe has been sent and all probes are found.
+// poll queries for the sent probes until the last probe is sent and all are found.
 func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 	from := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -212,8 +212,8 @@ func (p *probes) found(names []jsontext.Value, now time.Time) {
 	}
 }
 
-// memoryRow floods the node for a while and samples its memory. The engines are
-// separate processes and do not count.
+// memoryRow sends load at full speed for a while, and samples the node's memory. The memory of the engines does not
+// count, because they are separate processes.
 func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	p := b.rig.nodeProcess()
 	if p == 0 {
@@ -248,7 +248,7 @@ func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	}
 	x := row{What: "memory of the node at full load", Unit: "MB RSS", Budget: &budget{AtMost: 256}, Notes: notes}
 	x.Ours = spreadOf(samples)
-	// The budget is for the peak, not the median.
+	// The budget limits the peak memory, so the peak replaces the median.
 	x.Ours.Median = x.Ours.Max
 	b.report.add(x)
 	return nil

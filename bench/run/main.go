@@ -46,28 +46,28 @@ func main() {
 // scale is the size of a run.
 type scale struct {
 	rounds      int
-	catchups    int           // rounds of the row catchup, which takes long
-	intake      time.Duration // one side of one round of intake
+	catchups    int           // number of rounds of the row catchup
+	intake      time.Duration // duration of one side of one round of the intake rows
 	warmup      time.Duration
-	decode      time.Duration // one side of one round of decoding
-	dataset     int           // events for the rows disk and aggregate
-	asks        int           // aggregate requests per round
-	calls       int           // calls of a resource operation per round
-	comments    int           // comments in the measured discussion
-	imports     []int         // pages of the spaces that are imported
-	pdfPages    int           // pages of the space that is rendered as a PDF
-	mergeSpace  int           // pages of the space that edits are merged into
-	largeSpace  int           // pages of the space in which pages are read and searched
-	viewedPages int           // pages of the site of which pages are viewed
-	views       time.Duration // the load of page views
-	backlog     int           // events that the sink drains per round
+	decode      time.Duration // duration of one side of one round of the decode row
+	dataset     int           // number of events for the rows disk and aggregate
+	asks        int           // number of aggregate requests per round
+	calls       int           // number of calls of a resource operation per round
+	comments    int           // number of comments in the measured discussion
+	imports     []int         // numbers of pages of the spaces that are imported
+	pdfPages    int           // number of pages of the space that is rendered as a PDF
+	mergeSpace  int           // number of pages of the space that edits are merged into
+	largeSpace  int           // number of pages of the space in which pages are read and searched
+	viewedPages int           // number of pages of the site whose pages are viewed
+	views       time.Duration // duration of the load of page views
+	backlog     int           // number of events that the sink drains per round
 	fresh       time.Duration
-	price       time.Duration // one load of the price per event
+	price       time.Duration // duration of one load of the price rows
 	priceRounds int
 	settle      time.Duration // time for the engine's own merges
-	crowd       time.Duration // one load of several dashboards
-	every       int           // the benchmark sends one of this many dashboard requests
-	colds       int           // requests sent after the machine's caches were emptied
+	crowd       time.Duration // duration of one load of several dashboards
+	every       int           // the benchmark sends every n-th dashboard request; this is n
+	colds       int           // number of requests that are sent with empty caches
 	bodies      int           // megabytes of prepared requests per size
 	connection  int
 }
@@ -89,7 +89,7 @@ var (
 	}
 )
 
-// Run measures, prints the report and saves it.
+// Run measures the rows, prints the report and saves it.
 func (c *benchCmd) Run() error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -106,7 +106,7 @@ func (c *benchCmd) Run() error {
 	if len(r.Rows) == 0 || c.Out == "" && c.Quick {
 		return err
 	}
-	// Save the other rows even if one failed; the report names the failed one.
+	// If a row failed, the other rows are saved too. The report names the failed row.
 	_, saveErr := r.save(c.Out)
 	return errors.Join(err, saveErr)
 }

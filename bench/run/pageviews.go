@@ -16,19 +16,19 @@ import (
 
 const (
 	pageViewsPart = "pageviews"
-	// viewRate is the number of page views in a second, half of them of the home page.
+	// viewRate is the number of page views in a second. Half of the views are of the home page.
 	viewRate = 50
-	// viewers is the number of visitors, each with its own token. It is large, so that the node has forgotten most
-	// tokens when they are used again.
+	// viewers is the number of visitors, each with its own token. It is so large that most tokens have left the node's
+	// cache when a visitor uses them again.
 	viewers = 1000
-	// viewBudget bounds the p95 of each call, in milliseconds.
+	// viewBudget is the budget of each call's response time at the 95th percentile, in milliseconds.
 	viewBudget = 20
 
 	viewedHost = "docs.bench.example"
 )
 
-// call is one of the calls of a page view. It has requests that are sent in turn, their number per second, and the
-// expected status.
+// call is one of the API calls for a page view. The load sends requests in turn, at rate requests per second, and
+// expects status.
 type call struct {
 	name     string
 	requests [][]byte
@@ -73,7 +73,7 @@ func (b *bench) pageViewRows(ctx context.Context) error {
 	return nil
 }
 
-// pageViewCalls makes the site and the calls.
+// pageViewCalls creates the site and returns the calls for views of its pages.
 func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	r := b.rig
 	space, err := b.filledSpace(ctx, b.viewedPages)
@@ -154,7 +154,7 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	}, nil
 }
 
-// frontEnd proves the site's hostname like an operator, and makes a token for a front end.
+// frontEnd marks the site's hostname as proved, as an operator can, and returns a token for a front end.
 func (b *bench) frontEnd(ctx context.Context, site string) (string, error) {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {

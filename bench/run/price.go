@@ -16,20 +16,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// priceEvents is the number of events per request. The smallest rate makes twenty requests a second.
+// priceEvents is the number of events per request. At the smallest rate, the load sends twenty requests a second.
 const priceEvents = 50
 
-// priceConnections is the number of connections of a load that has a rate. The node closes a connection on which no
-// request arrives for some time.
+// priceConnections is the number of connections of a load that has a rate. It is small, because the node closes a
+// connection on which no request arrives for some time.
 const priceConnections = 32
 
-// prices has rates in events per second. For each rate, it has the processor time that an event may cost the store, in
-// microseconds. The rate 0 is full speed.
+// prices has rates in events per second. For each rate, atMost is the processor time that the insights store may use
+// per event, in microseconds. The rate 0 means full speed.
 var prices = []struct{ rate, atMost float64 }{{1_000, 100}, {8_000, 30}, {25_000, 20}, {0, 12}}
 
-// priceRows measures the processor time of the insights store per event, by rate. All roles run on one node, and no
-// client sends queries. The time counts from the load's beginning until all events are stored and the engine's merges
-// have ended. So postponed merges count too.
+// priceRows measures the processor time that the insights store uses per event, for each rate. All roles run on one
+// node, and no client sends queries. The measurement begins with the load. It ends when all events are stored and the
+// engine's merges have ended, so that postponed merges count too.
 func (b *bench) priceRows(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
@@ -45,7 +45,8 @@ func (b *bench) priceRows(ctx context.Context) error {
 		}
 		name := number(p.rate) + " events/s"
 		if p.rate == 0 {
-			// The node refuses events once the log is too far ahead, so a short load is enough.
+			// At full speed, the load is short, because the node refuses events when too many events of the log are not
+			// stored.
 			name, load.Duration, load.Connections = "full speed", b.price/5, b.connection
 		}
 		x := row{What: "processor time of the store per event, at " + name, Unit: "µs"}
@@ -66,11 +67,11 @@ func (b *bench) priceRows(ctx context.Context) error {
 	return nil
 }
 
-// payment is the price of one load.
+// payment has the measured cost of one load.
 type payment struct {
-	events, cpu float64 // cpu in seconds
+	events, cpu float64 // events counts stored events; cpu is in seconds
 	load, whole time.Duration
-	did         map[string]uint64 // work of the engine, by its counters
+	did         map[string]uint64 // increase of each of the engine's counters
 	parts       int               // the number of parts after the load, before the last merges
 }
 
@@ -80,10 +81,10 @@ var priceCounters = []string{
 	"MergeTreeDataWriterProjectionsCalculationMicroseconds", "MergeProjectionStageExecuteMilliseconds",
 }
 
-// pay sends a load and waits until it is stored and merged.
+// pay sends a load, waits until its events are stored and merged, and returns the cost.
 func (b *bench) pay(ctx context.Context, conn driver.Conn, load loadgen.Load) (payment, error) {
 	engine := machine.Process(b.rig.engines.PIDs["clickhouse"])
-	// Merge the parts of earlier loads first. Then only this load's rows are merged while the time counts.
+	// Merge the parts of earlier loads first. Then the measured merges have only rows of this load.
 	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+insights.Table+" FINAL"); err != nil {
 		return payment{}, fmt.Errorf("cannot merge the events table: %w", err)
 	}
@@ -135,7 +136,7 @@ func counters(ctx context.Context, conn driver.Conn) (map[string]uint64, error) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's counters: %w", err)
 	}
-	defer func() { _ = rows.Close() }() // rows.Err returns this error
+	defer func() { _ = rows.Close() }() // rows.Err returns the same error
 	list := map[string]uint64{}
 	for rows.Next() {
 		var name string

@@ -11,12 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// queryPart is the name of the part about queries. The part runs alone, on a data folder that stays after the run.
+// queryPart is the name of the part that measures queries. The part runs alone, on a data folder that a later run can
+// use again.
 const queryPart = "query"
 
 type queryOptions struct {
 	events  []int // sizes of the tables, the smallest first
-	hot     int   // events of the hot site
+	hot     int   // number of events of the hot site
 	clients int
 	only    []string // names of parts; no names means all parts
 }
@@ -36,13 +37,14 @@ func (o queryOptions) wants(part string) bool {
 // wantsOnly reports whether only this part is measured.
 func (o queryOptions) wantsOnly(part string) bool { return len(o.only) == 1 && o.wants(part) }
 
-// These are the goals of the 95th percentile in milliseconds, with one client.
+// goalAll and goalLong are goals for the response time of one client at the 95th percentile, in milliseconds. goalLong
+// is the goal for 12 months of the largest site.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
-// judged reports whether goals are set for the size.
+// judged reports whether the table is so large that goals are set for it.
 func (s *querySize) judged() bool { return s.events >= 100_000_000 }
 
-// goal returns the goal of a row, if the table has the size for which goals are set.
+// goal returns the goal g for a row, or nil if no goals are set for the table's size.
 func (s *querySize) goal(g budget) *budget {
 	if !s.judged() {
 		return nil
@@ -50,8 +52,9 @@ func (s *querySize) goal(g budget) *budget {
 	return &g
 }
 
-// queryRows runs a dashboard's queries on tables of several sizes. Each size is measured warm and against the same
-// statements on events only. The largest size has further rows. The hot site comes first, and has a separate table.
+// queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares queries with warm caches
+// with the same statements on events only. The largest size has further rows. The hot site comes first, and has a
+// separate table.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {
@@ -106,7 +109,7 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 		{"overhead", largest, b.overhead},
 		{"clients", largest, b.crowded},
 		{"intake", largest, b.besideIntake},
-		{"cold", largest, b.cold}, // this row comes last, because it restarts the engines
+		{"cold", largest, b.cold}, // this part is last, because it restarts the engines
 	} {
 		if !part.of || !b.query.wants(part.name) {
 			continue
@@ -127,13 +130,13 @@ var (
 	askedDays  = []int{1, 30, 365}
 )
 
-// asked has the times of panels in milliseconds, by round.
+// asked has the response times of panels in milliseconds, by round.
 type asked struct {
 	panels []panel
 	rounds [][]float64
 }
 
-// of returns quantiles of the times of some panels, by round.
+// of returns a quantile of the times of the panels that which selects, for each round.
 func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	for _, round := range a.rounds {
 		var some []float64
@@ -147,20 +150,20 @@ func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	return list
 }
 
-// Selectors of a row's panels.
+// inGoals and longOfLargest select the panels of a row.
 func inGoals(p panel) bool { return !p.apart() }
 
 func longOfLargest(p panel) bool {
 	return inGoals(p) && p.site == askedSites[0] && p.days == askedDays[len(askedDays)-1]
 }
 
-// group has the panels of one site and one range.
+// group selects the panels of one site and one range.
 type group struct {
 	what  string
 	panel func(panel) bool
 }
 
-// groups returns the groups that were queried.
+// groups returns the groups that have at least one queried panel.
 func (a asked) groups() (list []group) {
 	sites := map[int]string{askedSites[0]: "largest site", askedSites[1]: "middle site", askedSites[2]: "small site"}
 	ranges := map[int]string{1: "24 hours", 30: "30 days", 365: "12 months"}
@@ -174,10 +177,11 @@ func (a asked) groups() (list []group) {
 	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
 }
 
-// unmeasured is the number of rounds that only fill caches. The node caches aggregate states at the second query.
+// unmeasured is the number of rounds that only fill caches. It is 2, because the node caches aggregate states at the
+// second query.
 const unmeasured = 2
 
-// fillCaches runs these rounds, without the comparison with raw SQL.
+// fillCaches sends the queries of all panels in unmeasured rounds, without the comparison with raw SQL.
 func (b *bench) fillCaches(panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -194,7 +198,7 @@ func (b *bench) fillCaches(panels []panel) error {
 	return nil
 }
 
-// warm alternates between each question and its statements on events only, with one client.
+// warm sends each panel's query and then runs its statement on events only, with one client, and compares the times.
 func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -241,7 +245,7 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	return nil
 }
 
-// goals adds the rows that goals are set for.
+// goals adds to the report the rows that have goals.
 func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
 	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})
@@ -275,7 +279,7 @@ func column(rounds [][]float64, i int) []float64 {
 	return list
 }
 
-// overhead compares small answers with the statements that the node sends for them.
+// overhead compares the response times of small answers with the times of the statements that the node runs for them.
 func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {

@@ -18,17 +18,18 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// queryData is a file that this program keeps in a data folder, next to the engines' data. It is written once the
-// original events are stored. The tables show which days of the copies are complete.
+// queryData is the content of the file data.json in a data folder, next to the engines' data. The program writes the
+// file when the original events are stored. The file does not say which days of the copies are complete: the tables do.
 type queryData struct {
 	Token, Org string
-	Sites      []string // sites by size, the largest first
-	Base       string   // the site of the events that are copied
-	Unique     int      // the number of these events
+	Sites      []string // ids of the sites, sorted by size, the largest first
+	Base       string   // the site of the original events, which are copied
+	Unique     int      // the number of original events
 	End        time.Time
 }
 
-// dataFolder is the folder whose data an interrupted run continues.
+// dataFolder returns the path of the data folder and creates the folder. A run continues with the data of an
+// interrupted run.
 func (c *benchCmd) dataFolder() (string, error) {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -41,7 +42,7 @@ func (c *benchCmd) dataFolder() (string, error) {
 	return dir, nil
 }
 
-// openData starts the engines on the data folder. If the folder lacks the original events, openData makes them.
+// openData starts the engines on the data folder. If the folder lacks the original events, openData posts them.
 func (b *bench) openData(ctx context.Context) (*queryData, error) {
 	var d queryData
 	path := filepath.Join(b.rig.dir, "data.json")
@@ -88,7 +89,7 @@ const (
 	day          = 24 * time.Hour
 	dataSites    = 20
 	dataSpan     = 396 * day // 13 months
-	uniqueEvents = 1_000_000 // generated events; all others are copies by other visitors
+	uniqueEvents = 1_000_000 // number of generated events; all other events are copies with other visitors
 )
 
 // querySize is a table of one size, in a separate database.
@@ -99,7 +100,7 @@ type querySize struct {
 	conn     driver.Conn
 }
 
-// openSize completes the table of a size, and starts the node on it.
+// openSize adds the missing events to the table of a size, and starts the node with this table.
 func (b *bench) openSize(ctx context.Context, d *queryData, events int) (*querySize, error) {
 	if events%d.Unique != 0 {
 		return nil, fmt.Errorf("--events %d is no multiple of the %d events that the data folder copies", events, d.Unique)
@@ -168,8 +169,8 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits returns the statement that creates the events table without its projection. derive creates the
-// projection and measures the time.
+// createWithoutVisits returns the statement that creates the events table without its projection. derive later creates
+// the projection and measures the time.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
 	columns, rest, _ := strings.Cut(create, ",\n    PROJECTION "+insights.VisitsProjection())
@@ -177,28 +178,29 @@ func createWithoutVisits() string {
 	return columns + "\n)\nENGINE" + engine
 }
 
-// liveRows selects the rows of events that were sent to the node, which have positions in the log.
+// liveRows is a condition that selects the events that were sent to the node. The log_partition of such an event is a
+// partition of the log. Copies of events have larger numbers.
 const (
-	copiedPartition = 10_000 // this is added to the log partition of copies
+	copiedPartition = 10_000 // added to the log_partition of copies
 	liveRows        = "log_partition < 10000"
 )
 
-// insertedRows bounds the rows of an insert, unless a single day has more rows.
+// insertedRows is the largest number of rows of an insert. Only an insert of a single day may have more rows.
 const insertedRows = 100_000
 
-// dayText is the start of a day as a statement has it.
+// dayText returns the SQL expression for the start of day d after began.
 func dayText(began time.Time, d int32) string {
 	return fmt.Sprintf("toDateTime(%d, 'UTC')", began.Add(time.Duration(d)*day).Unix())
 }
 
-// fill inserts the missing days of the table: one at a time, or several for a small table. It first deletes the remains
-// of an interrupted insert.
+// fill inserts copies for the days that the table lacks. It inserts one day at a time, or several days for a small
+// table. First it deletes days that an interrupted insert left incomplete.
 func (s *querySize) fill(ctx context.Context, source string) (made uint64, err error) {
 	if rows, err := s.copied(ctx); err != nil || rows == uint64(s.events) {
 		return 0, err
 	}
-	// A row is copied several times. Each copy is up to three days later than the row. Copies of events of the last
-	// days are moved to the start of the range.
+	// Each row is copied several times. A copy is up to three days later than its row. If this is after the end of the
+	// range, the copy is moved to the start of the range.
 	copies := s.events / s.Unique
 	began := s.End.Add(-dataSpan)
 	moved := fmt.Sprintf(
@@ -232,8 +234,8 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 				return made, err
 			}
 		}
-		// Only events of these days and of the days before can be moved to these days. If rows of a day were deleted,
-		// the engine would treat new equal rows as a repeated insert.
+		// The copies of these days come only from events of these days and of a few days before. If rows of a day were
+		// deleted and inserted again, the engine would treat equal rows as a repeated insert.
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %[1]s SELECT * EXCEPT (n, other, at) REPLACE (%[2]s AS site, other AS visitor, sipHash64(session, n) AS session,
 			['US', 'US', 'US', 'US', 'DE', 'DE', 'GB', 'GB', 'IN', 'IN', 'FR', 'JP', 'BR', 'CA', 'NL', 'CN', 'KR', 'ES', 'PL', 'AU'][1 + other %% 20] AS country,
 			toUInt16(log_partition + %[3]d) AS log_partition, log_offset + n * %[4]d AS log_offset, at AS time, toDateTime(toStartOfDay(at), 'UTC') AS received)
@@ -256,7 +258,7 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	return made, nil
 }
 
-// copied selects the rows that fill has made.
+// copied returns the number of rows that fill has inserted.
 func (s *querySize) copied(ctx context.Context) (rows uint64, err error) {
 	err = s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE NOT "+liveRows).Scan(&rows)
 	return rows, err
@@ -284,7 +286,7 @@ func (s *querySize) settle(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.merges WHERE database = currentDatabase()", 10)
 }
 
-// age merges each past month into one part. The engine would do the same after a day.
+// age merges the parts of each past month into one part. Without this statement, the engine would do so after a day.
 func (s *querySize) age(ctx context.Context) error {
 	var months []string
 	if err := s.conn.QueryRow(ctx, "SELECT arrayPopBack(arraySort(groupUniqArray(partition_id))) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&months); err != nil {
@@ -298,12 +300,12 @@ func (s *querySize) age(ctx context.Context) error {
 	return nil
 }
 
-// old waits until the parts are old enough, so that the node caches states of them.
+// old waits until all parts are so old that the node caches aggregate states of them.
 func (s *querySize) old(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND modification_time > now() - 310", 1)
 }
 
-// derive makes the visits of all rows, like the node does for an older table.
+// derive creates the projection of visits for all rows, as the node does for an older table, and measures the time.
 func (s *querySize) derive(ctx context.Context) error {
 	var missing uint64
 	name := insights.VisitsProjection()
@@ -324,7 +326,7 @@ func (s *querySize) derive(ctx context.Context) error {
 		" WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND NOT has(projections, '"+name+"')) = 0", 1)
 }
 
-// await waits until a statement has returned true this many times in a row.
+// await runs a statement repeatedly, until it has returned true the given number of times in a row.
 func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
@@ -345,7 +347,7 @@ func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	return nil
 }
 
-// forget deletes the events that were sent to the node.
+// forget deletes the rows of events that were sent to the node.
 func (s *querySize) forget(ctx context.Context) error {
 	var rows uint64
 	if err := s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+liveRows).Scan(&rows); err != nil || rows == 0 {

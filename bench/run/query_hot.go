@@ -17,15 +17,16 @@ import (
 // hotPart measures queries about one busy site. All its events are of the last day.
 const hotPart = "hot"
 
-// hotVisitors and hotSessions are the numbers of visitors and sessions of a hot site of a million events.
+// hotVisitors, hotSessions and hotPages are the numbers of visitors, sessions and pages of a hot site with a million
+// events.
 const (
 	hotVisitors = 40_000
 	hotSessions = 260_000
 	hotPages    = 3_000
 )
 
-// hotDimensions has the dimensions by which a dashboard shows sessions. wide marks dimensions of a session's pages.
-// They have another goal.
+// hotDimensions has the dimensions by which a dashboard shows sessions. wide marks dimensions that depend on a
+// session's pages. Queries by these dimensions have a different goal.
 var hotDimensions = []struct {
 	name, column string
 	wide         bool
@@ -48,18 +49,19 @@ var hotDimensions = []struct {
 	{"exit page", `{"column":"exitPage"}`, true},
 }
 
-// hotMetrics are the metrics of sessions. A query for each metric is compared with a query for hotCeiling by the same
-// dimension.
+// hotMetrics are the metrics of sessions. For each metric and dimension, a query is compared with a query for
+// hotCeiling by the same dimension.
 var hotMetrics = []string{"sessionsCount", "bounceRate", "pagesPerSession", "sessionDuration"}
 
 const hotCeiling = "visitorsCount"
 
-// hotDays are the ranges of the queries. They all end now.
+// hotDays are the ranges of the queries. Each range ends at the time of the query.
 var hotDays = []struct {
 	name, preset string
 }{{"24 hours", "last24Hours"}, {"7 days", "last7Days"}, {"30 days", "last30Days"}}
 
-// These are goals for the ratio of a metric of sessions to hotCeiling by the same dimension.
+// goalSessions and goalSessionPages are goals for the ratio of a query for a metric to the query for hotCeiling.
+// goalSessionPages is for wide dimensions.
 var goalSessions, goalSessionPages = budget{AtMost: 2}, budget{AtMost: 3}
 
 // hot fills a site with the events of a busy day, and reports each metric of sessions as a ratio to the number of
@@ -94,7 +96,7 @@ func (b *bench) hot(ctx context.Context, d *queryData) error {
 
 func perMillion(events, number int) float64 { return float64(events) / 1e6 * float64(number) }
 
-// makeHot makes a new table in each run, because the events must be of the last day.
+// makeHot creates a new table in each run, because all its events must be of the last day.
 func (b *bench) makeHot(ctx context.Context, s *querySize) error {
 	conn, err := b.store()
 	if err != nil {
@@ -125,8 +127,8 @@ func (b *bench) makeHot(ctx context.Context, s *querySize) error {
 	return s.settle(ctx)
 }
 
-// hotInsert returns the statement that inserts a part of the day, with the sessions that begin in this part. A session
-// has events for up to 20 minutes. Dimensions other than the page stay the same in a session.
+// hotInsert returns the statement that inserts the sessions that begin in one of the equal parts of the day. A session
+// has events for up to 20 minutes. All dimensions except the page are the same for all events of a session.
 func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 	sessions := max(1, int(perMillion(s.events, hotSessions))/parts)
 	visitors := max(1, int(perMillion(s.events, hotVisitors)))
@@ -158,14 +160,15 @@ func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 		part*each, each)
 }
 
-// hotTook has the cost of an answer. It also counts answers that refuse a query for its time or memory.
+// hotTook has the cost of an answer: response time and processor time. refused is true if the query exceeded the limit
+// of time or memory.
 type hotTook struct {
 	millis, cpu float64
 	refused     bool
 }
 
-// hotRange adds a row for each metric of sessions over a range. Each ratio is a ratio of the engine's processor time,
-// because other programs may also use the machine.
+// hotRange adds a row for each metric of sessions over a range. The ratios compare processor time of the engine,
+// because other programs on the machine do not change it.
 func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -193,7 +196,7 @@ func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string)
 		return took, ctx.Err()
 	}
 	metrics := append(slices.Clone(hotMetrics), hotCeiling)
-	all := make([][][]hotTook, len(hotDimensions)) // by dimension, round and metric
+	all := make([][][]hotTook, len(hotDimensions)) // costs, by dimension, round and metric
 	for round := range b.rounds + 1 {
 		progress("%s, round %d of %d", name, round, b.rounds)
 		for i, dimension := range hotDimensions {
@@ -204,7 +207,7 @@ func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string)
 					return err
 				}
 			}
-			if round > 0 { // the first round only fills the caches of files
+			if round > 0 { // the first round only fills the kernel's file cache
 				all[i] = append(all[i], took)
 			}
 		}
@@ -217,7 +220,7 @@ func (b *bench) hotRange(ctx context.Context, s *querySize, name, preset string)
 	return nil
 }
 
-// hotRow adds the row of a metric. The row has the ratio of each dimension, and their maximum.
+// hotRow adds the row of a metric. The row has the ratio of each dimension, and the largest ratio.
 func (b *bench) hotRow(what string, all [][][]hotTook, metric int, wide bool) {
 	goal := goalSessions
 	if wide {
@@ -242,7 +245,7 @@ func (b *bench) hotRow(what string, all [][][]hotTook, metric int, wide bool) {
 			continue
 		}
 		ours, visitors := median(all[i], metric, cpu), median(all[i], len(hotMetrics), cpu)
-		ratio := ours / max(visitors, 10) // the kernel counts in steps of 10 ms
+		ratio := ours / max(visitors, 10) // the kernel counts processor time in steps of 10 ms
 		text := fmt.Sprintf("%s %s (%s / %s ms; on the clock %s / %s ms)", dimension.name,
 			number(ratio), number(ours), number(visitors), number(median(all[i], metric, clock)),
 			number(median(all[i], len(hotMetrics), clock)))
@@ -262,7 +265,7 @@ func (b *bench) hotRow(what string, all [][][]hotTook, metric int, wide bool) {
 	}
 	c := compared{spreadOf(ours), spreadOf(visitors), spreadOf(ratios)}
 	judged := c.ratio
-	judged.Median = judged.Max // the goal is for every dimension
+	judged.Median = judged.Max // every dimension must reach the goal, so the largest ratio is judged
 	c.ratio = judged
 	b.report.compare(what+", worst dimension", hotCeiling+" by the same dimension, processor time of the engine",
 		"ms", c, &goal, "ratio by dimension: "+strings.Join(texts, ", "))

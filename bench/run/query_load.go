@@ -16,14 +16,14 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// crowd has the results of several clients that send queries in closed loops without pauses.
+// crowd has the results of several clients. Each client sends its next query as soon as the previous query is answered.
 type crowd struct {
 	times  []float64
 	failed []error
 }
 
-// askTogether makes the clients query the panels for a time. Each client uses the same mixed order with a different
-// start.
+// askTogether runs several clients that query the panels for the duration span. All clients use the same shuffled
+// order, and each client starts at another panel.
 func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))
 	end := time.Now().Add(span)
@@ -63,7 +63,7 @@ func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Durat
 func (c crowd) rows(b *bench, s *querySize, what string, span time.Duration) {
 	note := fmt.Sprintf("%d answers in %s, p50 %s ms, longest %s ms", len(c.times), span, number(quantile(c.times, 0.5)), number(quantile(c.times, 1)))
 	b.report.add(row{What: what + ", p95", Unit: "ms", Ours: spreadOf([]float64{quantile(c.times, 0.95)}), Budget: s.goal(budget{AtMost: 1500}), Notes: []string{note}})
-	// AtMost is 0.5 because 0 means no budget.
+	// AtMost is 0.5, so that one error exceeds the budget. 0 would mean that there is no budget.
 	x := row{What: what + ", errors", Unit: "questions", Ours: spreadOf([]float64{float64(len(c.failed))}), Budget: s.goal(budget{AtMost: 0.5})}
 	if len(c.failed) > 0 {
 		x.Notes = []string{"the first: " + c.failed[0].Error()}
@@ -75,7 +75,7 @@ func (b *bench) crowdName(s *querySize) string {
 	return fmt.Sprintf("%s events, warm: %d clients, all of it", number(float64(s.events)), b.query.clients)
 }
 
-// crowded lets several clients send queries concurrently.
+// crowded measures several clients that send queries concurrently.
 func (b *bench) crowded(ctx context.Context, s *querySize, panels []panel) error {
 	c, err := b.askTogether(ctx, goalsOf(panels), b.crowd)
 	if err == nil {
@@ -94,7 +94,7 @@ func goalsOf(panels []panel) (list []panel) {
 }
 
 // besideIntake lets clients send queries while events arrive at half of the highest rate that the node can store. It
-// compares the intake with the intake at the same rate without queries.
+// also compares this intake with an intake at the same rate without queries.
 func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) (err error) {
 	const perRequest = 10
 	t := target{org: s.Org}
@@ -111,14 +111,16 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 		Address: b.rig.Address, Requests: requests(b.loadBodies(perRequest), b.rig.Address, t.insights()+"/events", b.rig.Token),
 		Connections: b.connection, Warmup: b.warmup, Duration: b.intake,
 	}
-	// Wait for the sink each time. Otherwise its remaining work would disturb the next load.
+	// stored waits until the sink has stored all sent events. Otherwise the sink's remaining work would slow down the
+	// next load.
 	stored := func() error { return b.rig.awaitEvents(ctx, t, sent, stallLimit) }
 	began := time.Now()
 	_, err = send(load)
 	if err = errors.Join(err, stored()); err != nil {
 		return err
 	}
-	// The node cannot keep up a rate at which it accepts events and does not store them.
+	// The highest rate includes the time until all events are stored. The node could accept events at a higher rate,
+	// but only until the log is full.
 	most := float64(sent) / perRequest / time.Since(began).Seconds()
 	load.Rate = math.Max(1, most/2)
 	load.Duration = b.crowd / 2
@@ -147,8 +149,8 @@ func (b *bench) besideIntake(ctx context.Context, s *querySize, panels []panel) 
 
 const dropCaches = "/proc/sys/vm/drop_caches"
 
-// cold asks each question once, with empty caches. It restarts the engines before the questions of each site and range,
-// and drops the kernel's cached pages before each question.
+// cold sends the query of each panel once, with empty caches. It restarts the engines before each site and range, and
+// drops the kernel's cached pages before each query.
 func (b *bench) cold(ctx context.Context, s *querySize, panels []panel) error {
 	note := "engines restarted before each site and range, the kernel's pages dropped before each question; a question finds what the engine keeps of the files that those before it have read"
 	panels = panels[:min(len(panels), b.colds)]
@@ -168,7 +170,8 @@ func (b *bench) cold(ctx context.Context, s *querySize, panels []panel) error {
 		if err := os.WriteFile(dropCaches, []byte("3"), 0); err != nil {
 			note = "engines restarted before each site and range; **the kernel's pages were not dropped**: " + err.Error()
 		}
-		// Connect after the sync, because the node closes a connection on which no request arrives for some time.
+		// Connect after the caches are dropped, which takes some time. The node closes a connection on which no request
+		// arrives for some time.
 		conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 		if err != nil {
 			return err

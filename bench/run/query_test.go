@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// A table has exactly the wanted events, each once. All events are within its 13 months. After an interrupted run,
-// incomplete days are made again.
+// TestDataIsContinued checks that a table has exactly the wanted events, each once, and all within 13 months. After an
+// interrupted run, the next run must insert incomplete days again.
 func TestDataIsContinued(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")
@@ -97,7 +97,7 @@ func TestDataIsContinued(t *testing.T) {
 	check("after what was sent is deleted")
 }
 
-// Panels that the goals exclude do not count, and every round counts once.
+// TestAskedOfSomePanels checks that panels outside of the goals do not count, and that every round counts once.
 func TestAskedOfSomePanels(t *testing.T) {
 	t.Parallel()
 	a := asked{

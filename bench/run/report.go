@@ -24,7 +24,7 @@ type row struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// budget bounds the median ratio. For a row without a ratio, it bounds the median value.
+// budget is a limit for the median ratio of a row. For a row without a ratio, it is a limit for the median value.
 type budget struct {
 	AtLeast float64 `json:"atLeast,omitzero"`
 	AtMost  float64 `json:"atMost,omitzero"`
@@ -46,7 +46,7 @@ type report struct {
 	Quick   bool     `json:"quick"`
 	Rows    []row    `json:"rows"`
 	Skipped []string `json:"skipped,omitempty"`
-	name    string   // the end of the names of the files
+	name    string   // the end of the result files' names
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {
@@ -54,7 +54,7 @@ func newReport(ctx context.Context, quick bool) (*report, error) {
 	return &report{Run: run, Quick: quick}, err
 }
 
-// add judges a row by its budget and adds it to the report.
+// add adds a row to the report. If the row has a budget, add also records whether the row meets it.
 func (r *report) add(x row) {
 	if x.Budget != nil {
 		judged := x.Ours.Median
@@ -111,7 +111,7 @@ func (r *report) markdown() string {
 	return b.String()
 }
 
-// save writes the report into a folder and returns its path without extension.
+// save writes the report into a folder, and returns the files' path without the extension.
 func (r *report) save(dir string) (string, error) {
 	text, err := json.Marshal(r, jsontext.WithIndent("  "), json.Deterministic(true))
 	if err != nil {

@@ -10,16 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// operation is a request, and the store's calls that run the same SQL
-// statements through pgx without HTTP.
+// operation is a measured request. bare runs the same SQL statements by calls of the store, without HTTP.
 type operation struct {
 	name, method, path, body string
 	status                   int
 	bare                     func() error
 }
 
-// resourceRows compares reading and creating resources with the same calls of
-// the store.
+// resourceRows compares requests that read and create resources with direct calls of the store.
 func (b *bench) resourceRows(ctx context.Context) error {
 	return b.beside(ctx, []float64{0.5}, func(st *store.Store, user string) ([]operation, error) {
 		r := b.rig
@@ -31,7 +29,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 				func() error { _, err := st.Space(ctx, user, r.space); return err }},
 			{"create a space", http.MethodPost, org + "/spaces", `{"title":"Benchmark"}`, http.StatusCreated,
 				func() error {
-					// Run the two statements that the endpoint runs: the access check and the insert.
+					// These are the two statements that the endpoint runs: the access check and the insert.
 					if _, err := st.Orgs.Organization(ctx, user, r.org); err != nil {
 						return err
 					}
@@ -43,7 +41,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 }
 
 // beside opens the store, prepares operations of the benchmark's user, and
-// reports each at the quantiles. The budget applies to the median.
+// reports each operation at the quantiles. The budget applies only to the median.
 func (b *bench) beside(ctx context.Context, quantiles []float64, prepare func(st *store.Store, user string) ([]operation, error)) error {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {

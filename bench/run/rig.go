@@ -24,16 +24,17 @@ const (
 	sinkRoles  = "api,sink"
 )
 
-// rig has the measured servers. They are engines and a node with a separate data directory, or a running node.
+// rig has the measured servers: engines and a node that this run starts with a new data directory, or a node that was
+// already running.
 type rig struct {
 	client
 	binary string
-	dir    string // "" until something is started
+	dir    string // folder of data and logs; "" until a server is started
 	keep   bool
 	// database is the database with the node's events. "" means the engine's default database.
 	database string
 
-	engines *enginetest.Running // nil with a running node, or if nothing is started yet
+	engines *enginetest.Running // nil if the node was already running, or if no engine is started yet
 	node    *child
 	roles   string
 	bare    *child
@@ -41,7 +42,7 @@ type rig struct {
 	target
 }
 
-// target is the address to which events are sent.
+// target names the site to which events are sent, with its organization and a space.
 type target struct{ org, site, space string }
 
 func (t target) insights() string { return product.Insights(t.org, t.site) }
@@ -53,8 +54,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 		if err != nil || base.Scheme != "http" || base.Host == "" || c.Token == "" {
 			return nil, fmt.Errorf("--url %q must be an address such as http://127.0.0.1:8080, with --token", c.URL)
 		}
-		// A benchmark floods the server, so it must not hit another machine by
-		// mistake.
+		// A benchmark sends as much load as it can, which could harm another machine. So --url must name this machine.
 		if ip := net.ParseIP(base.Hostname()); base.Hostname() != "localhost" && !ip.IsLoopback() {
 			return nil, fmt.Errorf("--url %q is not on this machine", c.URL)
 		}
@@ -78,10 +78,10 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 	return r, nil
 }
 
-// foreign reports whether the server was not started by this run.
+// foreign reports whether the node was already running, and was not started by this run.
 func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
-// serve makes sure that a node runs with the roles; "" needs no node.
+// serve makes sure that a node runs with the roles. If roles is "", no node is needed.
 func (r *rig) serve(ctx context.Context, roles string) error {
 	switch {
 	case roles == "":
@@ -110,7 +110,7 @@ func (r *rig) restart(ctx context.Context, roles string) error {
 		return err
 	}
 	if r.Address == "" {
-		// Keep the address over restarts: prepared requests contain it.
+		// The address stays the same after restarts, because prepared requests contain it.
 		var err error
 		if r.Address, err = enginetest.FreeAddress(); err != nil {
 			return err
@@ -154,13 +154,13 @@ func (r *rig) startEngines(ctx context.Context) (err error) {
 	}
 	r.engines, err = enginetest.Launch{
 		Binary: r.binary, Engines: []string{"postgres", "kafka", "clickhouse"}, Dir: filepath.Join(r.dir, "engines"),
-		// Measure durable writes.
+		// The engines sync their writes, so that the run measures durable writes.
 		Sync: true,
 	}.Start(ctx)
 	return err
 }
 
-// clickHouse is the address of the node's events.
+// clickHouse returns the URL of the database with the node's events.
 func (r *rig) clickHouse() string {
 	at, err := url.Parse(r.engines.ClickHouseURL)
 	if err != nil || r.database == "" {
@@ -181,8 +181,8 @@ func (r *rig) start(roles, address string) (*child, error) {
 		nil, r.binary, "serve")
 }
 
-// startSink starts a second node, which drains the log and also answers
-// queries.
+// startSink starts a second node, which drains the log and also answers queries. It returns the process and a client of
+// the node.
 func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	address, err := enginetest.FreeAddress()
 	if err != nil {
@@ -199,7 +199,8 @@ func (r *rig) startSink(ctx context.Context) (*child, client, error) {
 	return sink, at, nil
 }
 
-// startBare starts the ceiling of the intake in a separate process, so that both sides run under equal conditions.
+// startBare starts the bare server, the ceiling of the intake. The server is a separate process like the node, so that
+// both sides run under equal conditions.
 func (r *rig) startBare(ctx context.Context) error {
 	if r.bare != nil {
 		return nil
@@ -248,7 +249,7 @@ func (r *rig) newSite(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Benchmark")
 }
 
-// stop stops everything that was started and removes the data.
+// stop stops all processes that this run started. It removes their data, unless keep is true.
 func (r *rig) stop() error {
 	var errs []error
 	for _, c := range []*child{r.node, r.bare} {

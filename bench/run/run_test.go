@@ -33,7 +33,8 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// The ratio is the median of the ratios of successive pairs. It is not the ratio of the medians.
+// TestInterleaveTakesTurns checks that the ratio is the median of the rounds' ratios. It is not the ratio of the
+// medians.
 func TestInterleaveTakesTurns(t *testing.T) {
 	order := ""
 	ours, ceiling := []float64{10, 40, 90}, []float64{20, 50, 100}
@@ -111,7 +112,7 @@ func TestReportIsSaved(t *testing.T) {
 	}
 }
 
-// The ceiling must really decode every event with every member.
+// TestPlainDecodeReadsEverything checks that the ceiling really decodes every event with every member.
 func TestPlainDecodeReadsEverything(t *testing.T) {
 	body := eventgen.New(eventgen.Options{End: time.Unix(1.7e9, 0), Events: 20_000}).AppendBatch(nil, 20_000)
 	n, err := decodePlain(body)
@@ -153,7 +154,7 @@ func TestRefusesToFloodOthers(t *testing.T) {
 	}
 }
 
-// program builds this command.
+// program builds this command, and returns its path.
 func program(t *testing.T) string {
 	path := filepath.Join(t.TempDir(), "bench")
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
@@ -162,7 +163,7 @@ func program(t *testing.T) string {
 	return path
 }
 
-// asProgram is the environment variable by which this test program runs as the command.
+// asProgram is an environment variable. If it is set, the test binary runs as the command.
 const asProgram = "OCTAVO_TEST_BENCH"
 
 func TestMain(m *testing.M) {
@@ -193,8 +194,7 @@ func TestBareServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The first response may come after the measured time, while sonic
-		// compiles.
+		// The first response may come after the measured time, because sonic compiles at the first request.
 		if result.All[want] == 0 || len(result.All) != 1 || result.Errors != 0 {
 			t.Errorf("answers %v, %d errors; want %d only", result.All, result.Errors, want)
 		}
@@ -207,8 +207,8 @@ func TestBareServer(t *testing.T) {
 	}
 }
 
-// TestQuickQueries makes small tables and runs some queries of a dashboard in every way. It runs twice, and the second
-// run finds the tables.
+// TestQuickQueries makes small tables and measures some queries of a dashboard in every way. It runs the command twice.
+// The second run finds the tables of the first.
 func TestQuickQueries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")
@@ -249,8 +249,8 @@ func TestQuickQueries(t *testing.T) {
 	}
 }
 
-// TestQuickRun measures all rows briefly on real engines. It checks that they
-// can be measured, not the figures.
+// TestQuickRun measures all rows briefly on real engines. It checks that the rows can be measured. It does not check
+// the figures.
 func TestQuickRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")

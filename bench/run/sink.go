@@ -20,22 +20,20 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the size of the ceiling's inserts. The sink's inserts have the same size.
+	// insertRows is the number of rows of each insert of the ceiling. The sink's inserts have as many rows.
 	insertRows = sink.DefaultBatchRows
 )
 
-// sinkRow compares draining the log with inserting the same rows, which were
-// read from the log and prepared as native blocks. A round posts a backlog
-// while no sink runs, then starts a sink and watches the table grow. It counts
-// the time from the first batch to the last, without joining the consumer
-// group.
+// sinkRow compares a sink that drains the log with inserts of the same rows, which are prepared as native blocks. Each
+// round posts a backlog while no sink runs, then starts a sink and watches the table grow. The time counts from the
+// first batch to the last. So the time for joining the consumer group does not count.
 func (b *bench) sinkRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise it would count in the first round.
+	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
 	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}
@@ -43,8 +41,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		return fmt.Errorf("cannot create a table for the ceiling: %w", err)
 	}
 	defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "DROP TABLE "+ceilingTable) }()
-	// Stop the merges of both tables. The tables differ in size, so merges of the larger table would only slow down the
-	// sink.
+	// Stop the merges of both tables. The events table is larger, and its merges would slow down only the sink.
 	for _, table := range []string{insights.Table, ceilingTable} {
 		if err := conn.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
 			return fmt.Errorf("cannot stop the engine's merges: %w", err)
@@ -89,8 +86,8 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	return nil
 }
 
-// drain runs f while a sink runs, with a client of the sink's node. It cancels
-// f if the sink exits by itself.
+// drain calls f while a sink runs, with a client of the sink's node. If the sink exits during the call, drain cancels
+// f.
 func (b *bench) drain(ctx context.Context, f func(context.Context, client) error) error {
 	sink, at, err := b.rig.startSink(ctx)
 	if err != nil {
@@ -108,7 +105,7 @@ func (b *bench) drain(ctx context.Context, f func(context.Context, client) error
 	return errors.Join(f(watched, at), sink.stop())
 }
 
-// postBacklog posts events and returns their number.
+// postBacklog posts events until the backlog is large enough, and returns their number.
 func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 	bodies := b.loadBodies(100)
 	load := loadgen.Load{
@@ -119,8 +116,7 @@ func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 		result, err := loadgen.Run(ctx, load)
 		took := int(result.All[http.StatusNoContent]) * 100
 		posted, b.sent = posted+took, b.sent+took
-		// Do not use Only: on a busy machine, no response may arrive within so
-		// short a time.
+		// Result.Only would be too strict here: on a busy machine, no response may arrive within so short a time.
 		if err == nil && (result.Errors > 0 || uint64(took) != 100*answers(&result)) {
 			err = fmt.Errorf("statuses %v, %d requests without a response: %w", result.All, result.Errors, errors.Join(result.LastError))
 		}
@@ -138,15 +134,15 @@ func answers(r *loadgen.Result) (n uint64) {
 	return n
 }
 
-// span is a drain, from the first visible batch to the last.
+// span is the time of a drain, from the first batch in the table to the last.
 type span struct {
-	rows        int // number of rows after the first batch
+	rows        int // number of rows that were stored after the first batch
 	first, last time.Time
 }
 
 func (s span) rate() float64 { return float64(s.rows) / s.last.Sub(s.first).Seconds() }
 
-// watchDrain watches the posted events arrive in the table.
+// watchDrain counts the table's rows until all posted events are in the table.
 func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (span, error) {
 	count := func() (rows int, at time.Time, err error) {
 		var n uint64
@@ -160,7 +156,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	var first time.Time
 	base, seen := 0, start
 	for seen < start+posted {
-		// A count costs the engine time too, so count no more often than needed.
+		// A count also costs the engine time. So watchDrain waits between its counts.
 		time.Sleep(20 * time.Millisecond)
 		rows, at, err := count()
 		switch {
@@ -181,8 +177,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	return span{seen - base, first, last}, nil
 }
 
-// insertPrepared inserts the messages' rows and returns the rows per second of
-// the inserts alone.
+// insertPrepared inserts the messages' rows and returns the rows per second. Only the time of the inserts counts.
 func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Message) (float64, error) {
 	rows := insights.NewBatch()
 	var took time.Duration
@@ -231,7 +226,7 @@ func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Mess
 	return float64(total) / took.Seconds(), conn.Exec(ctx, "TRUNCATE TABLE "+ceilingTable)
 }
 
-// eventLog reads the topic without the sink's consumer group.
+// eventLog reads the topic of the log. It does not join the sink's consumer group.
 type eventLog struct {
 	client *kafka.Client
 	dialer *kafka.Dialer
@@ -248,7 +243,7 @@ func (b *bench) log() (eventLog, error) {
 	return eventLog{client, &kafka.Dialer{Timeout: 10 * time.Second, DualStack: true, SASLMechanism: login}, broker}, nil
 }
 
-// ends returns, for each partition, the offset of the next message.
+// ends returns the offset after the last message of each partition.
 func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	meta, err := l.client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{benchTopic}})
 	if err != nil || len(meta.Topics) != 1 {
@@ -269,7 +264,7 @@ func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	return ends, nil
 }
 
-// since returns all messages from the given offsets on.
+// since returns all messages from the given offset of each partition on.
 func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Message, error) {
 	to, err := l.ends(ctx)
 	if err != nil {

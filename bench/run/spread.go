@@ -20,11 +20,11 @@ func spreadOf(values []float64) spread {
 	return spread{Median: (sorted[(n-1)/2] + sorted[n/2]) / 2, Min: sorted[0], Max: sorted[n-1]}
 }
 
-// compared has the values of two alternating sides.
+// compared has the measurements of two sides that took turns.
 type compared struct{ ours, ceiling, ratio spread }
 
-// interleave measures ours, ceiling, ours, ceiling, …, so that a disturbance of the machine affects both. Each ratio is
-// the ratio of the pair of a round.
+// interleave measures ours and ceiling in turn, so that a disturbance of the machine affects both sides. Each ratio
+// compares the two values of one round.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
 	var a, b []float64
 	for range rounds {
@@ -41,7 +41,7 @@ func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, er
 	return paired(a, b), nil
 }
 
-// paired compares the values of each round.
+// paired compares the two sides, with the ratio of each round.
 func paired(ours, ceiling []float64) compared {
 	ratios := make([]float64, len(ours))
 	for i := range ours {
@@ -50,7 +50,7 @@ func paired(ours, ceiling []float64) compared {
 	return compared{spreadOf(ours), spreadOf(ceiling), spreadOf(ratios)}
 }
 
-// millis is a time in milliseconds.
+// millis returns a duration in milliseconds.
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // number formats a value with three significant digits, with k for thousands

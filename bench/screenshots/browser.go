@@ -44,7 +44,7 @@ func newBrowser(ctx context.Context, base, token string) (*browser, error) {
 	return b, nil
 }
 
-// ready is an expression of the page. It is true when the page shows all figures and no response has arrived for a
+// ready is a JavaScript expression. It is true when the page shows all figures and no response has arrived for a
 // second.
 const ready = `document.readyState === 'complete' && !document.querySelector('#token, main[aria-busy=true]') &&
 	performance.getEntriesByType('resource').every(came => came.responseEnd < performance.now() - 1000)`
@@ -59,7 +59,7 @@ func (b *browser) until(expression string) error {
 	})
 }
 
-// picture returns a picture of a path of the node, in WebP.
+// picture returns a screenshot of the page at a path of the node, in WebP.
 func (b *browser) picture(path string, p picture) ([]byte, error) {
 	scheme := "light"
 	if p.dark {

@@ -71,10 +71,10 @@ func run(ctx context.Context, folder string, events int) (err error) {
 	return nil
 }
 
-// picture is a page for a screenshot. view is a view of the site, and path is another page.
+// picture describes a screenshot. The page is a view of the site if view is set, and the page at path otherwise.
 type picture struct {
 	name, view, path string
-	// follow is a link on the page that is then followed.
+	// follow selects a link on the page. If it is set, the screenshot shows the link's target.
 	follow string
 	dark   bool
 	width  int64
@@ -105,10 +105,10 @@ var pictures = []picture{
 
 var madeSite = regexp.MustCompile(`to site (\S+) of organization (\S+) in`)
 
-// fill makes a site with events and annotations, and waits until all events are stored.
+// fill creates a site with events and annotations, and waits until all events are stored.
 func fill(ctx context.Context, node *single.Node, events int) (org, site string, err error) {
 	settings := []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token}
-	// Thirty days, and the thirty before.
+	// The views show thirty days, and compare them with the thirty days before.
 	said, err := node.Run(ctx, settings, "seed", "--days", "61", "--events", strconv.Itoa(events))
 	if err != nil {
 		return "", "", err

@@ -1,6 +1,5 @@
-// Package single runs one `octavo serve` with everything embedded, like a user
-// who tries the product. Of this module it may import only bench/product,
-// bench/witness, cmd/engine/enginetest for an address and schema for a token.
+// Package single runs one `octavo serve` with embedded engines, like a user who tries the product. Of this module it
+// may import only bench/product, bench/witness, cmd/engine/enginetest for an address and schema for a token.
 package single
 
 import (
@@ -21,23 +20,23 @@ import (
 )
 
 const (
-	startLimit = 3 * time.Minute // until the node is ready, including after a power loss
+	startLimit = 3 * time.Minute // longest time until a node is ready, also after a power loss
 	stopLimit  = time.Minute
 )
 
 // Node is a node that can be started again after it has exited.
 type Node struct {
-	Binary, Dir string         // the program and the data directory
+	Binary, Dir string         // the program's path and the data directory
 	Client      product.Client // the node's address and bootstrap token
-	More        []string       // further settings, such as "OCTAVO_RATE_LIMIT=0"
+	More        []string       // additional settings, such as "OCTAVO_RATE_LIMIT=0"
 	Log         *os.File
 
 	process *exec.Cmd
 	ended   chan error
 }
 
-// Start starts a node in a folder, at a free address, and waits until it is ready. If no binary is set, Start builds
-// one.
+// Start starts a node in a folder, at a free address, and waits until it is ready. If binary is "", Start builds the
+// program.
 func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
 	if binary == "" {
 		binary = filepath.Join(dir, "octavo")
@@ -66,7 +65,7 @@ func Start(ctx context.Context, binary, dir string, more ...string) (*Node, erro
 	return node, nil
 }
 
-// Settings returns the environment of the node, and of commands that run next to it.
+// Settings returns the environment variables for the node, and for octavo commands that run next to it.
 func (n *Node) Settings() []string {
 	return append([]string{
 		"OCTAVO_DATA_DIR=" + n.Dir,
@@ -76,7 +75,7 @@ func (n *Node) Settings() []string {
 	}, n.More...)
 }
 
-// Start starts the node with further flags of `octavo serve`, and returns immediately. Ready waits for the node.
+// Start starts the node with additional flags of `octavo serve`, and returns immediately. Ready waits for the node.
 func (n *Node) Start(flags ...string) error {
 	n.process = exec.CommandContext(context.Background(), n.Binary, append([]string{"serve"}, flags...)...)
 	n.process.Env = product.Environment(n.Settings()...)
@@ -117,16 +116,17 @@ func (n *Node) Exited() bool {
 	}
 }
 
-// Wait waits for the node's exit.
+// Wait waits until the node has exited.
 func (n *Node) Wait() {
 	err := <-n.ended
 	n.ended <- err
 }
 
-// PID returns the id of the last started process.
+// PID returns the process id of the node.
 func (n *Node) PID() int { return n.process.Process.Pid }
 
-// Signal sends a signal to the node but not to its engines. It returns no error if the node has already exited.
+// Signal sends a signal to the node's process. Its engines do not receive the signal. It returns no error if the node
+// has already exited.
 func (n *Node) Signal(s syscall.Signal) error {
 	if err := n.process.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
@@ -147,7 +147,8 @@ func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (str
 	return string(out), nil
 }
 
-// Stop sends SIGTERM, like an operator, and waits for the exit. The node's log shows how it exited.
+// Stop sends SIGTERM to the node, as an operator does, and waits until the node has exited. Only the node's log shows
+// whether the exit was clean.
 func (n *Node) Stop() error {
 	if n.process == nil {
 		return nil

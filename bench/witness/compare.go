@@ -2,24 +2,24 @@ package witness
 
 import "fmt"
 
-// An event's id consists of its request's number and its place in the request.
+// An event's id consists of the request's number and the event's place in the request. The place has placeBits bits.
 const (
 	placeBits = 10
-	maxEvents = 1<<placeBits - 1 // per request
+	maxEvents = 1<<placeBits - 1 // largest number of events of a request
 )
 
-// EventID returns the number at the end of an event's URL.
+// EventID returns the id of an event, which is the number at the end of the event's URL.
 func EventID(request uint64, place int) uint64 { return request<<placeBits | uint64(place) }
 
-// Outcome is the client's final knowledge about a request.
+// Outcome is what the client knows about a request when it has ended.
 type Outcome uint8
 
 const (
-	Unsent       Outcome = iota // nothing was sent
+	Unsent       Outcome = iota // no byte was sent: no event may be stored
 	Acknowledged                // 204: every event must be stored exactly once
 	Refused                     // 4xx: no event may be stored
-	Failed                      // 5xx: all events or none may be stored, once
-	Unknown                     // no response: all events or none may be stored, once
+	Failed                      // 5xx: either all events are stored once, or none
+	Unknown                     // no response: either all events are stored once, or none
 )
 
 // Request is the client's record of a request.
@@ -27,27 +27,26 @@ type Request struct {
 	Number  uint64
 	Events  int
 	Outcome Outcome
-	Past    bool // its events are spread over many months
-	Keyed   bool // sent with an Idempotency-Key or through the door, and repeated until acknowledged
-	Door    bool // sent through the door for browsers
+	Past    bool // the events have timestamps of many months
+	Keyed   bool // the request has an Idempotency-Key or goes through the door; it is repeated until it is acknowledged
+	Door    bool // the request goes through the door, the operation for browsers
 }
 
-// Verdict is the result of the comparison. Torn counts requests, the other
-// numbers events.
+// Verdict is the result of the comparison. Torn is a number of requests, and the other numbers are numbers of events.
 type Verdict struct {
-	Stored   int // distinct events
-	Lost     int // acknowledged, not stored
-	Doubled  int // stored more than once, acknowledged or not
+	Stored   int // different events that are stored
+	Lost     int // events that are acknowledged but not stored
+	Doubled  int // events that are stored more than once
 	Refused  int
-	Foreign  int // stored but never sent
-	Torn     int // partly stored: a request is all or nothing
+	Foreign  int // events that are stored but were never sent
+	Torn     int // requests of which only a part is stored
 	Examples []string
 }
 
-// MaxExamples limits the examples of each fault.
+// MaxExamples is the largest number of examples of each broken promise.
 const MaxExamples = 10
 
-// Problems returns the broken promises.
+// Problems returns a text for each broken promise.
 func (v *Verdict) Problems() (list []string) {
 	for _, p := range []struct {
 		n    int
@@ -73,7 +72,7 @@ func (v *Verdict) note(count *int, n int, format string, arguments ...any) {
 	*count += n
 }
 
-// Compare compares the sent requests with the stored rows of each event id.
+// Compare compares the sent requests with the stored rows, by event id.
 func Compare(requests []Request, stored map[uint64]Row) Verdict {
 	v := Verdict{Stored: len(stored)}
 	sent := 0

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// stored returns the rows of complete requests.
+// stored returns the rows that a table has if it stores each event of the requests once.
 func stored(requests ...Request) map[uint64]Row {
 	rows := map[uint64]Row{}
 	for _, r := range requests {
@@ -16,8 +16,7 @@ func stored(requests ...Request) map[uint64]Row {
 	return rows
 }
 
-// TestCompare: each planted fault is found, and nothing that is allowed is
-// reported as a fault.
+// TestCompare checks that Compare finds each planted fault, and reports nothing that is allowed.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	all := []Request{

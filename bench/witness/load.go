@@ -14,13 +14,14 @@ import (
 )
 
 const (
-	// answerLimit is the time that a request waits for its response. It is longer than the time for which the intake
-	// tries to append the events.
+	// answerLimit is the longest time that a request waits for its response. It is longer than the time for which the
+	// intake retries to append the events.
 	answerLimit = 20 * time.Second
-	// MaxOpen bounds the requests without a response. Further requests are counted but not sent.
+	// MaxOpen is the largest number of requests that wait for a response. Further requests are counted as unsent.
 	MaxOpen     = 2000
 	usualEvents = 20
-	// largeShare of the requests have hundreds of events. pastShare have events from many months, like an import.
+	// largeShare is the share of requests with hundreds of events. pastShare is the share of requests with events of
+	// many months, like an import.
 	largeShare = 0.005
 	pastShare  = 0.05
 	pastMonths = 400
@@ -29,44 +30,44 @@ const (
 	recentlyPast = 14 * month
 	// EventURL is the start of an event's URL. The event's id follows.
 	EventURL = "https://docs.example.com/chaos/"
-	// doorShare of the requests are browsers' batches, if the load has a door.
+	// doorShare is the share of requests that are browsers' batches, if the load has a door.
 	doorShare = 1.0 / 3
 )
 
 // EventHost is the host of the events' URLs.
 const EventHost = "docs.example.com"
 
-// Load sends events to the API nodes in an open loop. Its rate is fixed and does not depend on the nodes.
+// Load sends events to the API nodes in an open loop: it sends at a fixed rate, even if the nodes are slow.
 type Load struct {
-	rate  float64 // events per second
+	rate  float64 // number of events per second
 	keyed float64 // share of requests with an Idempotency-Key
 	path  string
 	token string
-	door  string // path for browsers' requests; "" for none
+	door  string // path of the door for browsers; "" means that the load does not use it
 	nodes []*node
-	began time.Time     // the start, so that a repeated request has the same timestamps
+	began time.Time     // start of the load; a repeated request has timestamps relative to it
 	rng   *rand.Rand    // only Run uses it
 	salt  string        // makes this run's idempotency keys unique
-	next  uint64        // number of a request
+	next  uint64        // number of the next request
 	again time.Duration // pause before a request with a key is sent again
 
-	open   chan struct{} // a slot for each request without a response
+	open   chan struct{} // has an element for each request that waits for a response
 	conns  []chan *loadgen.Conn
 	flying sync.WaitGroup
 
 	mu       sync.Mutex
 	requests []Request
-	held     int // requests that were due while MaxOpen were open
+	held     int // number of requests that were not sent, because MaxOpen requests were waiting
 	retries  int
 	statuses map[int]int
-	odd      []string // responses that no fault explains
+	odd      []string // responses that no injected fault explains
 }
 
-// node is a node to send to.
+// node is an API node to which the load sends.
 type node struct{ address string }
 
-// NewLoad makes a load of rate events per second. The share keyed of its requests carries an Idempotency-Key. Run
-// starts the load.
+// NewLoad returns a load of rate events per second. keyed is the share of requests with an Idempotency-Key. Run starts
+// the load.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
 		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -79,10 +80,11 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Through sends a third of the requests through the door for browsers, at its path with a publishable key.
+// Through makes the load send a third of its requests as browsers do. door is the path of the operation for browsers,
+// with a publishable key.
 func (l *Load) Through(door string) { l.door = door }
 
-// Run sends until ctx is done. Calling it again continues the load.
+// Run sends requests until ctx is done. A later call of Run continues the load.
 func (l *Load) Run(ctx context.Context) {
 	due := time.Now()
 	for ; ; l.next++ {
@@ -118,8 +120,8 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request. Without a key it sends the request once. With a key, or on the path for browsers, it repeats
-// the request until it is acknowledged, sometimes on two nodes concurrently.
+// send sends one request. A request without a key is sent once. A request with a key, or as a browser's batch, is
+// repeated until it is acknowledged. If twin is true, each attempt goes to two nodes concurrently.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
@@ -127,7 +129,7 @@ func (l *Load) send(r Request, at int, twin bool) {
 		l.record(r)
 		return
 	}
-	// Back off like a considerate client.
+	// The pause before each attempt becomes longer, as clients should do.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan Outcome, 1)
 		if twin {
@@ -148,12 +150,13 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// resendLimit is longer than the lease of a key (30 s). A node that stops between its answer and the note that the key
-// is done leaves the lease. Until the lease ends, repeats get 503.
+// resendLimit is longer than the lease of an Idempotency-Key (30 s). If a node stops after it has answered and before
+// it has recorded that the key is done, the lease stays. Until the lease ends, repeated requests get 503.
 const resendLimit = time.Minute
 
-// Resend repeats up to most acknowledged requests with a key, like a client that lost the response. Each request must
-// be acknowledged again within resendLimit, and nothing may be stored. Only a response with status 5xx is retried.
+// Resend repeats at most `most` acknowledged requests with a key, like a client that lost the response. Each request
+// must be acknowledged again within resendLimit, and the node must not store its events again. Resend retries a request
+// only after a response with status 5xx.
 func (l *Load) Resend(most int) error {
 	for _, r := range l.Requests() {
 		if !r.Keyed || r.Outcome != Acknowledged {
@@ -174,8 +177,9 @@ func (l *Load) Resend(most int) error {
 	return nil
 }
 
-// after combines the outcomes of several attempts. With one acknowledgement, the request is stored. Without an
-// acknowledgement, one attempt in doubt makes the request doubtful.
+// after returns the outcome of a request from the outcomes of its attempts. If one attempt was acknowledged, the
+// request is acknowledged. Otherwise the most uncertain outcome counts, because that attempt may have stored the
+// events.
 func after(outcomes ...Outcome) Outcome {
 	most := Unsent
 	for _, o := range outcomes {
@@ -187,7 +191,7 @@ func after(outcomes ...Outcome) Outcome {
 	return most
 }
 
-// exchange makes one attempt at one node.
+// exchange sends a request once to one node, and returns the outcome of this attempt.
 func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 	path, token := l.path, l.token
 	var headers []string
@@ -204,7 +208,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 		var err error
 		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
 			conn.Close()
-			return Unsent // no process listens, so nothing was sent
+			return Unsent // no process listens at the address, so nothing was sent
 		}
 	}
 	request := loadgen.Request(http.MethodPost, l.nodes[at].address, path, token, body, headers...)
@@ -213,7 +217,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.statuses[0]++
-		// If the node was killed, its idle connections are also broken.
+		// If the node was killed, its idle connections are broken too, so they are closed.
 		for idle := true; idle; {
 			select {
 			case old := <-l.conns[at]:
@@ -222,13 +226,13 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 				idle = false
 			}
 		}
-		return Unknown // Return Unknown even if the connection was already dead, because the client cannot know this.
+		return Unknown // the connection may have broken before the request, but the client cannot know this
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
 	select {
 	case l.conns[at] <- conn:
-	default: // the maximum of waiting connections is open
+	default: // enough idle connections are open
 		conn.Close()
 	}
 	switch {
@@ -255,7 +259,7 @@ func (l *Load) record(r Request) {
 	l.mu.Unlock()
 }
 
-// Finish waits for the outstanding responses.
+// Finish waits for the outstanding responses, and closes all connections.
 func (l *Load) Finish() {
 	l.flying.Wait()
 	for _, conns := range l.conns {
@@ -265,7 +269,7 @@ func (l *Load) Finish() {
 	}
 }
 
-// body returns a request's events. Events share visitors, but each event has another page.
+// body returns the body of a request. Several events have the same visitor, but each event has another page.
 func (l *Load) body(r Request) []byte {
 	if r.Door {
 		return l.batch(r)
@@ -294,7 +298,7 @@ func (l *Load) body(r Request) []byte {
 	return append(b, "]}"...)
 }
 
-// batch returns a browser's batch with a request's events.
+// batch returns the body of a request in the format of browsers.
 func (l *Load) batch(r Request) []byte {
 	b := []byte(`{"id":"` + l.key(r) + `","events":[`)
 	for place := range r.Events {
@@ -308,7 +312,7 @@ func (l *Load) batch(r Request) []byte {
 	return append(b, "]}"...)
 }
 
-// Count sums up the requests by result.
+// Count returns the numbers of requests and events, by outcome.
 func (l *Load) Count() (sum Counts) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -344,18 +348,19 @@ func (l *Load) Count() (sum Counts) {
 	return sum
 }
 
-// Counts are numbers of events, except where the name says requests.
+// Counts has the numbers of a load. Requests, Keyed, Door, Retries, Held and Statuses are numbers of requests. The
+// other fields are numbers of events.
 type Counts struct {
 	Requests     int
-	Keyed        int // with an Idempotency-Key
+	Keyed        int // requests with an Idempotency-Key or through the door
 	Door         int // requests through the door for browsers
 	Retries      int
-	Held         int // due while too many requests were open
+	Held         int // requests that were not sent, because MaxOpen requests were waiting
 	Events       int
 	Acknowledged int
 	Refused      int // 4xx
 	Failed       int // 5xx
-	Unsent       int // nothing listened
+	Unsent       int // no process listened at the address
 	Unknown      int
 	Statuses     map[string]int
 	Odd          []string

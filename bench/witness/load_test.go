@@ -17,15 +17,15 @@ import (
 	"time"
 )
 
-// fakeNode is a stand-in for an API node. It stores acknowledged events, and returns the configured answers.
+// fakeNode replaces an API node. It answers with the configured statuses, and stores acknowledged events.
 type fakeNode struct {
 	mu     sync.Mutex
 	rows   map[uint64]Row
 	keys   map[string]bool
 	n      int
-	answer func(n int) int // 0: store and break the connection
-	forget bool            // ignore idempotency keys
-	door   int             // requests through the door for browsers
+	answer func(n int) int // status of the n-th answer; 0 means store the events and break the connection
+	forget bool            // whether the node ignores idempotency keys
+	door   int             // number of requests through the door for browsers
 }
 
 func (f *fakeNode) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -73,7 +73,7 @@ const testDoor = "/e/key"
 
 func forgetsKeys(f *fakeNode) { f.forget = true }
 
-// runLoad sends to two nodes that share a store, until the given number of requests is accepted.
+// runLoad sends a load to two nodes that share a store, until they have got 60 requests.
 func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...func(*fakeNode)) (*Load, *fakeNode) {
 	t.Helper()
 	fake := &fakeNode{rows: map[uint64]Row{}, keys: map[string]bool{}}
@@ -99,15 +99,14 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	l.Through(testDoor)
 	l.Run(ctx)
 	l.Finish()
-	// Every request has been answered, so all writes to the store are visible
-	// now.
+	// All requests have ended, so no handler writes to the store any more.
 	fake.mu.Lock()
 	defer fake.mu.Unlock()
 	return l, fake
 }
 
-// TestLoadKnowsWhatWasAnswered: the load's record matches a store that stores acknowledged events. It does not match a
-// store that loses or doubles events.
+// TestLoadKnowsWhatWasAnswered checks that the load's record matches a store that stores acknowledged events. It must
+// not match a store that loses or doubles events.
 func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 204, 503, 0, 429, 204}
@@ -134,8 +133,8 @@ func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	}
 }
 
-// A request with a key is sent until it is acknowledged, and a store that
-// ignores keys is detected.
+// TestLoadRepeatsKeys checks that a request with a key is sent until it is acknowledged, and that Compare detects a
+// store that ignores keys.
 func TestLoadRepeatsKeys(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 503, 0}
@@ -172,7 +171,8 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfSeveralAttempts: one acknowledged attempt counts. Otherwise the most doubtful attempt counts.
+// TestOutcomeOfSeveralAttempts checks that a request is acknowledged if one attempt was. Otherwise the most uncertain
+// outcome counts.
 func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	for want, attempts := range map[Outcome][]Outcome{
@@ -205,8 +205,8 @@ func TestReconciledIsRead(t *testing.T) {
 	}
 }
 
-// TestLoadResends repeats acknowledged requests. A repeat that gets 503 first is sent again. Any other refusal is an
-// error.
+// TestLoadResends repeats acknowledged requests. If a repeated request gets 503, it must be sent again. Any other
+// refusal must be an error.
 func TestLoadResends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

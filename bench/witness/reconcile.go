@@ -13,10 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// Reconciled is the result of `octavo reconcile`. The command compares the log with the table. It does not know the
-// client's events.
+// Reconciled is the result of `octavo reconcile`, which compares the log with the events table. The command does not
+// know which events the client sent.
 type Reconciled struct {
-	Removed    int64    `json:"removed"` // messages that the log has removed to make space
+	Removed    int64    `json:"removed"` // number of messages that the log has removed to make space
 	Messages   int64    `json:"messages"`
 	Repeats    int64    `json:"repeats"`
 	Events     int64    `json:"events"`
@@ -25,8 +25,8 @@ type Reconciled struct {
 	FirstLines []string `json:"firstDifferences,omitempty"`
 }
 
-// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". Differences are not an error of this
-// function.
+// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". It returns no error if the log and the
+// table differ, because sum has the differences.
 func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reconciled, err error) {
 	cmd := exec.CommandContext(ctx, binary, "reconcile", "--json")
 	cmd.Env = product.Environment(settings...)
@@ -37,14 +37,16 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	if parseErr != nil {
 		return sum, parseErr
 	}
-	// The command also exits with 1 if it finds differences, but then it has printed them.
+	// The command also exits with 1 if it finds differences. It has then printed the differences, so Reconcile returns
+	// no error.
 	if exit := (*exec.ExitError)(nil); err != nil && (!errors.As(err, &exit) || sum.Ranges == 0) {
 		return sum, fmt.Errorf("cannot reconcile: %w\n%s", err, said.String())
 	}
 	return sum, nil
 }
 
-// parseReconciled reads the command's output, a JSON array: differences first, then partitions.
+// parseReconciled reads the output of the command. The output is a JSON array with the differences first, followed by
+// the partitions.
 func parseReconciled(output []byte) (sum Reconciled, err error) {
 	var list []jsontext.Value
 	if err := json.Unmarshal(output, &list); err != nil {

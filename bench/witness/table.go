@@ -31,11 +31,10 @@ func OpenTable(url string) (*Table, error) {
 	return &Table{conn}, nil
 }
 
-// Close closes its connections.
+// Close closes the connections to the insights engine.
 func (t *Table) Close() error { return t.conn.Close() }
 
-// Settle waits until the currently running inserts into the events table have
-// ended.
+// Settle waits until the inserts into the events table that are running at the time of the call have ended.
 func (t *Table) Settle(ctx context.Context) error {
 	waitFor, err := t.inserts(ctx)
 	if err != nil {

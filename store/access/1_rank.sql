@@ -1,11 +1,12 @@
 -- The functions in this folder are the access rule in SQL. api.RightsOf is the same rule in Go, and a model test
--- compares both. store/migrate.go applies these files at every start, after the migrations and before ../functions. So
--- this is the current text. Changing a signature needs a migration that drops the function. A migration also stops
--- older nodes from restoring their own text.
+-- compares both. store/migrate.go applies these files at every start of a node, after the migrations and before
+-- ../functions. To change a function's signature, add a migration that drops the function. The migration also prevents
+-- older nodes from restoring their own version of the function.
 --
--- Postgres inlines most of these functions into the calling query, and plans both together. So they are plain selects.
+-- Most of these functions are plain selects, so that Postgres inlines them into the calling query and plans both
+-- together.
 
--- role_rank returns the rank of a role, as schema.Role does. A guest has a null role and the rank 0.
+-- role_rank returns the rank of a role, like the method Rank of schema.Role. A guest has a null role and the rank 0.
 create or replace function role_rank(role text) returns integer language sql immutable
 return coalesce(array_position(array['read', 'comment', 'edit', 'review', 'create', 'admin'], role), 0);
 

@@ -1,11 +1,11 @@
--- The functions here return the content that a member sees in lists: the content with an access_rank above 0. Each
--- function finds the content of many rows at once.
+-- The functions in this file return the content that a member sees in lists: the content with an access_rank above 0.
+-- Each function decides about all content of an organization or a collection at once.
 --
 -- Functions that return rows of a table have a text body, so that they also return columns added by later migrations.
--- Postgres overestimates the number of rows of a recursion. With unnest(array()) it expects few entries, and looks ids
--- up in a hash.
+-- Postgres overestimates the number of rows of a recursive query. With unnest(array()), Postgres expects few rows, and
+-- looks ids up in a hash.
 
--- grants_of returns the grants of a user in an organization, directly or through a team.
+-- grants_of returns the grants of a user in an organization: grants to the user, and grants to the user's teams.
 create or replace function grants_of(of_user text, of_organization text) returns setof grants language sql stable as $$
     select g.*
     from grants g
@@ -23,7 +23,8 @@ create or replace function given_collections(of_user text, of_organization text)
     select unnest(array(select g.id from given g))
 $$;
 
--- closed_collections returns the collections that nobody can enter without a grant, because they have no level.
+-- closed_collections returns the collections that nobody can enter without a grant. They have no default level, or
+-- inherit from a collection without one.
 create or replace function closed_collections(of_organization text) returns setof text language sql stable as $$
     with recursive closed as (
         select c.id from collections c where c.organization_id = of_organization and c.default_level is null
@@ -35,8 +36,8 @@ create or replace function closed_collections(of_organization text) returns seto
     select unnest(array(select c.id from closed c))
 $$;
 
--- collections_seen returns the collections of an organization that a member with this role sees. An admin sees all of
--- them, without a look-up.
+-- collections_seen returns the collections of an organization that a member with this role sees. An admin sees all
+-- collections, without a look-up of grants.
 create or replace function collections_seen(of_user text, of_role text, of_organization text)
     returns setof collections language sql stable as $$
     select c.*
@@ -75,8 +76,8 @@ create or replace function spaces_seen(of_user text, of_role text, of_organizati
            or s.id in (select g.space_id from grants_of(of_user, of_organization) g where g.space_id is not null))
 $$;
 
--- spaces_seen_in returns the spaces directly in a collection that a member with this role sees. The level and the grant
--- are access_to's result for the collection. So the content of other collections is not read.
+-- spaces_seen_in returns the spaces directly in a collection that a member with this role sees. of_level and of_grant
+-- are the result of access_to for the collection. So the function does not read other collections.
 create or replace function spaces_seen_in(
     of_user text, of_role text, of_organization text, of_collection text, of_level text, of_grant integer
 ) returns setof spaces language sql stable as $$

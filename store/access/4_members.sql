@@ -1,7 +1,8 @@
--- Who has access to content, and to how much of it.
+-- The functions in this file find the members who have access to content, and their ranks there.
 
--- ranks_on_content returns the rank of each member's role on a collection or space. 0 means no access. of_level is
--- access_to's level of the content. of_path has the ids from the content up to the top.
+-- ranks_on_content returns the rank of each member's role on a collection or space. The rank 0 means no access.
+-- of_level is the effective level of the content, as access_to returns it. of_path has the ids from the content up to
+-- the top.
 create or replace function ranks_on_content(of_organization text, of_level text, of_path text[])
     returns table (user_id text, rank integer) language sql stable as $$
     select m.user_id, access_rank(m.role, of_level, greatest(
@@ -13,14 +14,14 @@ create or replace function ranks_on_content(of_organization text, of_level text,
     where m.organization_id = of_organization
 $$;
 
--- Nodes without the migration 00008 call the function by this name.
+-- ranks_on_collection is the former name of ranks_on_content. Nodes without the migration 00008 still call it.
 create or replace function ranks_on_collection(of_organization text, of_level text, of_path text[])
     returns table (user_id text, rank integer) language sql stable as $$
     select r.user_id, r.rank from ranks_on_content(of_organization, of_level, of_path) r
 $$;
 
 -- spaces_seen_by returns the number of an organization's spaces that each of these members sees. An admin sees all
--- spaces. A guest sees the spaces with a grant. Other members see all open spaces, and closed spaces with a grant.
+-- spaces. A guest sees the spaces on which the guest has a grant. Other members also see all open spaces.
 create or replace function spaces_seen_by(of_organization text, of_users text[])
     returns table (user_id text, spaces bigint) language sql stable as $$
     with recursive given as (

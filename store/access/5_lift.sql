@@ -1,6 +1,6 @@
--- lift_access copies a collection's level and grants to its direct content. So the collection can be deleted without a
--- change of anybody's access. The level is copied to content that inherits. A grant is copied if the content has no
--- higher grant.
+-- lift_access copies a collection's level and grants to its direct content. So when the collection is deleted, the
+-- access of all users stays the same. The level is copied to content that inherits its level. A grant is copied if the
+-- content has no higher grant for the same user or team.
 create or replace function lift_access(of_collection text) returns void language sql volatile as $$
     update spaces s set default_level = c.default_level
     from collections c

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// askAgain is the time after which another job is enqueued if no job has reported. It is longer than the duration
-	// of a job.
+	// askAgain is the time after which another job is enqueued if no job has reported an outcome. It is longer than any
+	// job may take.
 	askAgain = 30 * time.Minute
 	// batchSize limits the specifications that one statement marks.
 	batchSize = 1000
 )
 
-// AskForFetches enqueues a job for each organization with specifications that are due.
+// AskForFetches enqueues a job for each organization that has specifications to fetch now.
 func (s *Store) AskForFetches(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		again := time.Now().Add(askAgain)
@@ -40,8 +40,8 @@ func (s *Store) AskForFetches(ctx context.Context) error {
 	})
 }
 
-// StartFetch returns the next due specification of an organization. It leaves out specifications that the caller has
-// already begun. found is false if no specification is due.
+// StartFetch returns the next specification that an organization's job must fetch. It leaves out specifications in
+// begun, which the job has already fetched. found is false if no specification is left.
 func (s *Store) StartFetch(
 	ctx context.Context, organizationID string, begun []string,
 ) (spec Spec, found bool, err error) {
@@ -59,9 +59,9 @@ func (s *Store) StartFetch(
 
 // Fetch is the outcome of fetching a specification.
 type Fetch struct {
-	// Document is the fetched document; nil if it has not changed or could not be read.
+	// Document is the fetched document. It is nil if the document is unchanged or could not be read.
 	Document []byte
-	// Sources are the documents that were read; nil if they are unchanged.
+	// Sources describes the documents that were read. It is nil if they are unchanged.
 	Sources []schema.OpenAPISourceState
 	// Errors are the reasons why the specification could not be read.
 	Errors []schema.OpenAPISpecError
@@ -69,8 +69,9 @@ type Fetch struct {
 	Next time.Time
 }
 
-// EndFetch stores the outcome of fetching a specification. A specification that could not be read keeps its last good
-// version. If the source has changed meanwhile, EndFetch does nothing, because another job fetches the new source.
+// EndFetch stores the outcome of fetching a specification. If the specification could not be read, its last good
+// version stays. If the specification has got a new source since the fetch began, EndFetch does nothing, because
+// another job fetches the new source.
 func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		spec, err := q.LockFetchedOpenAPISpec(ctx, db.LockFetchedOpenAPISpecParams{

@@ -15,13 +15,14 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Spec is a specification in Postgres. Version is a version without its document.
+// Spec is a row of a specification. Version is a row of a version, without the document.
 type (
 	Spec    = db.OpenapiSpec
 	Version = db.ListOpenAPISpecVersionsRow
 )
 
-// Source is the source of a specification: a URL that a job fetches, or a text with the document.
+// Source is the source of a specification. Either URL is set, and a job fetches the document, or Text and Document are
+// set.
 type Source struct {
 	URL      *string
 	Text     string
@@ -34,7 +35,7 @@ func (s *Store) Spec(ctx context.Context, organizationID, slug string) (Spec, er
 	return row, postgres.Interpret(err, "OpenAPI specification")
 }
 
-// List lists an organization's specifications in the order they were made, after the id `after`.
+// List lists an organization's specifications in the order of their creation. The list begins after the id `after`.
 func (s *Store) List(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[Spec], error) {
@@ -51,7 +52,7 @@ func (s *Store) List(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Create adds a specification. A slug in use is a conflict.
+// Create adds a specification. It returns a conflict if another specification has the slug.
 func (s *Store) Create(ctx context.Context, organizationID, slug string, source Source) (Spec, error) {
 	var spec Spec
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -70,7 +71,8 @@ func (s *Store) Create(ctx context.Context, organizationID, slug string, source 
 	return spec, err
 }
 
-// Set gives a specification a new source, or adds a specification with this source. It reports whether it added one.
+// Set gives a specification a new source, or adds a specification with this source. added reports whether it added a
+// specification.
 func (s *Store) Set(
 	ctx context.Context, organizationID, slug string, source Source,
 ) (spec Spec, added bool, err error) {
@@ -119,8 +121,8 @@ func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source 
 	})
 }
 
-// addVersion makes a document the newest version. If the newest version has an equal hash, it adds no version. If there
-// are more versions than the store's limit, the oldest versions are deleted.
+// addVersion makes a document the newest version. If the newest version has an equal hash, addVersion adds no version.
+// If there are then more versions than the store's limit, it deletes the oldest versions.
 func (s *Store) addVersion(
 	ctx context.Context, q *db.Queries, spec *Spec, hash [sha256.Size]byte, document []byte,
 ) error {
@@ -151,7 +153,7 @@ func (s *Store) Delete(ctx context.Context, organizationID, slug string) error {
 }
 
 // ListVersions lists the versions of a specification from the newest to the oldest. before is the number of the last
-// version on the previous page, 0 for the first page.
+// version on the previous page, or 0 for the first page.
 func (s *Store) ListVersions(
 	ctx context.Context, specID string, before int32, size int,
 ) (postgres.Page[Version], error) {
@@ -195,8 +197,8 @@ func (s *Store) SetVisibility(ctx context.Context, organizationID, slug, visibil
 	return row, postgres.Interpret(err, "OpenAPI specification")
 }
 
-// PublishedVersion finds the newest version of a specification that everybody may read. Other specifications are not
-// found.
+// PublishedVersion returns the id of a specification's newest version, if everybody may read the specification.
+// Otherwise it returns not_found.
 func (s *Store) PublishedVersion(ctx context.Context, organizationID, slug string) (versionID string, err error) {
 	versionID, err = s.db.Queries.PublishedOpenAPISpec(ctx, db.PublishedOpenAPISpecParams{
 		OrganizationID: organizationID, Slug: slug,

@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEveryTableIsAudited finds tables that have no row in the table of audited tables, and rows without a table. So
-// the author of a new table must decide what the log shows of it.
+// TestEveryTableIsAudited finds database tables without a row in the list of audited tables, and rows without a table.
+// So the author of a new table must decide what the log shows of the table.
 func TestEveryTableIsAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -57,8 +57,7 @@ func TestEveryTableIsAudited(t *testing.T) {
 }
 
 // TestAuditedColumnsAreThere runs the triggers of every audited table. The statements change no rows, but the triggers
-// run as if rows had changed. A column that does not have the name in its row, or a wrong join, would make every write
-// to the table fail.
+// run as if rows had changed. If a row had a wrong column name or a wrong join, every write to its table would fail.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -94,7 +93,7 @@ func TestAuditedColumnsAreThere(t *testing.T) {
 	}
 }
 
-// TestNoSecretsAreAudited looks for columns with secrets. The log shows them only as changed, or not at all.
+// TestNoSecretsAreAudited looks for columns with secrets. The log must not show their values.
 func TestNoSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -110,7 +109,7 @@ func TestNoSecretsAreAudited(t *testing.T) {
 	}
 }
 
-// audited reads the log of an organization, the oldest first, in pages of three.
+// audited reads the log of an organization in pages of three entries. It returns the oldest entry first.
 func audited(t *testing.T, st *store.Store, organization string, f audit.AuditFilter) (entries []schema.AuditEntry) {
 	t.Helper()
 	var after *postgres.Cursor[time.Time]
@@ -134,7 +133,7 @@ func audited(t *testing.T, st *store.Store, organization string, f audit.AuditFi
 	}
 }
 
-// line writes an entry in one line.
+// line returns an entry as one line of text.
 func line(e schema.AuditEntry) string {
 	return fmt.Sprintf("%s %s %s %s>%s by %s %s", e.Action, e.Target.Type, e.Operation, e.Before, e.After, e.Actor.Type, e.Actor.DisplayName)
 }
@@ -158,7 +157,7 @@ func TestAuditOfOneObject(t *testing.T) {
 		t.Fatal(err)
 	}
 	source := "/b"
-	for range 2 { // The second changes nothing.
+	for range 2 { // the second call changes nothing
 		if _, err := st.Sites.UpdateRedirect(
 			ctx, tenant.Site.ID, made.ID, sites.RedirectChange{Source: &source},
 		); err != nil {
@@ -196,7 +195,7 @@ func TestAuditOfOneObject(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The actor does not stay on the connection.
+	// The actor must not stay on the connection.
 	if _, err := st.Sites.CreateShareLink(t.Context(), tenant.Site.ID, "Partners"); err != nil {
 		t.Fatal(err)
 	}
@@ -207,8 +206,8 @@ func TestAuditOfOneObject(t *testing.T) {
 	}
 }
 
-// TestAuditOfFailures checks that uncommitted changes leave no entry. It has a refused statement, and a transaction
-// that fails at the end.
+// TestAuditOfFailures checks that changes that are not committed leave no entry. It uses a refused statement, and a
+// transaction that fails at the end.
 func TestAuditOfFailures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -249,7 +248,7 @@ func TestAuditOfFailures(t *testing.T) {
 	}
 }
 
-// TestAuditIsBounded changes many rows in one statement.
+// TestAuditIsBounded changes many rows in one statement, and checks that the number of entries is limited.
 func TestAuditIsBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -317,8 +316,8 @@ func TestAuditOfTransfers(t *testing.T) {
 	}
 }
 
-// TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. Their
-// entries do not contain the user who did it.
+// TestAuditOfStrangers checks that unpublishing an integration ends its installations in other organizations. The
+// entries of the other organizations must not contain the user who unpublished the integration.
 func TestAuditOfStrangers(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -357,7 +356,8 @@ func TestAuditOfStrangers(t *testing.T) {
 	}
 }
 
-// TestAuditByManyWriters lets writers with different actors make changes concurrently over few connections.
+// TestAuditByManyWriters makes changes with different actors concurrently over few connections. Each entry must have
+// the right actor.
 func TestAuditByManyWriters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -396,7 +396,7 @@ func TestAuditByManyWriters(t *testing.T) {
 	}
 }
 
-// TestAuditStays tries to change the log, and deletes old entries.
+// TestAuditStays checks that entries cannot be changed, and that old entries can be deleted.
 func TestAuditStays(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -438,8 +438,8 @@ func TestAuditStays(t *testing.T) {
 	}
 }
 
-// TestAuditOfRemovedOrganizations removes an organization. The organization's log is deleted too. The installation's
-// log names the user who removed the organization.
+// TestAuditOfRemovedOrganizations removes an organization. The organization's log must be deleted too. The
+// installation's log must name the user who removed the organization.
 func TestAuditOfRemovedOrganizations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -468,8 +468,8 @@ func TestAuditOfRemovedOrganizations(t *testing.T) {
 	}
 }
 
-// TestAuditOfErasures checks that the log has the user who requested an erasure. It has the visitor only as a keyed
-// hash. The entry outlives the erasure's row.
+// TestAuditOfErasures checks that the log has the user who requested an erasure. The log has the visitor only as a
+// keyed hash. The entry stays when the erasure's row is deleted.
 func TestAuditOfErasures(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -1,12 +1,12 @@
-// Package audit is the audit log. It has the table of the audited tables and columns, the triggers that write the log,
-// and the lists of entries. It is built on store/postgres. Package store has it as Store.Audit. It must not import
-// store or another package below store, except store/postgres and store/db.
+// Package audit is the audit log. It has the list of audited tables and columns, the triggers that write the log, and
+// the queries that list entries. It is built on store/postgres. Package store provides it as the field Store.Audit. Of
+// the packages store and below store, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //
 //	log       lists and deletes entries
-//	tables    the list of audited tables: what the log shows of each
-//	triggers  the SQL that writes entries
+//	tables    lists the audited tables, with the columns that the log shows
+//	triggers  has the SQL that writes entries
 package audit
 
 import "github.com/octavo-docs/octavo/store/postgres"

@@ -1,12 +1,12 @@
 package audit
 
-// Unchanged is the SQL condition with which a trigger detects that its statement changed no row.
+// Unchanged is the beginning of the SQL condition that a trigger's statement changed no row.
 const Unchanged = unchanged
 
-// AuditedTable is a row of the table of tables.
+// AuditedTable is a row of the list of audited tables.
 type AuditedTable struct{ Name, Object, Exempt string }
 
-// AuditedTables returns the rows.
+// AuditedTables returns the list of audited tables.
 func AuditedTables() (rows []AuditedTable) {
 	for _, t := range auditedTables() {
 		rows = append(rows, AuditedTable{t.name, t.object, t.exempt})

@@ -9,21 +9,21 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// AuditFilter narrows a list of audit entries; nil members do not filter.
+// AuditFilter narrows a list of audit entries. A nil field does not filter.
 type AuditFilter struct {
 	// Actor is the id of a user or of another actor.
 	Actor, Operation, ObjectType, ObjectID *string
-	// Since is the first time of the range, and Until is the first time after it.
+	// Since is the first time of the range. Until is the first time after the range.
 	Since, Until *time.Time
 }
 
-// AuditEntryCursor is the place of an entry in a list.
+// AuditEntryCursor returns the cursor of an entry. The next page of a list begins after the cursor.
 func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
 
-// ListAuditEntries lists the changes in an organization. The newest come first. If a cursor is set, the list continues
-// after it.
+// ListAuditEntries lists the changes in an organization. The newest change is first. If after is set, the list
+// continues after this cursor.
 func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
@@ -49,8 +49,8 @@ func (s *Log) ListAuditEntries(
 	return postgres.PageOf(auditEntries(rows), size, total), nil
 }
 
-// ListInstallationAuditEntries lists changes outside of all organizations, such as changes of users. It is like
-// ListAuditEntries, without the total.
+// ListInstallationAuditEntries lists changes outside of all organizations, such as changes of users. The newest change
+// is first. The result has no total number of entries.
 func (s *Log) ListInstallationAuditEntries(
 	ctx context.Context, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[schema.AuditEntry], error) {
@@ -64,7 +64,7 @@ func (s *Log) ListInstallationAuditEntries(
 	return postgres.PageOf(auditEntries(rows), size, 0), postgres.Interpret(err, "audit log")
 }
 
-// auditPlaceOf returns the place after which a list continues.
+// auditPlaceOf returns the time and the entry's id after which a list continues.
 func auditPlaceOf(after *postgres.Cursor[time.Time]) (from postgres.Cursor[time.Time], id int64, err error) {
 	if after == nil {
 		return after.OrFirst(postgres.EndOfTime), 0, nil
@@ -97,8 +97,8 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes a limited number of entries that are older than their retention. more is true if more
-// such entries may exist.
+// DeleteOldAuditEntries deletes entries that are older than the duration kept, up to a limited number. more is true if
+// more such entries may exist.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
 		Kept: postgres.Interval(kept), Most: postgres.PurgeRows,

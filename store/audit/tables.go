@@ -2,27 +2,28 @@ package audit
 
 import "strings"
 
-// auditedTable is a row of the list of audited tables. It has the columns of a database table that the audit log shows,
-// or the reason why the log does not show the table.
+// auditedTable is a row of the list of audited tables. It describes which columns of a database table the audit log
+// shows, or why the log does not show the table.
 type auditedTable struct {
 	name string
 	// object is the log's name for the table's objects; "" for exempt tables.
 	object string
-	// in defines the organization, the site and the space that a row belongs to.
+	// in has the expressions for the organization, the site and the space of a row.
 	in auditPlace
-	// id is the expression of the object's id in the row r. key are the columns that identify a row and never change.
+	// id is the SQL expression of the object's id in the row r. key lists the columns that identify a row and never
+	// change.
 	id, key string
-	// columns are the shown columns by name, which the log writes in camel case. A change that only affects other
-	// columns leaves no entry. A column with a # may be large, so the log shows its hash. A column with a ! is secret,
-	// so the log shows only that it changed. Rows of a table that shows organization_id may move to another
-	// organization. Both organizations then have an entry.
+	// columns lists the names of the shown columns. The log writes the names in camel case. A change of other columns
+	// creates no entry. A name that begins with # is a column with large values, so the log shows the value's hash. A
+	// name that begins with ! is a secret column, so the log shows only that it changed. Rows of a table that shows
+	// organization_id may move to another organization. Then both organizations get an entry.
 	columns string
 	// exempt is the reason why changes of the table create no entries.
 	exempt string
 }
 
-// auditPlace has the expressions for the place of a row r. If a row is deleted together with its owner, the join is
-// empty. The log then has only the owner's entry.
+// auditPlace has the SQL expressions for the organization, the site and the space of a row r. If a row is deleted
+// together with its owner, the join finds no owner. Then the log has only the entry of the owner.
 type auditPlace struct{ join, organization, site, space string }
 
 var (
@@ -33,13 +34,13 @@ var (
 	inChangeRequest = auditPlace{"join change_requests c on c.id = r.change_request_id", "c.organization_id", "null", "c.space_id"}
 )
 
-// with returns the place with more expressions: for the site or the space.
+// with returns the place with other expressions for the site and the space.
 func (p auditPlace) with(site, space string) auditPlace {
 	p.site, p.space = site, space
 	return p
 }
 
-// These are the reasons for which tables are exempt.
+// Each constant is a reason why a table is exempt.
 const (
 	auditDerived  = "It is derived from what has entries."
 	auditContents = "It holds contents: the entries of what they belong to name revisions, versions or hashes."
@@ -68,7 +69,7 @@ func auditedTables() []auditedTable {
 		ownID("tokens", "token", auditPlace{"left join sites s on s.id = r.site_id", "s.organization_id", "s.id", "null"},
 			"kind name user_id site_id expires_at revoked_at !hash"),
 		keyed("secrets", "installation-key", inInstallation, "r.name", "name", "!value"),
-		// The other columns change each minute.
+		// The other columns are left out, because they change every minute.
 		keyed("clock", "clock", inInstallation, "'clock'", "the", "confirmed_at"),
 		keyed("event_rows_accepted", "lost-events", inInstallation, "r.month::text", "month", "rows"),
 		keyed("event_rows_restored", "restored-events", inInstallation, "r.number::text", "number",
@@ -80,7 +81,7 @@ func auditedTables() []auditedTable {
 		ownID("teams", "team", inOrganization, "title"),
 		keyed("team_members", "team-member", auditPlace{"join teams t on t.id = r.team_id", "t.organization_id", "null", "null"},
 			"r.user_id", "team_id user_id", "team_id user_id role"),
-		// In each row, all except two of these key columns are null.
+		// In each row, exactly two of these key columns are not null.
 		keyed("grants", "permission", inOrganization.with("null", "r.space_id"), "coalesce(r.user_id, r.team_id)",
 			"collection_id? space_id? user_id? team_id?", "collection_id space_id user_id team_id role"),
 		ownID("link_invites", "link-invite", inOrganization, "role space_id collection_id created_by expires_at"),
@@ -152,7 +153,7 @@ func auditedTables() []auditedTable {
 			"join integrations i on i.name = r.integration left join integration_installations n on n.id = r.installation_id",
 			"coalesce(n.organization_id, i.organization_id)", "null", "null",
 		}, "integration installation_id expires_at !hash"),
-		// A receiver's address may contain a key.
+		// The log shows only the hash of the URL, because a receiver's URL may contain a key.
 		ownID("webhooks", "webhook", inOrganization, "#url description events active disabled_reason !secret !former_secret"),
 	}
 	for _, part := range [][]auditedTable{
@@ -176,7 +177,7 @@ func auditedTables() []auditedTable {
 	return rows
 }
 
-// AuditedObjects are the types of objects in the audit log.
+// AuditedObjects returns the types of objects in the audit log.
 func AuditedObjects() (objects []string) {
 	for _, t := range auditedTables() {
 		if t.exempt == "" {
@@ -200,7 +201,7 @@ func (t auditedTable) shown() (columns []auditColumn) {
 	return columns
 }
 
-// member is the column's name in the log.
+// member returns the column's name in the log.
 func (c auditColumn) member() string {
 	words := strings.Split(c.column, "_")
 	for i := 1; i < len(words); i++ {

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// auditedRows limits the entries that one statement creates for each organization. If there are more changes, a last
-// entry has their number.
+// auditedRows is the largest number of entries that one statement creates for each organization. If the statement makes
+// more changes, one last entry has the number of the remaining changes.
 const auditedRows = 100
 
-// unchanged is the condition with which a trigger detects that its statement changed no row. Examples are the branch of
-// an upsert that was not taken, and a change of missing rows. The check is ten times cheaper than an insert without
+// unchanged is the beginning of the condition that a trigger's statement changed no row. An upsert that only inserts,
+// for example, changes no row, but its update triggers run too. The check is ten times cheaper than an insert of no
 // entries.
 const unchanged = "not exists (select from "
 
 // Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers and one function.
-// The triggers run once per statement. The function has the expressions of the table's row.
+// The triggers run once per statement. The function is generated from the table's auditedTable.
 func Triggers() string {
 	var text strings.Builder
 	tables := auditedTables()
@@ -104,7 +104,8 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
 	}
 }
 
-// sameRow compares the keys of the rows o and r. Columns with a ? may be null.
+// sameRow returns the condition that the rows o and r have the same key. Key columns whose name ends with ? may be
+// null.
 func (t auditedTable) sameRow() string {
 	var parts []string
 	for _, column := range strings.Fields(t.key) {
@@ -117,7 +118,7 @@ func (t auditedTable) sameRow() string {
 	return strings.Join(parts, " and ")
 }
 
-// differs returns the condition that a shown column differs.
+// differs returns the condition that a shown column differs between the rows o and r.
 func (t auditedTable) differs() string {
 	var before, after []string
 	for _, c := range t.shown() {

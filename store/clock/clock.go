@@ -16,13 +16,13 @@ type Store struct{ db *postgres.DB }
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// State returns the installation's knowledge about the time.
+// State returns the stored state of the clock.
 func (s *Store) State(ctx context.Context) (State, error) {
 	row, err := s.db.Queries.Clock(ctx)
 	return stateOf(db.LockClockRow(row)), postgres.Interpret(err, "clock")
 }
 
-// Look records a node's reading of the clocks (a look), and returns the state before and after it.
+// Look records a look, which is a node's reading of the clocks. It returns the state before and after the look.
 func (s *Store) Look(ctx context.Context, l Look) (before, after State, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.LockClock(ctx)
@@ -40,7 +40,8 @@ func (s *Store) Look(ctx context.Context, l Look) (before, after State, err erro
 	return before, after, postgres.Interpret(err, "clock")
 }
 
-// Confirm records Postgres's present time as the latest known time, and ends a doubt about the clock.
+// Confirm records that an operator trusts Postgres's clock. The clock's present time becomes the latest known time, and
+// a doubt about the clock ends.
 func (s *Store) Confirm(ctx context.Context) (State, error) {
 	if err := s.db.Queries.ConfirmClock(ctx); err != nil {
 		return State{}, postgres.Interpret(err, "clock")

@@ -1,20 +1,20 @@
-// Package clock stores what the installation knows about the time. It decides whether deletions by age may trust
-// Postgres's clock. It is built on store/postgres. Package store has it as Store.Clock. It must not import store or
-// another package below store, except store/postgres and store/db.
+// Package clock stores which times the installation has seen. It decides whether deletions by age may trust Postgres's
+// clock. It is built on store/postgres. Package store provides it as the field Store.Clock. Of the packages store and
+// below store, it may import only store/postgres and store/db.
 //
-// If a machine starts with its clock in a later year, all data looks old. So each node reads the clock every minute,
-// and stores the latest known time. A clock that is two days ahead of that time is in doubt. Deletions by age then
-// stop. They continue when the clock is right again, when nodes have run for 24 hours, or when an operator confirms the
-// time.
+// If a machine starts with its clock in a later year, all data looks old, and deletions by age would delete it. So each
+// node reads the clock every minute, and stores the latest known time. A clock that is more than two days ahead of the
+// latest known time is in doubt. Deletions by age then stop. They continue when the clock is right again, when nodes
+// have run for 24 hours, or when an operator confirms the time.
 //
-// If a clock is behind for a while, the rows of that time would look old when the clock is right again. Such rows have
-// the time of the function creation_time, if their deletion would lose something.
+// If a clock is behind for a while, rows that are created meanwhile would look old when the clock is right again. So
+// rows whose early deletion would lose data get their time from the function creation_time.
 //
-// Statements that delete by age have the time of the function deletion_time (store/functions/clock.sql), and code that
-// deletes has DeletionTime.
+// Deletions by age measure ages from a trusted time. SQL statements use the function deletion_time
+// (store/functions/clock.sql), and Go code uses DeletionTime.
 //
 // Its files by subject:
 //
-//	clock  the latest time that nodes have read, looks, confirmations
-//	look   the state that follows from a look
+//	clock  stores looks and confirmations
+//	look   computes the state after a look
 package clock

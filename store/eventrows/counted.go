@@ -17,7 +17,8 @@ type Store struct{ db *postgres.DB }
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// RowsEnd returns the offset up to which a partition's rows are counted. found is false if nothing is counted yet.
+// RowsEnd returns the offset up to which the rows of a partition are counted. found is false if no rows of the
+// partition are counted yet.
 func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error) {
 	row, err := s.db.Queries.EventRowsEnd(ctx, int32(partition))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -30,7 +31,7 @@ func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd,
 	return end, err == nil, postgres.Interpret(err, "counted rows")
 }
 
-// RowsEnds returns the offsets up to which partitions are counted.
+// RowsEnds returns the offset up to which the rows of each partition are counted, by partition.
 func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	list, err := s.db.Queries.EventRowsEnds(ctx)
 	ends := map[int]int64{}
@@ -40,8 +41,8 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	return ends, postgres.Interpret(err, "counted rows")
 }
 
-// OpenRows begins to count a partition, with rows that the table has. If the partition is counted already, it changes
-// nothing and returns false.
+// OpenRows begins the count of a partition's rows at the offset end. rows are the rows that the table already has. If
+// the partition already has a count, OpenRows changes nothing and returns false.
 func (s *Store) OpenRows(
 	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -53,8 +54,8 @@ func (s *Store) OpenRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// AdvanceRows adds the rows of the messages between `was` and the new end to the counts. If the counts do not end at
-// `was`, it changes nothing and returns false.
+// AdvanceRows adds rows to the counts of a partition: the rows of the messages from the offset `was` up to the offset
+// end. If the stored counts do not end at `was`, AdvanceRows changes nothing and returns false.
 func (s *Store) AdvanceRows(
 	ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -66,8 +67,9 @@ func (s *Store) AdvanceRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// CountedRows returns the number of rows that the table should have. deleted is the number of all rows ever deleted. It
-// changes whenever a deletion is noted.
+// CountedRows returns the numbers of rows that the events table should have, by month. deleted is the number of all
+// rows that deletions have subtracted so far. It grows with each noted deletion, so a caller can detect a deletion
+// between two calls.
 func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error) {
 	list, err := s.db.Queries.EventRows(ctx)
 	rows = schema.RowsByMonth{}
@@ -78,8 +80,8 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion subtracts the rows that a deletion will delete from the counts. The name ensures that a deletion is
-// subtracted only once. So an interrupted deletion can be noted again.
+// NoteDeletion subtracts the rows that a deletion will delete from the counts. If a deletion with this name is already
+// noted, NoteDeletion changes nothing. So an interrupted deletion can be noted again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)
 	_, err := s.db.Queries.NoteEventRowDeletion(ctx, db.NoteEventRowDeletionParams{
@@ -88,7 +90,7 @@ func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows s
 	return postgres.Interpret(err, "counted rows")
 }
 
-// NotedDeletions returns the conditions of the deletions that have not ended, by name.
+// NotedDeletions returns the conditions of the noted deletions that have not ended, by name.
 func (s *Store) NotedDeletions(ctx context.Context) (map[string]string, error) {
 	list, err := s.db.Queries.EventRowDeletions(ctx)
 	noted := map[string]string{}
@@ -98,7 +100,7 @@ func (s *Store) NotedDeletions(ctx context.Context) (map[string]string, error) {
 	return noted, postgres.Interpret(err, "counted rows")
 }
 
-// EndDeletion forgets a deletion whose rows are gone.
+// EndDeletion deletes the note of a deletion whose rows the table no longer has.
 func (s *Store) EndDeletion(ctx context.Context, name string) error {
 	return postgres.Interpret(s.db.Queries.EndEventRowDeletion(ctx, name), "counted rows")
 }

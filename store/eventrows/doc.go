@@ -1,13 +1,13 @@
-// Package eventrows counts the rows that the events table should have. The counts are in another database than the
-// table, so that a loss of rows is found. It is built on store/postgres. Package store has it as Store.Rows. It must
-// not import store or another package below store, except store/postgres and store/db.
+// Package eventrows counts the rows that the events table should have. The counts are in Postgres and the table is in
+// ClickHouse, so that the counts show a loss of rows. The package is built on store/postgres. Package store provides it
+// as the field Store.Rows. Of the packages store and below store, it may import only store/postgres and store/db.
 //
 // Sinks count the rows that they store, up to an offset of each partition of the log (ingest/sink). Jobs note the rows
-// that they delete (ingest/erasure). A node compares the numbers with the table, and all nodes read the result.
+// that they delete (ingest/erasure). A node compares the counts with the table, and all nodes read the result.
 //
 // Its files by subject:
 //
-//	counted  rows by partition and month, deletions
-//	missing  what the last comparison found missing or doubled
-//	leaving  notices of rows that leave the table, and the nodes that have read them
+//	counted  stores the counts by partition and month, and the noted deletions
+//	missing  stores the rows that the last comparison found missing or doubled
+//	leaving  stores notices of rows that leave the table, and the nodes that have read the notices
 package eventrows

@@ -24,7 +24,7 @@ func (s *Store) Missing(ctx context.Context) ([]schema.MissingRows, error) {
 	return missing, postgres.Interpret(err, "missing rows")
 }
 
-// MissingDays returns the missing rows whose site and day are known. They are also counted in Missing.
+// MissingDays returns the number of missing rows for each known site and day. Missing counts these rows too.
 func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, error) {
 	list, err := s.db.Queries.MissingEventRowDays(ctx)
 	days := map[schema.MissingDay]int64{}
@@ -34,8 +34,8 @@ func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, e
 	return days, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces the known missing and doubled rows. It deletes the days and accepted losses of rows that are no
-// longer missing.
+// NoteMissing replaces the stored missing and doubled rows by the result of a comparison. It deletes the stored days
+// and accepted losses of rows that are no longer missing.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {
@@ -61,7 +61,7 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 	return postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissingDays adds rows that are about to be missing.
+// NoteMissingDays adds rows that will soon be missing, by site and day.
 func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error {
 	var p db.NoteMissingEventRowDaysParams
 	for day, rows := range days {
@@ -71,7 +71,7 @@ func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]
 	return postgres.Interpret(s.db.Queries.NoteMissingEventRowDays(ctx, p), "missing rows")
 }
 
-// RestoreMissingDays subtracts the rows that a repair has restored.
+// RestoreMissingDays subtracts rows that a repair has restored, by site and day.
 func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		for day, rows := range restored {
@@ -87,16 +87,16 @@ func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.Miss
 	return postgres.Interpret(err, "missing rows")
 }
 
-// RowsOfCopy are missing rows of a month that a copy of the events table has.
+// RowsOfCopy describes missing rows of a month that a copy of the events table has.
 type RowsOfCopy struct {
 	Month schema.EventMonth
 	Rows  int64
-	// Copy is the folder of the copy. Damaged lists the copy's parts of the month that are left out.
+	// Copy is the folder of the copy. Damaged lists the copy's damaged parts of the month, which are not restored.
 	Copy    string
 	Damaged []string
 }
 
-// NoteRestored records in the audit log that rows of a copy are about to be stored.
+// NoteRestored records in the audit log that rows of a copy will now be restored.
 func (s *Store) NoteRestored(ctx context.Context, of RowsOfCopy) error {
 	err := s.db.Queries.NoteRestoredEventRows(ctx, db.NoteRestoredEventRowsParams{
 		Month: int32(of.Month), Rows: of.Rows, Copy: of.Copy, Damaged: postgres.NotNil(of.Damaged),
@@ -104,7 +104,8 @@ func (s *Store) NoteRestored(ctx context.Context, of RowsOfCopy) error {
 	return postgres.Interpret(err, "restored rows")
 }
 
-// AcceptMissing accepts the loss of all missing rows. It returns the newly accepted rows by month.
+// AcceptMissing accepts the loss of all missing rows. It returns the number of missing rows of each month whose
+// accepted loss has changed.
 func (s *Store) AcceptMissing(ctx context.Context) (map[schema.EventMonth]int64, error) {
 	list, err := s.db.Queries.AcceptMissingEventRows(ctx)
 	accepted := map[schema.EventMonth]int64{}

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestMissing: days and accepted losses are forgotten as soon as their rows are not missing any more.
+// TestMissing checks that stored days and accepted losses are deleted as soon as their rows are no longer missing.
 func TestMissing(t *testing.T) {
 	t.Parallel()
 	rows, ctx := storetest.New(t).Rows, t.Context()
@@ -62,7 +62,7 @@ func TestMissing(t *testing.T) {
 		t.Fatalf("%v: accepted %v", err, accepted)
 	}
 	want(0, 10, map[schema.MissingDay]int64{b: 3})
-	note(8, 0) // a different loss; the earlier rows are back in the table
+	note(8, 0) // a new loss, after the earlier rows came back
 	want(2, 6, map[schema.MissingDay]int64{b: 3})
 	note(2, 0)
 	want(0, 2, nil) // the days have more missing rows than the month
@@ -73,7 +73,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// TestDoubled: a month may have doubled rows, missing rows or both.
+// TestDoubled checks that a month may have doubled rows, missing rows or both.
 func TestDoubled(t *testing.T) {
 	t.Parallel()
 	rows, ctx := storetest.New(t).Rows, t.Context()
@@ -105,7 +105,7 @@ func TestDoubled(t *testing.T) {
 	}
 }
 
-// TestLeaving: a notice waits for the nodes that have not read it.
+// TestLeaving checks which nodes have not read a notice.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	rows, ctx := storetest.New(t).Rows, t.Context()
@@ -148,7 +148,7 @@ func TestLeaving(t *testing.T) {
 	before(next, map[string]int64{"b": 3})
 }
 
-// TestSplitMissing splits months by the knowledge about their rows.
+// TestSplitMissing splits missing rows of months into rows with a known site and day, and other rows.
 func TestSplitMissing(t *testing.T) {
 	t.Parallel()
 	day := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)

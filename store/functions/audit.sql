@@ -1,10 +1,11 @@
--- The audit log. store/audit_triggers.go generates the triggers that write the log.
+-- These functions are for the audit log. store/audit/triggers.go generates the triggers that write the log.
 
--- audit_actor returns the actor of the transaction. store.By sets octavo.actor in the statement that begins the
--- transaction. Ids come from this service's own tables, and the name is the current name. The log hides the identity
--- and address of a person of another organization. For example, a publisher who unpublishes an integration ends its
--- installations in other organizations. A person who has just created the organization, or leaves it, belongs to it.
--- The log reads the actor once per entry, because reading it per column took a sixth of an entry's time.
+-- audit_actor returns the actor of the transaction. The statement that begins a transaction sets octavo.actor from the
+-- value of postgres.By. The ids are trusted, because they come from this service's own tables. The name is the user's
+-- current name. The log hides the name and the address of an actor from another organization. For example, a publisher
+-- who unpublishes an integration ends its installations in other organizations. A user who has just created the
+-- organization, or who leaves it, is not hidden. Triggers call this function once per entry, because one call per
+-- column took a sixth of an entry's time.
 create or replace function audit_actor(of_organization text, of_object text) returns table (
     type text, id text, name text, token_id text, token_kind text, operation text, request_id text, address text
 ) language sql stable as $$
@@ -24,8 +25,8 @@ create or replace function audit_actor(of_organization text, of_object text) ret
     ) k
 $$;
 
--- audit_log_stays refuses changes of entries. It guards against mistakes in this service. It does not guard against
--- people with the right to change tables.
+-- audit_log_stays raises an exception if a statement changes entries. It protects the log from mistakes in this
+-- service, but not from people who may change the database's tables.
 create or replace function audit_log_stays() returns trigger language plpgsql as $$
 begin
     if tg_op = 'DELETE' and current_setting('octavo.forget_audit_entries', true) = 'on' then
@@ -39,8 +40,8 @@ create or replace trigger audit_log_stays before update or delete on audit_log
 create or replace trigger audit_log_is_not_truncated before truncate on audit_log
     for each statement execute function audit_log_stays();
 
--- forget_audit_entries deletes a bounded number of entries: entries older than a time, or entries of a removed
--- organization. No other function deletes entries.
+-- forget_audit_entries deletes at most `most` entries. If of_organization is null, it deletes entries that are older
+-- than older_than. Otherwise it deletes entries of this removed organization. Only this function deletes entries.
 create or replace function forget_audit_entries(older_than timestamptz, of_organization text, most integer)
     returns bigint
 language plpgsql as $$

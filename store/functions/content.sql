@@ -1,7 +1,8 @@
--- Content: collections, pages, change requests, and the specifications that documents name.
+-- These functions are for content: collections, pages, change requests, and the specifications to which documents
+-- refer.
 
--- collection_depth sets the depth of a collection. collection_depth_below updates the depths of the collections in a
--- collection whose depth changes.
+-- collection_depth sets the depth of a collection whose parent changes. collection_depth_below then updates the depths
+-- of the collections below it.
 create or replace function collection_depth() returns trigger language plpgsql as $$
 begin
     new.depth := coalesce((select p.depth + 1 from collections p where p.id = new.parent_id), 1);
@@ -20,8 +21,9 @@ $$;
 create or replace trigger collection_depth_below after update on collections
     for each row when (old.depth <> new.depth) execute function collection_depth_below();
 
--- pages_of returns the pages of a revision. They are the pages of its branch, and unchanged pages of its base. Postgres
--- inlines it. Its body is text, so that it also returns columns of later migrations.
+-- pages_of returns the pages of a revision: the pages of its branch, and the unchanged pages of its base. Postgres
+-- inlines the function into the calling query. Its body is text, so that it also returns columns that later migrations
+-- add.
 create or replace function pages_of(of_space text, of_revision text)
     returns setof branch_pages language sql stable as $$
     select p.*
@@ -50,8 +52,8 @@ create or replace function change_requests_like(
           select 1 from change_request_reviewers x where x.change_request_id = c.id and x.user_id = of_reviewer))
 $$;
 
--- specs_of_document returns the specifications that a document names. It returns no rows if Postgres cannot read the
--- document as JSON. Examples are a text with NUL and a document with too many levels.
+-- specs_of_document returns the slugs of the specifications to which a document refers. It returns no rows if Postgres
+-- cannot read the document as JSON, for example because the text contains NUL or has too many levels.
 create or replace function specs_of_document(content bytea) returns setof text language plpgsql immutable as $$
 begin
     if position('"openapi"'::bytea in content) > 0 then
@@ -69,7 +71,7 @@ create or replace function documents_stored() returns trigger language plpgsql a
 begin
     insert into document_specs (space_id, hash, slug)
     select d.space_id, d.hash, spec.slug from stored d cross join specs_of_document(d.content) spec (slug)
-    where length(spec.slug) <= 100; -- A specification's slug is at most 100 characters.
+    where length(spec.slug) <= 100; -- a longer text is no slug of a specification
     return null;
 end
 $$;

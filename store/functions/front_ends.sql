@@ -1,6 +1,6 @@
--- These triggers record changes for front ends. In the transaction of a change, they insert a row into
--- front_end_changes. Front ends cache spaces with their public addresses, so a change of a space's address is recorded
--- too.
+-- These triggers record changes for front ends. In the transaction of a change, a trigger inserts a row into
+-- front_end_changes. Front ends cache spaces with their public URLs, so a trigger also records a change of a space's
+-- URL.
 
 create or replace function front_end_change(of_organization text, changed text) returns void language sql as $$
     insert into front_end_changes (organization_id, tag, counts_from) values (of_organization, changed, creation_time())
@@ -17,8 +17,8 @@ end
 $$;
 create or replace trigger front_ends_hear after update or delete on sites for each row execute function sites_changed();
 
--- The parts of a site name the site in their column site_id. If a part is deleted with its site, no row is recorded for
--- the part, because the site's deletion records a row.
+-- site_parts_changed records a change of a part of a site. The part's column site_id has the site. If a part is deleted
+-- together with its site, the function records no row, because the site's deletion already does.
 create or replace function site_parts_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'site:' || s.id)
@@ -76,7 +76,8 @@ create or replace trigger front_ends_hear after update on change_requests for ea
     when ((old.revision, old.status, old.subject) is distinct from (new.revision, new.status, new.subject))
     execute function change_requests_changed();
 
--- Front ends show the versions of a specification and their source. A fetch without a new version records nothing.
+-- openapi_specs_changed records changes that front ends show: the versions of a specification and its source. A fetch
+-- without a new version is not recorded.
 create or replace function openapi_specs_changed() returns trigger language plpgsql as $$
 declare
     r openapi_specs := coalesce(new, old);
@@ -102,7 +103,8 @@ create or replace trigger front_ends_hear_of_places after update on sites for ea
         is distinct from (new.published, new.visibility, new.hostname, new.hostname_proved_at, new.proxy))
     execute function site_places_changed();
 
--- The deletion of a space records a separate row.
+-- site_space_places_changed records a change of a space's URL by its place in a site. If the space itself is deleted,
+-- another trigger records it.
 create or replace function site_space_places_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'space:' || s.id)
@@ -117,8 +119,9 @@ create or replace trigger front_ends_hear_of_places_update after update on site_
         is distinct from (new.space_id, new.section_id, new.path, new.is_default, new.condition))
     execute function site_space_places_changed();
 
--- A section also changes the address of a site space with the same path. A site space that is deleted with its section
--- records its own row.
+-- site_section_places_changed records changes of URLs by a section: of the section's spaces, and of site spaces with
+-- the same path as the section. If a site space is deleted together with its section, the trigger of site_spaces
+-- records it.
 create or replace function site_section_places_changed() returns trigger language plpgsql as $$
 declare
     r site_sections := coalesce(new, old);

@@ -1,13 +1,14 @@
 -- give_job_turns decides which waiting job runs next. Jobs are rows of river_job. A job's metadata has these members:
---   organization  the organization of the job
---   user          who made the job, or the first administrator of its organization; '' if there is none
---   space         the space, for jobs about a space
+--   organization  the id of the job's organization
+--   user          the id of the user who caused the job, or of the organization's first administrator, or ''
+--   space         the id of the space, for a job about a space
 --   sequence      jobs with the same sequence run in order
---   yields        a job that waits for its next attempt lets later jobs of the sequence start
---   slow          the job was found slow; there is no such member otherwise
+--   yields        while the job waits for its next attempt, later jobs of its sequence may start
+--   slow          exists only if the job was found to be slow
 --
--- A pending job waits for its turn. An available job has its turn and waits for a worker. It has priority 1 if it is
--- the only job of its parties. It has priority 4 if it got its turn because nobody else waited.
+-- A pending job waits for its turn. An available job has its turn and waits for a worker. An available job has priority
+-- 1 if its parties have no other available or running job. It has priority 4 if it got its turn only because no job of
+-- other parties was waiting.
 
 -- job_state returns the state that users see.
 create or replace function job_state(state river_job_state, attempt smallint)
@@ -21,8 +22,8 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
--- maker_of returns the user for whose turns and mails a change counts. It is the given user. If no user made the
--- change, it is the first administrator of the organization, or '' without an administrator.
+-- maker_of returns the user whose turns and limit of mails a change uses. This is user_id. If no user made the change,
+-- it is the first administrator of the organization. If there is no administrator, it is ''.
 create or replace function maker_of(user_id text, organization text) returns text language sql stable as $$
     select coalesce(nullif(maker_of.user_id, ''), (
         select m.user_id from memberships m
@@ -31,16 +32,17 @@ create or replace function maker_of(user_id text, organization text) returns tex
     ), '')
 $$;
 
--- job_parties returns the parties of a job, which share its turn: its organization, its maker, and the slow jobs.
+-- job_parties returns the parties of a job: its organization, its user, and the party 'slow' of all slow jobs. When the
+-- job gets a turn, each of its parties has used a turn.
 create or replace function job_parties(metadata jsonb) returns text[] language sql immutable parallel safe as $$
     select array_remove(array[
         metadata ->> 'organization', nullif(metadata ->> 'user', ''), case when metadata ? 'slow' then 'slow' end
     ], null)
 $$;
 
--- job_waits lets a job that would run again wait for a turn. This happens after a failure, a pause, or the end of its
--- node. The trigger runs after the update, because river reads the job's state from the update's result and does not
--- expect a pending job.
+-- job_waits makes a job that would run again wait for a turn. A job runs again after a failure, after a pause, or if
+-- its node has ended. The trigger runs after the update. River reads the job's state from the result of its update, and
+-- would not expect the state pending there.
 create or replace function job_waits() returns trigger language plpgsql as $$
 begin
     update river_job set state = 'pending' where id = new.id and state = 'available';
@@ -51,8 +53,8 @@ $$;
 create or replace trigger job_waits after update of state on river_job for each row
     when (new.state = 'available' and old.state <> 'pending') execute function job_waits();
 
--- job_failed lets a failed job stay for its time, although the clock that wrote finalized_at may be behind. People look
--- at failed jobs, and run them again.
+-- job_failed corrects finalized_at of a failed job if the clock that wrote it was behind. Otherwise the job would be
+-- deleted too early, and users could not look at it and run it again.
 create or replace function job_failed() returns trigger language plpgsql as $$
 begin
     new.finalized_at := greatest(new.finalized_at, creation_time());
@@ -64,21 +66,24 @@ create or replace trigger job_failed before update of finalized_at on river_job 
     when (new.state in ('cancelled', 'discarded') and new.finalized_at is distinct from old.finalized_at)
     execute function job_failed();
 
--- give_job_turns lets jobs start whose turn has come. Each kind gets at most as many turns as one node has workers. The
--- parties whose last turn is longest ago come first. A party with a running or available job gets another turn only if
--- nobody else waits. Only the first job of a sequence may start, and only if no job of the sequence runs. The caller
--- holds the lock of promotions.
+-- give_job_turns gives turns to pending jobs, and returns the number of turns. For each kind of job, at most as many
+-- jobs have a turn and wait as one node has workers. Jobs of the parties whose last turn is longest ago come first. A
+-- party with a running or available job gets another turn only if no other party waits. Only the first job of a
+-- sequence may get a turn, and only if no job of the sequence is running. The caller holds the advisory lock for
+-- promotions.
 --
--- The cost is linear in the number of waiting parties. At most looked_at jobs of each party are read.
+-- The cost grows linearly with the number of waiting parties, because the function reads at most looked_at jobs of each
+-- party.
 create or replace function give_job_turns(kinds text[], workers integer[]) returns bigint language plpgsql as $$
 declare
-    -- The number of jobs of a maker and an organization that are read. Further jobs may be behind a blocked sequence.
+    -- looked_at is the largest number of pending jobs of a user and an organization that are read. It is more than one,
+    -- because the first jobs may belong to a blocked sequence.
     looked_at constant integer := 1000;
     k         text;
     room      integer;
     busy      text[];
-    waiting   integer; -- the available jobs
-    alone     integer; -- the jobs with priority 1
+    waiting   integer; -- number of available jobs
+    alone     integer; -- number of available jobs with priority 1
     later     bigint[];
     given     bigint := 0;
     granted   bigint;
@@ -90,7 +95,7 @@ begin
             continue;
         end if;
         granted := 0;
-        -- A party's job gets priority 1 as soon as the party has no running job.
+        -- A job gets priority 1 as soon as its parties have no running job and no available job before it.
         update river_job j set priority = 1
         where j.queue = k and j.state = 'available' and j.priority > 1 and not exists (
             select from river_job o
@@ -163,18 +168,19 @@ begin
             granted := granted + start_job(k, next, 4::smallint);
         end loop;
         if granted > 0 then
-            -- River's workers listen to this.
+            -- River's workers listen to this channel, and look for jobs when they are notified.
             perform pg_notify(current_schema() || '.river_insert', jsonb_build_object('queue', k)::text);
         end if;
         given := given + granted;
     end loop;
-    -- A party whose last turn is older counts as a party without a turn.
+    -- Old turns are deleted. A party whose last turn is more than a day ago counts as a party that never had a turn.
     delete from job_turns where turn < deletion_time() - interval '1 day';
     return given;
 end
 $$;
 
--- start_job gives a job its turn. It returns the number of jobs that got a turn.
+-- start_job gives a pending job its turn. It returns the number of jobs that got a turn: 1, or 0 if the job is not
+-- pending.
 create or replace function start_job(k text, job bigint, rank smallint) returns bigint language plpgsql as $$
 begin
     update river_job set state = 'available', priority = rank where id = job and state = 'pending';
@@ -189,10 +195,10 @@ begin
 end
 $$;
 
--- hasten_jobs corrects the times of jobs after the clock was set back. A job with a turn may run now. A pause becomes
--- at most the longest possible pause. Without this, old jobs would wait until the clock reaches its former time.
--- hasten_jobs also ends a leader's term that is longer than any possible term, because river retries no job without a
--- leader.
+-- hasten_jobs corrects the times of jobs after the clock was set back. Otherwise old jobs would wait until the clock
+-- reaches its former time again. A job with a turn, and a job whose pause is longer than the longest possible pause,
+-- may run now. hasten_jobs also ends a river leader's term that is longer than any possible term. Otherwise there would
+-- be no leader for that time, and river would retry no job.
 create or replace function hasten_jobs(longest interval) returns bigint language plpgsql as $$
 declare
     hastened bigint;

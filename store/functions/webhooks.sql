@@ -1,7 +1,7 @@
--- Webhook events. Triggers write an event in the transaction of the change if a webhook of the organization wants the
--- event. A job delivers the event. schema/webhook_events.go lists the types.
+-- These triggers write webhook events. If a webhook of the organization wants the event of a change, a trigger writes
+-- it in the transaction of the change. A job delivers the event. schema/webhook_events.go lists the types of events.
 
--- webhook_id returns an id of microseconds and 48 random bits. It sorts by time, like all ids.
+-- webhook_id returns a new id: the time in microseconds and 48 random bits. So ids are sorted by time, like all ids.
 create or replace function webhook_id() returns text language sql volatile as $$
     select lpad(to_hex((extract(epoch from clock_timestamp()) * 1000000)::bigint), 14, '0')
         || substr(replace(gen_random_uuid()::text, '-', ''), 1, 12)
@@ -15,9 +15,9 @@ create or replace function webhooks_want(of_organization text, variadic of_types
     )
 $$;
 
--- webhook_event writes an event and its deliveries. If the same transaction created the object, an update writes no
--- event. Instead it changes the data of the creation's event, even if no webhook wants updates. If by_user is null, the
--- user comes from octavo.actor, the transaction's actor as JSON.
+-- webhook_event writes an event and its deliveries. If the same transaction has created the object, an update of the
+-- object writes no new event. Instead it changes the data of the creation's event, even if no webhook wants updates. If
+-- by_user is null, the user is the transaction's actor, which octavo.actor has as JSON.
 create or replace function webhook_event(
     of_organization text, of_type text, of_subject text, by_user text, with_data jsonb
 ) returns void language plpgsql as $$
@@ -55,7 +55,8 @@ begin
 end
 $$;
 
--- Comments and replies. A comment that is deleted with its space, change request or parent causes no event.
+-- webhooks_hear_comment writes events about comments and replies. If a comment is deleted together with its space,
+-- change request or parent, there is no event for the comment.
 create or replace function webhooks_hear_comment() returns trigger language plpgsql as $$
 declare
     r comments := coalesce(new, old);
@@ -151,7 +152,8 @@ $$;
 create or replace trigger webhooks_hear after insert on change_request_reviews
     for each row execute function webhooks_hear_review();
 
--- A new revision of a space's main content causes an event: edits, a merge, or an import.
+-- webhooks_hear_content writes an event about a new revision of a space's main content. The revision may come from
+-- edits, a merge or an import.
 create or replace function webhooks_hear_content() returns trigger language plpgsql as $$
 begin
     if webhooks_want(new.organization_id, 'space.content_updated') then
@@ -194,8 +196,9 @@ create or replace trigger webhooks_hear_update after update on issues_clusters f
         is distinct from (new.label, new.icon, new.impact, new.muted, new.summary, new.issues, new.conversations))
     execute function webhooks_hear_cluster();
 
--- A cluster that is deleted with its organization causes no event, because the organization has no webhooks then.
--- octavo.merged_clusters names the cluster into which a transaction merges other clusters, as JSON.
+-- webhooks_hear_cluster_going writes an event about a deleted cluster. If a cluster is deleted together with its
+-- organization, there is no event, because the organization no longer has webhooks. If a transaction merges clusters,
+-- octavo.merged_clusters has the target of each merged cluster, as JSON.
 create or replace function webhooks_hear_cluster_going() returns trigger language plpgsql as $$
 declare
     merged jsonb := nullif(current_setting('octavo.merged_clusters', true), '')::jsonb;
@@ -232,7 +235,7 @@ create or replace trigger webhooks_hear_update after update on integration_insta
     when (old.updated_at is distinct from new.updated_at)
     execute function webhooks_hear_installation();
 
--- A run causes one event when it ends. A failed attempt causes no event.
+-- webhooks_hear_translation_run writes one event when a run ends. A failed attempt that is retried causes no event.
 create or replace function webhooks_hear_translation_run() returns trigger language plpgsql as $$
 declare
     what text := case new.state when 'done' then 'translation.run.completed' else 'translation.run.failed' end;

@@ -1,12 +1,12 @@
-// Package hooks has the notifications about changes: webhooks, the deliveries of their events, and the changes that
-// front ends read. It is built on store/postgres. Package store has it as Store.Hooks. It must not import store or
-// another package below store, except store/postgres and store/db.
+// Package hooks stores notifications about changes: webhooks, the deliveries of their events, and changes for front
+// ends. It is built on store/postgres. Package store provides it as the field Store.Hooks. Of the packages store and
+// below store, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //
-//	webhooks            webhooks and their secrets
-//	webhook_deliveries  events, their deliveries and retries; when failures disable a webhook
-//	front_ends          changes of sites about which front ends were not notified yet
+//	webhooks            stores webhooks and their secrets
+//	webhook_deliveries  stores events, their deliveries and retries; disables a webhook that fails for too long
+//	front_ends          stores changes of sites about which front ends were not notified yet
 package hooks
 
 import "github.com/octavo-docs/octavo/store/postgres"

@@ -14,15 +14,15 @@ import (
 )
 
 const (
-	// frontEndBatch limits the changes that one statement reads.
+	// frontEndBatch is the largest number of changes that one statement reads or deletes.
 	frontEndBatch = 1000
-	// frontEndChangeKept is the time for which a change waits for front ends that cannot be reached or are not
-	// configured.
+	// frontEndChangeKept is the time after which a change is deleted, although front ends could not be reached or are
+	// not configured.
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
-// AskForRevalidation enqueues a job for each organization with changes that its sites show, if the changes are older
-// than settle by Postgres's clock.
+// AskForRevalidation enqueues a job for each organization with changes for front ends that are older than settle, by
+// Postgres's clock.
 func (s *Store) AskForRevalidation(ctx context.Context, settle time.Duration) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{
@@ -40,15 +40,15 @@ func (s *Store) AskForRevalidation(ctx context.Context, settle time.Duration) er
 	})
 }
 
-// FrontEndChanges are changes about which front ends have not been notified yet.
+// FrontEndChanges is a batch of changes about which front ends have not been notified yet.
 type FrontEndChanges struct {
 	// Tags has the tags of the changes, without duplicates.
 	Tags []string
 	ids  []int64
 }
 
-// FrontEndChanges reads a batch of an organization's changes. A changed space also changes the sites that show it,
-// because their answers contain its newest revision.
+// FrontEndChanges reads a batch of an organization's changes. For a changed space, it adds the tags of the sites that
+// show the space, because API responses about these sites contain the space's newest revision.
 func (s *Store) FrontEndChanges(ctx context.Context, organizationID string) (FrontEndChanges, error) {
 	rows, err := s.db.Queries.FrontEndChanges(ctx, db.FrontEndChangesParams{
 		OrganizationID: organizationID, Limit: frontEndBatch,
@@ -83,8 +83,8 @@ func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChang
 	return postgres.Interpret(s.db.Queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
 }
 
-// DeleteOldFrontEndChanges deletes changes that waited for a week, a limited number at a time. more reports whether
-// something may be left.
+// DeleteOldFrontEndChanges deletes changes that have waited for a week, up to a limited number. more is true if more
+// such changes may be left.
 func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{
 		Kept: postgres.Interval(frontEndChangeKept), Size: frontEndBatch,

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// WebhookEvent is a row of its table.
+// WebhookEvent is a row of the table webhook_events.
 type WebhookEvent = db.WebhookEvent
 
 // WebhookDelivery is a delivery with its event.
@@ -21,28 +21,29 @@ type WebhookDelivery = db.WebhookDeliveryRow
 const (
 	// webhookEventKept is the time for which events and their deliveries can be read and sent again.
 	webhookEventKept = 14 * 24 * time.Hour
-	// webhookEventBatch limits the events that one statement deletes: each event has a delivery for each webhook.
+	// webhookEventBatch is the largest number of events that one statement deletes. It is small, because each event has
+	// a delivery for each webhook.
 	webhookEventBatch = 200
 	// webhookFailingKept is the longest time for which a webhook may fail without a success. Then it is disabled.
 	webhookFailingKept = 3 * 24 * time.Hour
-	// webhookDeliveryAge is the longest time that a delivery may wait.
+	// webhookDeliveryAge is the longest time for which a delivery may wait. Then it fails.
 	webhookDeliveryAge = 3 * 24 * time.Hour
-	// webhookLease is the time after which another job is enqueued if a webhook's job has not set the next time.
+	// webhookLease is the time after which another job is enqueued for a webhook whose job did not finish.
 	webhookLease = 10 * time.Minute
-	// mostByHand limits the waiting deliveries that users requested.
+	// mostByHand is the largest number of a webhook's waiting deliveries that users have requested.
 	mostByHand = 100
-	// webhookAskBatch limits the new deliveries and the due webhooks that one statement reads.
+	// webhookAskBatch is the largest number of new deliveries, and of due webhooks, that one statement reads.
 	webhookAskBatch = 1000
 )
 
-// WebhookDeliveryFilter narrows a list of deliveries; nil members do not filter.
+// WebhookDeliveryFilter narrows a list of deliveries. A nil field does not filter.
 type WebhookDeliveryFilter struct {
 	State *string
 	Type  *string
 }
 
 // ListWebhookDeliveries lists the deliveries of a webhook, the newest first. after is the id of the previous page's
-// last delivery, or "".
+// last delivery, or "" for the first page.
 func (s *Store) ListWebhookDeliveries(
 	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
 ) (postgres.Page[WebhookDelivery], error) {
@@ -84,7 +85,7 @@ func webhookDelivery(ctx context.Context, q *db.Queries, webhookID, id string) (
 	return row, postgres.Interpret(err, "delivery")
 }
 
-// PingWebhook makes an event that only this webhook receives.
+// PingWebhook creates an event that only this webhook receives.
 func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, userID string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		return q.InsertPing(ctx, db.InsertPingParams{
@@ -93,8 +94,8 @@ func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, user
 	})
 }
 
-// Redeliver sends an event again with a new delivery. If the delivery is still pending, no new delivery is made, and
-// the pending one is sent next.
+// Redeliver creates a new delivery of a delivery's event. If the old delivery is still pending, Redeliver creates none,
+// and the pending delivery is sent next.
 func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		delivery, err := webhookDelivery(ctx, q, webhookID, id)
@@ -108,7 +109,8 @@ func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id str
 	})
 }
 
-// deliverByHand makes a delivery that a user requested, of an active webhook. The webhook is no longer held.
+// deliverByHand calls deliver for a delivery that a user has requested. It returns an error if the webhook is not
+// active. It also ends the webhook's pause after failures.
 func (s *Store) deliverByHand(
 	ctx context.Context, organizationID, webhookID string, deliver func(*db.Queries) (id string, err error),
 ) (delivery WebhookDelivery, err error) {
@@ -140,7 +142,7 @@ func (s *Store) deliverByHand(
 	return delivery, err
 }
 
-// AskForDeliveries enqueues a job for each webhook that has new deliveries or is due.
+// AskForDeliveries enqueues a job for each webhook that has new deliveries, or whose time for the next job has come.
 func (s *Store) AskForDeliveries(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		fresh, err := q.AskAboutNewDeliveries(ctx, webhookAskBatch)
@@ -160,7 +162,8 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 	})
 }
 
-// inOrder merges two lists of webhooks that are sorted by id. Jobs must be enqueued in one order (Enqueue).
+// inOrder merges two lists of webhooks that are sorted by id. The result is sorted too, because all transactions must
+// enqueue jobs in the same order (see Enqueue).
 func inOrder(fresh []db.AskAboutNewDeliveriesRow, due []db.AskAboutDueWebhooksRow) (jobs []schema.DeliverWebhooks) {
 	for len(fresh) > 0 || len(due) > 0 {
 		var next schema.DeliverWebhooks
@@ -185,13 +188,13 @@ type DueDelivery struct {
 	Webhook  Webhook
 	Delivery db.WebhookDelivery
 	Event    db.WebhookEvent
-	// Keys are the secrets to sign with, the newest first.
+	// Keys are the secrets with which the request is signed, the newest first.
 	Keys [][]byte
-	// GivesUp means that the webhook has been failing for so long that the next failure disables it.
+	// GivesUp is true if the webhook has been failing for so long that the next failure disables it.
 	GivesUp bool
 }
 
-// NextDelivery returns the delivery that is due next. ok is false if no delivery is due now.
+// NextDelivery returns the next delivery that must be sent now. ok is false if there is no such delivery.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
 	row, err := s.db.Queries.NextWebhookDelivery(ctx, db.NextWebhookDeliveryParams{
 		WebhookID: webhookID, Patience: postgres.Interval(webhookFailingKept),
@@ -218,19 +221,19 @@ func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDeli
 	return due, true, nil
 }
 
-// DeliveryResult is the result of an attempt, with the next steps.
+// DeliveryResult is the result of an attempt to send a delivery. It also says what happens next.
 type DeliveryResult struct {
 	At         time.Time
 	Took       time.Duration
 	StatusCode *int
-	// Reason is the reason of a failure; "" for a success.
+	// Reason is the reason for a failure. It is "" for a success.
 	Reason   string
 	Response string
-	// NextAttempt is the time at which a failed delivery is sent again; nil if it will not be sent again.
+	// NextAttempt is the time at which a failed delivery is sent again. It is nil if the delivery is not sent again.
 	NextAttempt *time.Time
-	// HeldUntil is the end of the pause of the webhook after a failure.
+	// HeldUntil is the end of the webhook's pause after a failure.
 	HeldUntil time.Time
-	// Disable makes the webhook inactive, for this reason.
+	// Disable is the reason for which the webhook becomes inactive, or "".
 	Disable string
 }
 
@@ -238,12 +241,12 @@ type DeliveryResult struct {
 func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r DeliveryResult) error {
 	params := db.RecordDeliveryParams{
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
-		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min bounds the duration.
+		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min limits the value to an int32
 		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(r.Response),
 		NextAttemptAt: r.NextAttempt,
 	}
 	if r.StatusCode != nil {
-		code := int32(*r.StatusCode) // The conversion is safe, because a status code has three digits.
+		code := int32(*r.StatusCode) // a status code has three digits
 		params.StatusCode = &code
 	}
 	if r.Reason != "" {
@@ -273,7 +276,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, nil)
 }
 
-// RestWebhook sets the time of the webhook's next job, and fails the deliveries that waited too long.
+// RestWebhook sets the time of the webhook's next job. It marks deliveries that have waited too long as failed.
 func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	waited := webhookDeliveryAge
 	err := s.failDeliveries(ctx, webhookID, "it could not be delivered within three days", &waited)
@@ -283,8 +286,9 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries fails the deliveries that have waited for at least this time; nil means all. There may be deliveries
-// of several days, so each statement handles a limited number.
+// failDeliveries marks deliveries as failed if they have waited for at least the time waited. If waited is nil, it
+// marks all waiting deliveries. Each statement handles a limited number, because there may be deliveries of several
+// days.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
 	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
 		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{
@@ -294,8 +298,8 @@ func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, wa
 	return postgres.Interpret(err, "deliveries")
 }
 
-// DeleteOldWebhookEvents deletes events and their deliveries after two weeks, a limited number at a time. more
-// reports whether something may be left.
+// DeleteOldWebhookEvents deletes events that are two weeks old, with their deliveries, up to a limited number. more is
+// true if more such events may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
 		Kept: postgres.Interval(webhookEventKept), Size: webhookEventBatch,

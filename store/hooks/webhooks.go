@@ -34,7 +34,7 @@ type NewWebhook struct {
 	Active         bool
 }
 
-// webhookSecret makes a secret, in its shown form and in its stored form for a webhook.
+// webhookSecret makes a secret for a webhook. It returns the text that users see and the encrypted form that is stored.
 func (s *Store) webhookSecret(ctx context.Context, webhookID string) (secret string, sealed []byte, err error) {
 	key := make([]byte, webhookSecretBytes)
 	_, _ = rand.Read(key) // crypto/rand.Read never fails: it ends the process instead.
@@ -69,8 +69,8 @@ func (s *Store) Webhook(ctx context.Context, organizationID, id string) (Webhook
 	return row, postgres.Interpret(err, "webhook")
 }
 
-// WebhookChange is a change of a webhook; nil members stay unchanged. A webhook that becomes active starts from a
-// clean state.
+// WebhookChange has the new values of a webhook. Nil fields leave the value unchanged. If a webhook becomes active, its
+// earlier failures no longer count.
 type WebhookChange struct {
 	URL         *string
 	Description *string

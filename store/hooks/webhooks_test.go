@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// heard returns the types of a webhook's events, in order.
+// heard returns the types of the events that a webhook has received, in order.
 func heard(t testing.TB, st *store.Store, w hooks.Webhook) []string {
 	t.Helper()
 	page, err := st.Hooks.ListWebhookDeliveries(
@@ -44,8 +44,8 @@ func commentOn(t testing.TB, st *store.Store, tenant *storetest.Tenant) store.Co
 	return row
 }
 
-// TestWebhookEventsAreCommitted checks that events are committed with their changes, or not at all. Without a webhook
-// for them, no events are recorded.
+// TestWebhookEventsAreCommitted checks that an event is committed together with its change, or not at all. If no
+// webhook wants an event, it must not be recorded.
 func TestWebhookEventsAreCommitted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -112,7 +112,7 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Later changes are updates, to which the webhook has not subscribed.
+	// Later changes are updates, which the webhook does not want.
 	if _, err := conn.Exec(t.Context(), "update issues_clusters set issues = 4 where organization_id = $1", tenant.Organization.ID); err != nil {
 		t.Fatal(err)
 	}
@@ -127,8 +127,8 @@ func TestWebhooksHearOfTheLastState(t *testing.T) {
 	}
 }
 
-// TestWebhooksDoNotHearOfWhatGoesAlong checks that objects deleted together with another object send no events. These
-// are comments in a deleted space, and replies to a deleted comment.
+// TestWebhooksDoNotHearOfWhatGoesAlong checks that objects that are deleted together with another object cause no
+// events: comments in a deleted space, and replies to a deleted comment.
 func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -151,8 +151,8 @@ func TestWebhooksDoNotHearOfWhatGoesAlong(t *testing.T) {
 	}
 }
 
-// TestWebhooksHearOfTranslations checks that a run with several failed attempts causes one event of failure. A later
-// event may report its completion.
+// TestWebhooksHearOfTranslations checks that a run with several failed attempts causes one event about the failure. If
+// a later attempt succeeds, a second event reports this.
 func TestWebhooksHearOfTranslations(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -194,7 +194,7 @@ func TestWebhooksHearOfTranslations(t *testing.T) {
 	}
 }
 
-// TestTooManyDeliveriesByHand checks the limit of deliveries that users request.
+// TestTooManyDeliveriesByHand checks the limit of waiting deliveries that users have requested.
 func TestTooManyDeliveriesByHand(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -213,8 +213,8 @@ func TestTooManyDeliveriesByHand(t *testing.T) {
 	}
 }
 
-// TestJobTotalsSeeDeliveries checks that the totals include deliveries without a job. Nodes that run jobs enqueue
-// these jobs, and there may be no such node.
+// TestJobTotalsSeeDeliveries checks that the totals include deliveries for which no job is enqueued. Only nodes that
+// run jobs enqueue these jobs, and no such node may be running.
 func TestJobTotalsSeeDeliveries(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -266,7 +266,7 @@ func TestJobTotalsSeeDeliveries(t *testing.T) {
 	between("it is paused", 0, 0)
 }
 
-// TestOldWebhookEventsGo checks that old events are deleted with their deliveries.
+// TestOldWebhookEventsGo checks that old events are deleted together with their deliveries.
 func TestOldWebhookEventsGo(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

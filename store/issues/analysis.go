@@ -15,48 +15,49 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Analysis finds the clusters of issues. Its methods depend only on their present and earlier arguments, because they
-// run while a transaction is open. Each round of an analysis uses a new Analysis.
+// Analysis decides which issues belong to which clusters. Its methods run while a transaction is open, so they compute
+// their results only from the arguments of this call and earlier calls. Each round uses a new Analysis.
 type Analysis interface {
-	// Meaning returns the meaning of a text, for Assign and Describe to compare; nil if it is unknown.
+	// Meaning returns the meaning of a text, or nil if it is unknown. Assign and Describe compare meanings.
 	Meaning(text string) []byte
-	// Assign groups issues with each other and with the existing clusters.
+	// Assign groups issues that are about the same problem, and chooses an existing cluster or a new one for each
+	// group.
 	Assign(clusters []KnownCluster, issues []AnalyzedIssue) ([]IssueGroup, error)
-	// Describe returns the description of a cluster.
+	// Describe returns the description of a cluster with these members.
 	Describe(cluster ClusterMembers) (ClusterDescription, error)
 }
 
-// KnownCluster is a cluster with the description that an Analysis has made. Profile is JSON.
+// KnownCluster is an existing cluster. Profile is the JSON that an earlier Analysis returned in ClusterDescription.
 type KnownCluster struct {
 	ID       string
 	Language string
 	Profile  []byte
-	// Rests is true if the cluster has issues that were not passed to Assign.
+	// Rests is true if the cluster also has issues that are not passed to Assign.
 	Rests bool
 }
 
-// AnalyzedIssue is an issue in the form for an Analysis.
+// AnalyzedIssue is an issue in the form that an Analysis receives.
 type AnalyzedIssue struct {
-	// Key identifies the issue by the source's text only.
+	// Key identifies the issue by ids of its source, so that it is the same in every installation.
 	Key      string
 	Title    string
 	Words    []string
 	Language string
 	Meaning  []byte
-	// Cluster is the id of the issue's cluster; empty without a cluster.
+	// Cluster is the id of the issue's cluster. It is "" if the issue has no cluster yet.
 	Cluster string
 }
 
-// IssueGroup has issues about the same problem, as indexes of the issues passed to Assign. Clusters are the clusters to
-// which these issues now belong. An empty list founds a new cluster. If there are several, the first one absorbs the
-// others. A cluster that does not rest is in one group.
+// IssueGroup has issues about the same problem. Issues and Clusters are indexes of the arguments of Assign. The issues
+// now belong to the cluster in Clusters. If Clusters is empty, the group becomes a new cluster. If Clusters has several
+// elements, the other clusters are merged into the first. A cluster without Rests is in exactly one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int
 }
 
-// ClusterMembers are the members of a cluster. Label is its current label; empty for a new cluster. Overview is a
-// language model's text about the cluster; empty without a text. Sample is a limited number of its issues.
+// ClusterMembers describes the issues of a cluster. Label is the cluster's current label, or "" for a new cluster.
+// Overview is a language model's text about the cluster, or "". Sample is a limited number of the cluster's issues.
 type ClusterMembers struct {
 	Label        string
 	Overview     string
@@ -65,27 +66,28 @@ type ClusterMembers struct {
 	Sample       []AnalyzedIssue
 }
 
-// ClusterDescription is the shown description of a cluster. Summary and Profile are JSON.
+// ClusterDescription is the description of a cluster that users see. Summary and Profile are JSON.
 type ClusterDescription struct {
 	Label, Icon, Impact, Language string
-	// Theme is empty without a theme.
+	// Theme is "" if the cluster has no theme.
 	Theme   string
 	Summary []byte
 	Profile []byte
 }
 
 const (
-	// analysisRound limits the conversations that are analyzed in one transaction, and so the texts in memory.
+	// analysisRound is the largest number of conversations that are analyzed in one transaction. It limits the memory
+	// for texts.
 	analysisRound = 1000
 	// analysisWindow is the number of latest issues of earlier rounds that a round may move.
 	analysisWindow = 1000
-	// clusterSample limits the number of issues from which a cluster is described.
+	// clusterSample is the largest number of issues from which a cluster is described.
 	clusterSample = 64
-	// labelSettles is the number of issues above which a cluster keeps its label.
+	// labelSettles is the number of issues from which on the label of a cluster no longer changes.
 	labelSettles = 4
 )
 
-// The reasons in the history of clusters.
+// Each constant is a reason that users read in the history of a cluster.
 const (
 	reasonFounded = "Founded the cluster: no other was alike enough."
 	reasonAlike   = "Is about the same as the issues of the cluster."
@@ -96,9 +98,9 @@ const (
 	reasonRenamed = "More issues show better what the cluster is about."
 )
 
-// AnalyzeConversations brings an organization's clusters up to date with the conversations since the last analysis, in
-// rounds. Only one analysis of an organization runs at a time. A second analysis is refused. The finished rounds of an
-// interrupted analysis stay.
+// AnalyzeConversations updates an organization's clusters with the conversations since the last analysis. It works in
+// rounds. If the analysis is interrupted, the finished rounds stay. If another analysis of the organization is running,
+// AnalyzeConversations returns a conflict.
 func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string, analysis func() Analysis) error {
 	for {
 		var more bool
@@ -113,10 +115,10 @@ func (s *Store) AnalyzeConversations(ctx context.Context, organizationID string,
 	}
 }
 
-// analysisRuns refuses a second analysis.
+// analysisRuns is the error message for a second analysis.
 const analysisRuns = "another analysis of these conversations is running"
 
-// analyzeRound analyzes one round, and reports whether there is more to do.
+// analyzeRound analyzes one round of conversations, and reports whether more conversations are left.
 func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID string, analysis Analysis) (bool, error) {
 	var mine bool
 	err := tx.QueryRow(ctx, "select pg_try_advisory_xact_lock(hashtextextended('analysis ' || $1, 0))", organizationID).Scan(&mine)
@@ -127,8 +129,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 		return false, schema.Conflict(analysisRuns)
 	}
 	w := clusterWriter{q: q, organizationID: organizationID, now: time.Now(), analysis: analysis}
-	// The conversations to mark are read before the issues. So a conversation that arrives between the two reads is
-	// analyzed now and again next time.
+	// The conversations that will be marked as analyzed are read before the issues. So a conversation that arrives
+	// between the two reads is not marked, and is analyzed again in the next round.
 	fresh, err := q.UnprocessedConversations(ctx, db.UnprocessedConversationsParams{OrganizationID: organizationID, Most: analysisRound})
 	if err != nil {
 		return false, err
@@ -140,8 +142,8 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 	if err := w.read(ctx, fresh); err != nil {
 		return false, err
 	}
-	// Until now only the right to analyze was locked. The lock waits for running ingests. Later ingests wait for the
-	// lock.
+	// Until here, the transaction holds only the lock against a second analysis. ownAnalysis waits for transactions
+	// that are storing conversations. Later such transactions wait for this one.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}
@@ -159,7 +161,7 @@ func markParams(fresh []db.UnprocessedConversationsRow, now time.Time) db.MarkCo
 	return marks
 }
 
-// clusterWriter carries a round's decisions from the analysis to the database.
+// clusterWriter collects the decisions of a round, and writes them to the database.
 type clusterWriter struct {
 	q              *db.Queries
 	organizationID string
@@ -175,7 +177,7 @@ type clusterWriter struct {
 
 type mergedCluster struct{ from, into string }
 
-// read groups the issues of conversations and the clusters' latest issues. It takes no locks.
+// read lets the Analysis group the issues of new conversations and the latest issues of clusters. It takes no locks.
 func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversationsRow) error {
 	w.touched = map[string]bool{}
 	ids := make([]string, len(fresh))
@@ -235,7 +237,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	for _, g := range groups {
 		w.decide(g, clusters, all)
 	}
-	// An issue with the same words as another issue always moves with it.
+	// Issues with the same words always belong to the same cluster.
 	gone := map[string]string{}
 	for i, fingerprint := range w.moves.Fingerprints {
 		gone[fingerprint] = w.moves.Clusters[i]
@@ -248,7 +250,7 @@ func (w *clusterWriter) read(ctx context.Context, fresh []db.UnprocessedConversa
 	return nil
 }
 
-// understand determines the meaning of an issue, if it is unknown.
+// understand sets the meaning of an issue whose meaning is not stored yet.
 func (w *clusterWriter) understand(ctx context.Context, row *db.RecentIssuesRow) error {
 	if row.Meaning != nil {
 		return nil
@@ -301,7 +303,7 @@ func (w *clusterWriter) move(row db.RecentIssuesRow, cluster, reason string) {
 	w.moves.Events, w.moves.Reasons = append(w.moves.Events, schema.NewID()), append(w.moves.Reasons, reason)
 }
 
-// write stores the decisions, and describes every cluster that an issue joined or left.
+// write stores the decisions. It also describes every cluster again that an issue has joined or left.
 func (w *clusterWriter) write(ctx context.Context, stale []string) error {
 	if len(w.founded) > 0 {
 		err := w.q.FoundClusters(ctx, db.FoundClustersParams{Ids: w.founded, OrganizationID: w.organizationID, Now: w.now})
@@ -370,8 +372,9 @@ func (w *clusterWriter) merge(ctx context.Context) error {
 	return w.q.DeleteClusters(ctx, gone)
 }
 
-// shareAnalysis and ownAnalysis separate the writing of conversations from the writing of clusters. Both change
-// issues, in orders that could otherwise deadlock.
+// shareAnalysis and ownAnalysis take the same lock, shared and exclusive. Transactions that store conversations call
+// shareAnalysis, and transactions that write clusters call ownAnalysis. Both kinds change issues in different orders,
+// so without the lock they could deadlock.
 func shareAnalysis(ctx context.Context, tx pgx.Tx, organizationID string) error {
 	_, err := tx.Exec(ctx, "select pg_advisory_xact_lock_shared(hashtextextended('issues ' || $1, 0))", organizationID)
 	return err

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// IssuesCluster is a row of its table.
+// IssuesCluster is a row of the table issues_clusters.
 type IssuesCluster = db.IssuesCluster
 
 // ClusterOrder is the order of a list of clusters. By is a value of schema.ClusterOrders.
@@ -19,7 +19,7 @@ type ClusterOrder struct {
 	Ascending bool
 }
 
-// Keys returns a cluster's sort keys for a page token, in a list with this order.
+// Keys returns the sort keys of a cluster for a page token of a list with this order.
 func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	if o.By == "updatedAt" {
 		return postgres.Cursor[time.Time]{Key: c.UpdatedAt, ID: c.ID}.Keys()
@@ -29,7 +29,8 @@ func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	}.Keys()
 }
 
-// after returns the position in the list after the keys; nil keys mean the first page.
+// after returns the parameters of the list that continues after the sort keys. If keys is nil, they are for the first
+// page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	from := db.ListClustersParams{
 		OrderBy: o.By, Ascending: o.Ascending, AfterTime: postgres.BeginOfTime, AfterCount: -1,
@@ -58,15 +59,16 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 // ClusterEvent is a row of the history of a cluster.
 type ClusterEvent = db.IssuesClusterEvent
 
-// ClusterRow is a cluster with its newest change requests. Pulse has its number of issues in each of the last weeks,
-// the oldest week first.
+// ClusterRow is a cluster with its newest change requests. Pulse has the number of the cluster's new issues in each of
+// the last weeks, the oldest week first.
 type ClusterRow struct {
 	Cluster  IssuesCluster
 	Pulse    [schema.PulseWeeks]int
 	Requests []db.RequestsOfClustersRow
 }
 
-// ListClusters lists an organization's clusters after the cluster with these keys. They are nil for the first page.
+// ListClusters lists an organization's clusters. after has the sort keys of the previous page's last cluster, or is nil
+// for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
 ) (postgres.Page[ClusterRow], error) {
@@ -138,7 +140,7 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 		return nil, postgres.Interpret(err, "clusters")
 	}
 	for _, week := range weeks {
-		// Week 0 is the newest week and comes last.
+		// week 0 is the newest week, and the last element of Pulse
 		rows[at[postgres.Deref(week.ClusterID)]].Pulse[schema.PulseWeeks-1-week.Week] = int(week.Issues)
 	}
 	requests, err := s.db.Queries.RequestsOfClusters(ctx, db.RequestsOfClustersParams{
@@ -154,7 +156,8 @@ func (s *Store) withPulses(ctx context.Context, now time.Time, clusters ...Issue
 	return rows, nil
 }
 
-// ListClusterEvents lists the history of a cluster of an organization, the oldest first, after the id `after`.
+// ListClusterEvents lists the history of an organization's cluster, the oldest event first. The list begins after the
+// id `after`.
 func (s *Store) ListClusterEvents(
 	ctx context.Context, organizationID, id, after string, size int,
 ) (postgres.Page[ClusterEvent], error) {

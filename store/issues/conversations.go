@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The rows of conversations.
+// Conversation, ConversationContent and ConversationIssue are rows of the tables about conversations.
 type (
 	Conversation        = db.Conversation
 	ConversationContent = db.ConversationContent
@@ -24,43 +24,43 @@ type (
 
 // NewConversation has the values of a new conversation. Parts and Metadata are JSON.
 type NewConversation struct {
-	// SourceID is the id that the source gave.
+	// SourceID is the conversation's id at the source.
 	SourceID  string
 	Subject   *string
 	URL       *string
 	CreatedAt *time.Time
 	Parts     []byte
 	Metadata  []byte
-	// Impact is the highest impact of the issues; nil without issues.
+	// Impact is the highest impact of the issues. It is nil if there are no issues.
 	Impact *string
 	Issues []NewIssue
 }
 
-// NewIssue has the values of a new issue of a conversation. Details are JSON.
+// NewIssue has the values of a new issue of a conversation. Details is JSON.
 type NewIssue struct {
 	Title   string
 	Details []byte
 	Summary string
 	Impact  string
-	// Language and Words are for the analysis.
+	// Language and Words are used by the Analysis.
 	Language string
 	Words    []string
 }
 
-// fingerprint is equal for issues with equal words. Such issues are always in the same cluster.
+// fingerprint returns a hash of the issue's words. Issues with the same fingerprint are always in the same cluster.
 func (i NewIssue) fingerprint() string {
 	sum := sha256.Sum256([]byte(i.Language + "\x00" + strings.Join(i.Words, "\x00")))
 	return hex.EncodeToString(sum[:16])
 }
 
-// IngestConversations stores conversations of one source. It stores either all of them or none. If the source sends an
-// id again, the conversation is replaced. The conversation keeps its id here. Its issues keep their ids if the number
-// of issues has not changed. A job brings the clusters up to date.
+// IngestConversations stores conversations of one source. It stores either all conversations or none. If a conversation
+// with the same SourceID is stored, the new one replaces it under the same id. If the number of issues is unchanged,
+// the issues have the same ids as before. A job later updates the clusters.
 func (s *Store) IngestConversations(
 	ctx context.Context, organizationID, source string, now time.Time, conversations []NewConversation,
 ) error {
-	// All callers use the same order, so that requests with the same conversations do not deadlock. If conversations
-	// have the same id, the last one counts.
+	// The conversations are sorted, so that concurrent calls with the same conversations do not deadlock. If several
+	// conversations have the same SourceID, only the last one is stored.
 	ordered := slices.Clone(conversations)
 	slices.SortStableFunc(ordered, func(a, b NewConversation) int { return strings.Compare(a.SourceID, b.SourceID) })
 	last := ordered[:0]
@@ -89,7 +89,7 @@ func (s *Store) IngestConversations(
 	})
 }
 
-// upsertConversations stores conversations and their issues, in one batch each.
+// upsertConversations stores conversations in one batch, and their issues in another.
 func upsertConversations(
 	ctx context.Context, q *db.Queries, organizationID, source string, now time.Time, conversations []NewConversation,
 ) ([]Conversation, error) {
@@ -143,8 +143,8 @@ func upsertConversations(
 	return rows, nil
 }
 
-// ListConversations lists an organization's conversations in the order of their first arrival, after the id `after`.
-// A nil source does not filter.
+// ListConversations lists an organization's conversations in the order of their first arrival. The list begins after
+// the id `after`. If source is nil, it has the conversations of all sources.
 func (s *Store) ListConversations(
 	ctx context.Context, organizationID string, source *string, after string, size int,
 ) (postgres.Page[Conversation], error) {
@@ -163,8 +163,8 @@ func (s *Store) ListConversations(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Conversation reads a conversation of an organization with its content. id is the conversation's id here or the
-// source's id.
+// Conversation reads a conversation of an organization with its content. id is the id in this installation, or the id
+// at the source.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
 	row, err := s.db.Queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
 	return row.Conversation, row.ConversationContent, postgres.Interpret(err, "conversation")
@@ -176,13 +176,14 @@ type IssueRow struct {
 	Conversation Conversation
 }
 
-// IssueFilter narrows a list of issues; nil members do not filter.
+// IssueFilter narrows a list of issues. A nil field does not filter.
 type IssueFilter struct {
 	Cluster      *string
 	Conversation *string
 }
 
-// ListConversationIssues lists an organization's issues in the order they were found, after the id `after`.
+// ListConversationIssues lists an organization's issues in the order in which they were found. The list begins after
+// the id `after`.
 func (s *Store) ListConversationIssues(
 	ctx context.Context, organizationID string, filter IssueFilter, after string, size int,
 ) (postgres.Page[IssueRow], error) {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// describe counts and describes clusters again. A cluster without issues is deleted.
+// describe updates the counts and descriptions of clusters. It deletes clusters without issues.
 func (w *clusterWriter) describe(ctx context.Context, ids []string) error {
 	for part := range slices.Chunk(ids, analysisRound/10) {
 		if err := w.describePart(ctx, part); err != nil {
@@ -86,8 +86,8 @@ func (w *clusterWriter) describePart(ctx context.Context, ids []string) error {
 	return err
 }
 
-// description returns the new description of a cluster. The label may change while the cluster is small. Afterwards
-// people know the cluster by its label.
+// description returns the new description of a cluster. The label may change only while the cluster is small, because
+// users soon know a cluster by its label.
 func (w *clusterWriter) description(
 	old IssuesCluster, count db.CountedClustersRow, sources map[string]int64, sample []AnalyzedIssue,
 ) (update db.DescribeClustersParams, renamed bool, err error) {
@@ -105,7 +105,8 @@ func (w *clusterWriter) description(
 	if err != nil {
 		return update, false, err
 	}
-	// The counts fit, because a quota bounds the conversations of an organization, and a conversation has few issues.
+	// The counts fit into an int32, because a quota limits the conversations of an organization, and a conversation has
+	// few issues.
 	update = db.DescribeClustersParams{
 		ID: old.ID, Label: d.Label, Icon: d.Icon, Impact: d.Impact, Summary: d.Summary, Sources: encoded,
 		Issues: int32(count.Issues), Conversations: int32(count.Conversations), Language: d.Language, Profile: d.Profile,

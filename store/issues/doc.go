@@ -1,14 +1,14 @@
-// Package issues has the conversations with readers, their issues, and the clusters of issues. It is built on
-// store/postgres. Package store has it as Store.Issues. It must not import store or another package below store, except
-// store/postgres and store/db.
+// Package issues stores conversations with readers of a documentation, their issues, and the clusters of issues. It is
+// built on store/postgres. Package store provides it as the field Store.Issues. Of the packages store and below store,
+// it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //
-//	conversations  the conversations of a source, and their deletion
-//	analysis       issues that join clusters, a bounded number at a time
-//	refine         clusters that a model has read again
-//	describe       titles, summaries and figures of clusters
-//	clusters       lists of clusters and issues
+//	conversations  stores the conversations of a source, and deletes them
+//	analysis       assigns issues to clusters, a limited number at a time
+//	refine         stores a language model's titles and texts for clusters
+//	describe       computes titles, summaries and counts of clusters
+//	clusters       lists clusters and their history
 package issues
 
 import "github.com/octavo-docs/octavo/store/postgres"

@@ -13,26 +13,27 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A language model names a cluster once, after the cluster's own title has become stable. It writes the summary again
-// when the cluster has grown by a large factor.
+// A language model writes the title of a cluster once, when the analysis no longer changes it. It writes the summary
+// again each time the cluster has grown by the factor refineGrowth.
 const (
 	refineGrowth = 4
-	// refineSample limits the issues of a cluster that a model gets, and refineBatch the clusters in memory.
+	// refineSample is the largest number of a cluster's issues that the model gets. refineBatch is the largest number
+	// of clusters in memory.
 	refineSample = 12
 	refineBatch  = 50
 )
 
 const reasonRefined = "A language model found a title that says better what the cluster is about."
 
-// UnrefinedCluster is a cluster about which a language model has to write. Titles are the titles of a limited number
-// of its issues. Language is empty if it is unknown.
+// UnrefinedCluster is a cluster for which a language model must write a text. Titles are the titles of a limited number
+// of its issues. Language is "" if it is unknown.
 type UnrefinedCluster struct {
 	ID       string
 	Language string
 	Titles   []string
 }
 
-// Refinement is a language model's text about a cluster. Empty members change nothing.
+// Refinement is a language model's text about a cluster. An empty field changes nothing.
 type Refinement struct{ Title, Overview string }
 
 // AskForRefining enqueues the job that refines the clusters of an organization, if there are clusters to refine.
@@ -52,7 +53,8 @@ func refinable(organizationID, after string, most int32) db.ClustersToRefinePara
 	}
 }
 
-// UnrefinedClusters lists the clusters to refine after an id, in the order of their ids. At the end the list is empty.
+// UnrefinedClusters returns the next clusters to refine, sorted by id, after the id `after`. The list is empty if there
+// are no more clusters.
 func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after string) ([]UnrefinedCluster, error) {
 	q := s.db.Queries
 	rows, err := q.ClustersToRefine(ctx, refinable(organizationID, after, refineBatch))
@@ -70,7 +72,7 @@ func (s *Store) UnrefinedClusters(ctx context.Context, organizationID, after str
 	return clusters, err
 }
 
-// titlesOf returns the titles for the language model.
+// titlesOf returns the titles of issues that the language model gets, by cluster.
 func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]string, error) {
 	rows, err := q.ClusterIssuesSample(ctx, db.ClusterIssuesSampleParams{Clusters: ids, Most: refineSample})
 	titles := map[string][]string{}
@@ -80,8 +82,9 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 	return titles, err
 }
 
-// RefineCluster stores a language model's text, and enqueues the job that shows it in the summary. The title changes
-// only once. If the cluster was deleted, or has other issues than the model was given, nothing changes.
+// RefineCluster stores a language model's text, and enqueues the job that writes it into the summary. The model's title
+// is used only once. If the cluster was deleted, or if its issues are not the issues that the model got, RefineCluster
+// changes nothing.
 func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})

@@ -1,17 +1,17 @@
-// Package orgs has the organizations and their people: users, members, teams, invites and logins. It is built on
-// store/postgres. Package store has it as Store.Orgs. It must not import store or another package below store, except
-// store/postgres and store/db.
+// Package orgs stores organizations and their people: users, members, teams, invites and logins. It is built on
+// store/postgres. Package store provides it as the field Store.Orgs. Of the packages store and below store, it may
+// import only store/postgres and store/db.
 //
 // Its files by subject:
 //
 //	orgs                         organizations and the roles of their members
-//	users, members, teams        people, by id, by organization, by team
+//	users, members, teams        people: all users, the members of organizations, the members of teams
 //	invites, email_invites       invites by link and by e-mail address
-//	invite_mails                 the mails of invites, and the links in them
+//	invite_mails                 the mails of invites, and the links in the mails
 //	domains                      e-mail domains of organizations
 //	saml_providers, saml_logins  identity providers, and their logins
 //	sessions                     sessions that logins open
-//	removal                      the data that is deleted with members, teams and organizations
+//	removal                      the deletion of members, teams and organizations, with their data
 package orgs
 
 import (
@@ -22,9 +22,9 @@ import (
 
 // Config defines how invites work.
 type Config struct {
-	// InviteLifetime is the time for which new invites are valid; 0 means for ever.
+	// InviteLifetime is the time for which new invites are valid. 0 means that they never expire.
 	InviteLifetime time.Duration
-	// InvitesByMail means that a job sends new invites by mail. If it is false, the list of invites shows that no mail
+	// InvitesByMail is true if a job sends new invites by mail. If it is false, the list of invites shows that no mail
 	// is sent.
 	InvitesByMail bool
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// EmailDomain is an e-mail domain. Its users may join the organization, as soon as the organization has proved that it
-// owns the domain.
+// EmailDomain is an e-mail domain of an organization. Users with an address of the domain may join the organization, as
+// soon as the organization has proved that it owns the domain.
 type EmailDomain struct {
-	// Domain is in lower case.
+	// Domain is the name in lower case.
 	Domain string
 	// Token is the text that a TXT record of the domain must have.
 	Token string
@@ -51,7 +51,8 @@ func (s *Store) EmailDomains(ctx context.Context, organization Organization) ([]
 	return domains, nil
 }
 
-// ProveDomain opens an organization to the people of one of its named domains.
+// ProveDomain records that an organization owns a domain in its settings. Users with an address of the domain may then
+// join.
 func (s *Store) ProveDomain(ctx context.Context, organizationID, domain, provedBy string) error {
 	n, err := s.db.Queries.ProveDomain(ctx, db.ProveDomainParams{
 		OrganizationID: organizationID, Domain: domain, ProvedBy: provedBy,

@@ -13,19 +13,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PersonToInvite is one person to invite by e-mail. A nil role is the guest role.
+// PersonToInvite is a person who will be invited by e-mail. A nil Role means a guest.
 type PersonToInvite struct {
 	Email string
 	Role  *string
 }
 
-// EmailInvite is a row of its table.
+// EmailInvite is a row of the table email_invites.
 type EmailInvite = db.EmailInvite
 
-// InviteByEmail invites people to an organization. It invites either all of them or none. They become members when they
-// accept. People without an account get an account without a token. A pending invite is replaced, and members stay
-// unchanged. If mails are enabled, a job sends them. With sso, people must log in through the organization's provider.
-// If the organization has no provider, sso invites nobody.
+// InviteByEmail invites people to an organization. If one invite fails, nobody is invited. A person becomes a member by
+// accepting the invite. A person without an account gets an account without a token. A new invite replaces a pending
+// one, and members stay unchanged. If mails are enabled, a job sends the invites. If sso is true, the people must log
+// in through a SAML provider of the organization. If the organization has no such provider, nobody is invited.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
 ) (people.Invited, error) {
@@ -73,8 +73,8 @@ func (s *Store) InviteByEmail(
 	return invited, nil
 }
 
-// invitations returns the rows for a list of people, sorted so that two concurrent invitations of the same people do
-// not deadlock. If an address is listed twice, the first entry counts.
+// invitations returns the rows for a list of people. The rows are sorted, so that two concurrent calls with the same
+// people do not deadlock. If an address is in the list twice, the first entry is used.
 func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
 	ordered := slices.Clone(list)
 	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {
@@ -94,7 +94,7 @@ func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invi
 	return accounts, invites
 }
 
-// acceptEmailInvite makes the invited user a member. Accepting again changes nothing.
+// acceptEmailInvite makes the invited user a member. If the user has already accepted, it changes nothing.
 func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
@@ -115,7 +115,7 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 	})
 }
 
-// EndEmailInvite ends an invite that was not accepted, if it exists.
+// EndEmailInvite deletes an invite that is not accepted yet, if it exists.
 func (s *Store) EndEmailInvite(ctx context.Context, organizationID, userID string) error {
 	err := s.db.Queries.DeleteEmailInvite(ctx, db.DeleteEmailInviteParams{
 		OrganizationID: organizationID, UserID: userID,
@@ -140,10 +140,10 @@ func (s *Store) ListEmailInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// InviteOfUser is the recipient's view of an invite.
+// InviteOfUser is an invite as the invited user sees it.
 type InviteOfUser = db.ListInvitesOfUserRow
 
-// ListInvitesOfUser lists a user's invites by e-mail by their organizations, after the organization's id `after`.
+// ListInvitesOfUser lists a user's invites by e-mail, sorted by the organization's id, after the id `after`.
 func (s *Store) ListInvitesOfUser(
 	ctx context.Context, userID, after string, size int,
 ) (postgres.Page[InviteOfUser], error) {
@@ -160,8 +160,7 @@ func (s *Store) ListInvitesOfUser(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DeleteEndedInvites deletes the invites by e-mail that were not accepted in time, and the counts of mails of past
-// days.
+// DeleteEndedInvites deletes expired invites by e-mail, and the counts of sent mails of past days.
 func (s *Store) DeleteEndedInvites(ctx context.Context) error {
 	if err := s.db.Queries.DeleteEndedEmailInvites(ctx); err != nil {
 		return postgres.Interpret(err, "invites")

@@ -16,27 +16,28 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName may change. Then links that were sent before stop working, and pending mails get new links.
+// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. It may change. Then
+// links that were sent before stop working, and pending mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
-	// inviteMailKept is the time for which a mail waits for a server that does not accept it.
+	// inviteMailKept is the longest time for which a mail waits for the mail server to accept it.
 	inviteMailKept = 24 * time.Hour
-	// mailsPerPerson limits the invite mails to one person in a day, from all organizations together.
+	// mailsPerPerson is the largest number of invite mails to one person in a day, from all organizations together.
 	mailsPerPerson = 10
 )
 
-// allMails and mailsBy name rows of mail_counts. The rows of organizations and of invited people are named by their
-// ids.
+// allMails and mailsBy return subjects of rows in mail_counts: all mails together, and the mails of one inviter. For an
+// organization or an invited person, the subject is the id.
 const allMails = "all"
 
 func mailsBy(inviter string) string { return "by " + inviter }
 
 // linkSecret returns the secret in a mail's link. It is derived from the mail's id. So every attempt sends the same
-// link, although only its hash is stored.
+// link, although only the hash of the secret is stored.
 func linkSecret(key []byte, mailID string) string {
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(mailID)) // A hash never fails to accept bytes.
+	_, _ = mac.Write([]byte(mailID)) // writing to a hash never fails
 	return strings.ToLower(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac.Sum(nil)))
 }
 
@@ -45,7 +46,7 @@ func linkHash(secret string) []byte {
 	return hash[:]
 }
 
-// newInviteMail returns the mail of an invite that is made now.
+// newInviteMail returns the state of a new invite's mail.
 func (s *Store) newInviteMail() people.InviteMail {
 	if s.config.InvitesByMail {
 		return people.InviteMail{State: people.InviteMailWaiting}
@@ -53,7 +54,8 @@ func (s *Store) newInviteMail() people.InviteMail {
 	return people.InviteMail{State: people.InviteMailOff, Reason: people.InviteMailsOff}
 }
 
-// addMails adds the mails of invites. People who log in through a provider need no link.
+// addMails adds the mails' columns to the rows of invites. People who must log in through a SAML provider get a mail
+// without a link.
 func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
 	invites.MailState = string(s.newInviteMail().State)
 	linked := s.config.InvitesByMail && !sso
@@ -66,7 +68,7 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 	}
 	for range invites.Emails {
 		id := schema.NewID()
-		hash := []byte{} // Becomes null.
+		hash := []byte{} // the statement stores an empty hash as null
 		if linked {
 			hash = linkHash(linkSecret(key, id))
 		}
@@ -75,8 +77,9 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 	return nil
 }
 
-// askForMails counts mails against the quotas of the organization and of the inviter. Then it enqueues the job that
-// sends the mails. An invite that no user made counts for the organization's first administrator.
+// askForMails adds n mails to the counts of the organization and of the inviter, and checks their quotas. Then it
+// enqueues the job that sends the mails. If no user made the invite, the organization's first administrator counts as
+// the inviter.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
 	if !s.config.InvitesByMail || n == 0 {
 		return nil
@@ -100,8 +103,8 @@ func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID s
 	return postgres.Enqueue(ctx, q, schema.SendInvites{Organization: organizationID})
 }
 
-// MailInviteAgain sends a pending invite once more, with a new link and a new end. The link in the previous mail stops
-// working.
+// MailInviteAgain makes a job send a pending invite again, with a new link and a new expiry. The link in the previous
+// mail stops working.
 func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID string) (EmailInvite, error) {
 	if !s.config.InvitesByMail {
 		return EmailInvite{}, schema.Conflict(people.InviteMailsOff)
@@ -128,16 +131,16 @@ func (s *Store) MailInviteAgain(ctx context.Context, organizationID, userID stri
 // InviteToMail is an invite whose mail is pending.
 type InviteToMail struct {
 	EmailInvite
-	// MailID identifies the mail, and is the same at every attempt.
+	// MailID identifies the mail. It is the same at every attempt to send the mail.
 	MailID string
-	// Organization and Inviter are names that users chose. The inviter may be unknown.
+	// Organization and Inviter are names that users have chosen. Inviter is "" if the inviter is unknown.
 	Organization, Inviter string
-	// Secret is for the link; "" if the person logs in through the provider.
+	// Secret is the secret in the link. It is "" if the person must log in through a SAML provider.
 	Secret string
 }
 
-// NextInviteMail returns an organization's next waiting mail, after the mail to a user. If there is none, the error
-// is NotFound.
+// NextInviteMail returns an organization's next waiting mail, in the order of the recipients' ids, after the id
+// `after`. It returns not_found if no mail is waiting.
 func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string) (InviteToMail, error) {
 	key, err := s.db.Key(ctx, inviteLinkKeyName)
 	if err != nil {
@@ -158,7 +161,7 @@ func (s *Store) NextInviteMail(ctx context.Context, organizationID, after string
 }
 
 // MayMail returns Forbidden if today's limit of mails to this person is reached. It returns TooManyRequests if today's
-// limit of mails of all nodes is reached.
+// limit of mails to all people is reached.
 func (s *Store) MayMail(ctx context.Context, userID string) error {
 	today := func(subject string) (int64, error) {
 		n, err := s.db.Queries.MailsToday(ctx, subject)
@@ -199,15 +202,16 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	})
 }
 
-// InviteMailNotSent records why a mail was not sent. If the failure is final, or the mail has waited for a day, the
-// mail has failed. Otherwise the mail waits for another attempt.
+// InviteMailNotSent records why a mail was not sent. If final is true, or if the mail has waited for a day, the mail is
+// marked as failed. Otherwise it waits for another attempt.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{
 		OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final,
 	})
 }
 
-// InviteMailsNotSent is InviteMailNotSent for all waiting mails of an organization.
+// InviteMailsNotSent records why the waiting mails of an organization were not sent. Mails that have waited for a day
+// are marked as failed.
 func (s *Store) InviteMailsNotSent(ctx context.Context, organizationID, reason string) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{OrganizationID: organizationID, Reason: reason})
 }
@@ -217,10 +221,10 @@ func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
-// LinkedInvite is an invite in the view of a person who follows the link in its mail.
+// LinkedInvite is an invite as a person sees it who follows the link in the mail.
 type LinkedInvite = db.InviteByLinkRow
 
-// InviteByLink reads the invite of a link. A used, replaced or withdrawn invite is not found.
+// InviteByLink reads the invite of a link. It returns not_found if the invite was accepted, replaced or deleted.
 func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, error) {
 	row, err := s.db.Queries.InviteByLink(ctx, linkHash(secret))
 	if err != nil {
@@ -229,9 +233,9 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 	return row, stillGood(row.EmailInvite.ExpiresAt)
 }
 
-// AcceptInviteByLink makes the invited person a member. A new account gets its first token. If an account was already
-// used, the link only proves that its owner can read mail to the address. So such an account gets no token, and token
-// is "". name, if given, becomes the name of a new account.
+// AcceptInviteByLink makes the invited person a member. A new account gets its first token. An account that was already
+// used gets no token, and the returned token is "": the link proves only that a person can read mail to the address. If
+// name is set, it becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))

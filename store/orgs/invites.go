@@ -12,11 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// LinkInvite is a row of its table.
+// LinkInvite is a row of the table link_invites.
 type LinkInvite = db.LinkInvite
 
-// NewLinkInvite has the values of a new invite. Role is the role that the invite gives in the organization. If a space
-// or a collection is set, the role is for this space or collection. A nil role is the guest role.
+// NewLinkInvite has the values of a new invite link. Role is the role that the invite grants in the organization. If
+// SpaceID or CollectionID is set, Role is for this space or collection. A nil Role means a guest.
 type NewLinkInvite struct {
 	OrganizationID string
 	UserID         string
@@ -25,7 +25,7 @@ type NewLinkInvite struct {
 	CollectionID   *string
 }
 
-// CreateLinkInvite adds an invite.
+// CreateLinkInvite adds an invite link.
 func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
 	var row LinkInvite
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -41,13 +41,14 @@ func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (Lin
 	return row, err
 }
 
-// LinkInvite reads an invite of an organization.
+// LinkInvite reads an invite link of an organization.
 func (s *Store) LinkInvite(ctx context.Context, organizationID, id string) (LinkInvite, error) {
 	row, err := s.db.Queries.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 	return row, postgres.Interpret(err, "invite")
 }
 
-// UpdateLinkInvite changes the role that an invite gives from now on. Users who followed it before keep their role.
+// UpdateLinkInvite changes the role that an invite link grants. Users who have already followed the link keep their
+// role.
 func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string, role *string) (LinkInvite, error) {
 	row, err := s.db.Queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{
 		ID: id, OrganizationID: organizationID, Role: role,
@@ -55,13 +56,14 @@ func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string,
 	return row, postgres.Interpret(err, "invite")
 }
 
-// DeleteLinkInvite deletes an invite, if it exists.
+// DeleteLinkInvite deletes an invite link, if it exists.
 func (s *Store) DeleteLinkInvite(ctx context.Context, organizationID, id string) error {
 	err := s.db.Queries.DeleteLinkInvite(ctx, db.DeleteLinkInviteParams{ID: id, OrganizationID: organizationID})
 	return postgres.Interpret(err, "invite")
 }
 
-// ListLinkInvites lists the invites to the organization itself, in the order of their creation, after the id `after`.
+// ListLinkInvites lists the invite links to the organization itself, without links to its content, in the order of
+// their creation. The list begins after the id `after`.
 func (s *Store) ListLinkInvites(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[LinkInvite], error) {
@@ -78,7 +80,7 @@ func (s *Store) ListLinkInvites(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// inviteLasts returns the time for which invites last. Null means that they never end.
+// inviteLasts returns the time for which new invites are valid. Null means that they never expire.
 func (s *Store) inviteLasts() pgtype.Interval {
 	if s.config.InviteLifetime <= 0 {
 		return pgtype.Interval{}
@@ -86,7 +88,7 @@ func (s *Store) inviteLasts() pgtype.Interval {
 	return postgres.Interval(s.config.InviteLifetime)
 }
 
-// stillGood refuses an expired invite.
+// stillGood returns an error if an invite has expired. end is nil if it never expires.
 func stillGood(end *time.Time) error {
 	if end != nil && !end.After(time.Now()) {
 		return schema.Forbidden("the invite ended on " + end.UTC().Format(time.DateOnly) + ": ask for a new one")
@@ -94,8 +96,8 @@ func stillGood(end *time.Time) error {
 	return nil
 }
 
-// AcceptInvite gives a user the role of an invite, and never lowers a role. The id of an e-mail invite is the user's
-// own id, so other users do not find the invite. The id of a link works for everybody.
+// AcceptInvite grants a user the role of an invite. It never lowers a role. The id of an e-mail invite is the invited
+// user's id, so other users cannot accept it. Every user can accept an invite link by its id.
 func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id string) error {
 	if id == userID {
 		return s.acceptEmailInvite(ctx, userID, organizationID)
@@ -103,7 +105,8 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 	return s.followLinkInvite(ctx, userID, organizationID, id)
 }
 
-// followLinkInvite accepts a link's invite. A link to content also makes an outside user a guest of the organization.
+// followLinkInvite accepts an invite link. If the link is to content, it also makes a user from outside the
+// organization a guest of the organization.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
@@ -138,8 +141,8 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 	})
 }
 
-// raiseMembership makes a user a member with at least this role, and reports whether the user is new. sso is set only
-// for new users.
+// raiseMembership makes a user a member with at least this role. added is true if the user was not a member before. sso
+// is stored only for a new member.
 func raiseMembership(
 	ctx context.Context, q *db.Queries, userID, organizationID string, role *string, sso bool,
 ) (added bool, err error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// MemberRow is a user in an organization, with the member's numbers.
+// MemberRow is a member of an organization, with the numbers of the member's teams and visible spaces.
 type MemberRow struct {
 	Membership db.Membership
 	User       User
@@ -32,7 +32,7 @@ func (s *Store) Member(ctx context.Context, organizationID, userID string) (Memb
 	return rows[0], nil
 }
 
-// memberRows adds the numbers of a page of members.
+// memberRows adds the numbers of teams and spaces to a page of members.
 func (s *Store) memberRows(ctx context.Context, organizationID string, rows []MemberRow) ([]MemberRow, error) {
 	if len(rows) == 0 {
 		return rows, nil
@@ -64,7 +64,8 @@ type MemberFilter struct {
 	Ascending bool
 }
 
-// Cursor is a member's position in a list with this filter. Members without any activity count as active at the epoch.
+// Cursor returns the cursor of a member in a list with this filter. For a member without any activity, the time of the
+// last activity is the beginning of 1970.
 func (f MemberFilter) Cursor(row MemberRow) postgres.Cursor[time.Time] {
 	at := row.Membership.JoinedAt
 	if f.BySeen {
@@ -76,7 +77,7 @@ func (f MemberFilter) Cursor(row MemberRow) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: at, ID: row.User.ID}
 }
 
-// ListMembers lists the members of an organization; after is nil for the first page.
+// ListMembers lists the members of an organization. after is nil for the first page.
 func (s *Store) ListMembers(
 	ctx context.Context, organizationID string, filter MemberFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[MemberRow], error) {
@@ -108,10 +109,11 @@ func (s *Store) ListMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// ChangeMemberRole changes the role of a member. An organization keeps at least one admin.
+// ChangeMemberRole changes the role of a member. It returns an error if the organization would have no admin.
 func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		// If two admins demote each other concurrently, only one may succeed.
+		// If two admins demote each other concurrently, only one of the changes may succeed. The lock makes the second
+		// change wait.
 		if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 			return postgres.Interpret(err, "organization")
 		}
@@ -137,8 +139,8 @@ func (s *Store) SeeMember(ctx context.Context, organizationID, userID string, at
 	return postgres.Interpret(err, "member")
 }
 
-// Join makes a user a member of an organization that admits the domain of the user's e-mail address. An unknown
-// organization gives the same error as an organization that does not admit the user.
+// Join makes a user a member of an organization that has proved the domain of the user's e-mail address. If the
+// organization does not exist or does not admit the user, Join returns not_found.
 func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		joined, err := q.JoinByDomain(ctx, db.JoinByDomainParams{OrganizationID: organizationID, UserID: userID})
@@ -154,7 +156,7 @@ func (s *Store) Join(ctx context.Context, organizationID, userID string) error {
 	})
 }
 
-// MembersAmong reports which of these users are in an organization.
+// MembersAmong returns which of the users are members of an organization.
 func (s *Store) MembersAmong(ctx context.Context, organizationID string, users []string) (map[string]bool, error) {
 	rows, err := s.db.Queries.MembersAmong(ctx, db.MembersAmongParams{
 		OrganizationID: organizationID, Users: postgres.Distinct(users),

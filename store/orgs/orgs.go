@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Organization is an organization's row in Postgres.
+// Organization is a row of the table organizations.
 type Organization = db.Organization
 
-// Membership is an organization in the view of one of its members.
+// Membership is an organization, with the role of one of its members.
 type Membership struct {
 	Organization Organization
 	Role         schema.Role
@@ -57,7 +57,7 @@ func Insert(ctx context.Context, q *db.Queries, userID string, org NewOrganizati
 	return Membership{Organization: row, Role: schema.RoleAdmin}, nil
 }
 
-// Organization reads an organization of which the user is a member. Other organizations are not found.
+// Organization reads an organization. It returns not_found if the user is not a member.
 func (s *Store) Organization(ctx context.Context, userID, organizationID string) (Membership, error) {
 	row, err := s.db.Queries.OrganizationForUser(ctx, db.OrganizationForUserParams{
 		UserID: userID, OrganizationID: organizationID,
@@ -68,7 +68,7 @@ func (s *Store) Organization(ctx context.Context, userID, organizationID string)
 	return Membership{Organization: row.Organization, Role: schema.RoleFromNullable(row.Role)}, nil
 }
 
-// List lists the organizations a user is in, in the order they were made, after the id `after`.
+// List lists the organizations of a user in the order of their creation. The list begins after the id `after`.
 func (s *Store) List(
 	ctx context.Context, userID, after string, size int,
 ) (postgres.Page[Membership], error) {
@@ -89,7 +89,7 @@ func (s *Store) List(
 	return postgres.PageOf(memberships, size, total), nil
 }
 
-// Change is a change of an organization; nil and unset members stay unchanged.
+// Change has the new values of an organization. Nil and unset fields leave the value unchanged.
 type Change struct {
 	Title        *string
 	EmailDomains []string
@@ -98,14 +98,14 @@ type Change struct {
 	// DefaultSite is the id of a site of the organization.
 	DefaultSite schema.Opt[string]
 	Logo        schema.Opt[string]
-	// MergeRules are JSON.
+	// MergeRules is JSON.
 	MergeRules  []byte
 	SSO         *bool
 	AI          *bool
 	InviteLinks *bool
 }
 
-// Update changes an organization's settings. A hostname belongs to one organization.
+// Update changes an organization's settings. It returns a conflict if another organization has the hostname.
 func (s *Store) Update(ctx context.Context, id string, change Change) (Organization, error) {
 	var row Organization
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -143,7 +143,7 @@ func (s *Store) BySubdomain(ctx context.Context, hostname string) (string, error
 	return id, postgres.Interpret(err, "subdomain")
 }
 
-// SetMember puts a user into an organization or changes the role there.
+// SetMember makes a user a member of an organization with a role, or changes the role of a member.
 func (s *Store) SetMember(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	err := s.db.Queries.UpsertMembership(ctx, db.UpsertMembershipParams{
 		UserID: userID, OrganizationID: organizationID, Role: role.Nullable(),

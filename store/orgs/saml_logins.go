@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// samlRequestKeyName may change. If the key changes, logins that were started before must be started again.
+// samlRequestKeyName is the name of the key of SAMLRequestKey. It may change. Then logins that were started before must
+// be started again.
 const samlRequestKeyName = "saml-request"
 
 // SAMLRequestKey returns the installation's 32-byte key for signing login requests that browsers started.
@@ -22,30 +23,30 @@ func (s *Store) SAMLRequestKey(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, samlRequestKeyName)
 }
 
-// SAMLLogin is a login that the identity provider has vouched for.
+// SAMLLogin is a login that the identity provider has confirmed.
 type SAMLLogin struct {
-	// Provider is the provider whose row verified the answer.
+	// Provider is the provider whose certificate verified the response.
 	Provider SAMLProvider
-	// RequestID is the id of the request that was answered. RequestEnds is the time after which no answer to it is
-	// accepted.
+	// RequestID is the id of the login request to which the response belongs. After RequestEnds, no response to this
+	// request is accepted.
 	RequestID   string
 	RequestEnds time.Time
 	NameID      string
 	Email       string
 	Name        string
 	SessionEnds time.Time
-	// ByCode requests a code instead of a token.
+	// ByCode is true if the browser must get a code instead of a token.
 	ByCode bool
 }
 
-// LogInBySAML makes a session for the user who logged in, and returns its token or code. Each request logs in only
-// once, even if several nodes get the answer concurrently.
+// LogInBySAML creates a session for the user who has logged in, and returns its token or code. Each login request
+// creates only one session, even if several nodes get the response concurrently.
 //
-// The first login with a name chooses the user, and binds the name to the provider. Only the first login uses the
-// e-mail address, and only if the organization has proved the address's domain. So an organization's provider cannot
-// vouch for the people of other organizations. If an account has this address, it is linked. It becomes a member
-// through its pending invite, or with the provider's role and team. If there is no such account, a new account is made.
-// Members keep their roles, but a pending invite can raise a role.
+// The first login with a NameID chooses the user, and links the NameID of this provider to the user. Only this first
+// login uses the e-mail address, and only if the organization has proved the address's domain. So an organization's
+// provider cannot log in people of other organizations. If a user has the address, the NameID is linked to this user.
+// Otherwise a new account is created. The user becomes a member by a pending invite, or with the provider's role and
+// team. A user who is already a member keeps the role, but a pending invite can raise it.
 func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, err error) {
 	err = s.db.InTx(ctx, func(tx pgx.Tx, q *db.Queries) error {
 		now, err := q.LockActiveSAMLProvider(ctx, db.LockActiveSAMLProviderParams{ID: l.Provider.ID, OrganizationID: l.Provider.OrganizationID})
@@ -69,7 +70,7 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 		if errors.Is(err, pgx.ErrNoRows) {
 			userID, err = s.identify(ctx, q, now, l)
 		}
-		if err == nil { // Accounts and memberships were made without a known user. The session belongs to its user.
+		if err == nil { // until here, the audit log has no user as the actor
 			err = postgres.ActAs(ctx, tx, userID)
 		}
 		if err != nil {
@@ -83,7 +84,7 @@ func (s *Store) LogInBySAML(ctx context.Context, l SAMLLogin) (secret string, er
 	return secret, err
 }
 
-// identify finds the user of a name that was never seen before.
+// identify returns the user of a NameID that is not linked yet, and links it.
 func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l SAMLLogin) (userID string, err error) {
 	if l.Email == "" {
 		return "", schema.Forbidden("the identity provider does not say which e-mail address you have")
@@ -119,12 +120,13 @@ func (s *Store) identify(ctx context.Context, q *db.Queries, p SAMLProvider, l S
 	if err != nil {
 		return "", postgres.Interpret(err, "identity")
 	}
-	// If two first logins run concurrently, the stored identity counts.
+	// If two first logins ran concurrently, the identity that was stored first is used.
 	userID, err = q.SAMLIdentity(ctx, db.SAMLIdentityParams{ProviderID: p.ID, NameID: l.NameID})
 	return userID, postgres.Interpret(err, "identity")
 }
 
-// admitBySAML makes a user a member, by a pending invite or with the provider's role and team.
+// admitBySAML makes a user a member of the provider's organization: by a pending invite, or with the provider's role
+// and team.
 func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, userID string) error {
 	var invited *string
 	invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: p.OrganizationID, UserID: userID})

@@ -17,7 +17,7 @@ type NewSAMLProvider struct {
 	Label          string
 	EntityID       *string
 	Certificate    *string
-	// CertificateUsable reports that the certificate can verify a login. Without a certificate the provider stays
+	// CertificateUsable is true if Certificate can verify a login. Without such a certificate, the provider stays
 	// pending.
 	CertificateUsable bool
 	SSOURL            *string
@@ -38,8 +38,8 @@ func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAML
 	return row, postgres.Interpret(err, "SAML provider")
 }
 
-// requireTeam refuses a team of another organization. A team never changes its organization. If it is deleted after
-// this check, its foreign key fails.
+// requireTeam returns an error if a team does not belong to the organization. A team never changes its organization. If
+// the team is deleted after this check, the provider's foreign key fails.
 func (s *Store) requireTeam(ctx context.Context, organizationID string, id *string) error {
 	if id == nil {
 		return nil
@@ -51,7 +51,7 @@ func (s *Store) requireTeam(ctx context.Context, organizationID string, id *stri
 	return err
 }
 
-// SAMLProviderChange is a change of a provider; unset members stay unchanged.
+// SAMLProviderChange has the new values of a provider. Nil and unset fields leave the value unchanged.
 type SAMLProviderChange struct {
 	Label       *string
 	EntityID    schema.Opt[string]
@@ -91,7 +91,8 @@ func (s *Store) DeleteSAMLProvider(ctx context.Context, organizationID, id strin
 	return postgres.Interpret(err, "SAML provider")
 }
 
-// ListSAMLProviders lists an organization's providers in the order they were made, after the id `after`.
+// ListSAMLProviders lists an organization's providers in the order of their creation. The list begins after the id
+// `after`.
 func (s *Store) ListSAMLProviders(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[SAMLProvider], error) {
@@ -108,7 +109,7 @@ func (s *Store) ListSAMLProviders(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// DefaultTeams reads the default teams of a page of providers, with a user's view of the teams.
+// DefaultTeams returns the default teams of providers as the user sees them, by team id.
 func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SAMLProvider) (map[string]TeamRow, error) {
 	ids := []string{}
 	for _, p := range providers {
@@ -134,7 +135,7 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	return teams, nil
 }
 
-// SSOLogin is a provider in the view of a person who wants to log in.
+// SSOLogin is a provider as a person sees it who wants to log in.
 type SSOLogin = db.ActiveSAMLProvidersRow
 
 // SSOLogins returns the providers of an organization that accept logins.

@@ -12,16 +12,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// codeLife is the lifetime of a code that opens a session: long enough to redirect a browser.
+// codeLife is the lifetime of a code that opens a session. It is long enough for a redirect of a browser.
 const codeLife = time.Minute
 
-// Session is a row of its table, with its provider's label.
+// Session is a row of the table sessions, with the label of the SAML provider.
 type Session struct {
 	db.Session
 	Provider string
 }
 
-// newSession stores a session. It returns the session's token. With byCode it returns the code that opens the session.
+// newSession stores a session and returns its token. If byCode is true, it returns the code that opens the session
+// instead.
 func newSession(
 	ctx context.Context, q *db.Queries, session db.InsertSessionParams, byCode bool,
 ) (secret string, err error) {
@@ -36,7 +37,7 @@ func newSession(
 	return secret, postgres.Interpret(err, "session")
 }
 
-// OpenSession exchanges a code for the token of its session. A code works once.
+// OpenSession exchanges a code for the token of its session. A second call with the same code fails.
 func (s *Store) OpenSession(ctx context.Context, code string) (token string, session Session, err error) {
 	token = schema.NewToken()
 	from, to := schema.HashToken([]byte(code)), schema.HashToken([]byte(token))
@@ -47,7 +48,7 @@ func (s *Store) OpenSession(ctx context.Context, code string) (token string, ses
 	return token, Session{Session: row}, postgres.Interpret(err, "session")
 }
 
-// ListSessions lists the sessions of a member in the order they were made, after the id `after`.
+// ListSessions lists the sessions of a member in the order of their creation. The list begins after the id `after`.
 func (s *Store) ListSessions(
 	ctx context.Context, organizationID, userID, after string, size int,
 ) (postgres.Page[Session], error) {
@@ -70,8 +71,8 @@ func (s *Store) ListSessions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// EndSession ends a session of a member, if it exists. Nodes that have just used the session may accept it until their
-// cache entry expires. This holds for every token.
+// EndSession ends a session of a member, if it exists. A node that has just used the session may accept it until its
+// cache entry expires, as for every token.
 func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
 	err := s.db.Queries.DeleteSession(ctx, db.DeleteSessionParams{
 		ID: id, UserID: userID, OrganizationID: organizationID,
@@ -87,7 +88,8 @@ func (s *Store) EndSessions(ctx context.Context, organizationID, userID string) 
 	return postgres.Interpret(err, "sessions")
 }
 
-// DeleteEndedSessions deletes expired sessions, also of browsers, and expired codes, links and SAML answers.
+// DeleteEndedSessions deletes expired sessions, browser sessions, codes and links. It also deletes expired records of
+// SAML responses.
 func (s *Store) DeleteEndedSessions(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{
 		s.db.Queries.DeleteEndedSessions, s.db.Queries.DeleteEndedCodes, s.db.Queries.DeleteEndedSAMLAnswers,

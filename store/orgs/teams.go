@@ -13,25 +13,26 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Team is a row of its table.
+// Team is a row of the table teams.
 type Team = db.Team
 
-// TeamRow is a user's view of a team, with its counts.
+// TeamRow is a team as a user sees it, with the numbers of its members and spaces.
 type TeamRow struct {
 	Team    Team
 	Members int64
 	Spaces  int64
-	// ViewerRole is the user's role in the team; empty without a role.
+	// ViewerRole is the user's role in the team. It is "" if the user is not in the team.
 	ViewerRole string
 }
 
-// The roles of a member in a team.
+// Each constant is a role of a member in a team.
 const (
 	TeamOwner  = "owner"
 	TeamMember = "member"
 )
 
-// CreateTeam adds a team with its first members. They must be members of the organization.
+// CreateTeam adds a team with its first members. Each of members is the id or the e-mail address of a member of the
+// organization.
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -60,10 +61,10 @@ func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, me
 	return team, err
 }
 
-// memberNames maps the names in a request to members' ids.
+// memberNames maps names of members in a request to their ids. A name is an id or an e-mail address.
 type memberNames map[string]string
 
-// membersNamed finds the members of an organization by the names in requests: their ids or their e-mail addresses.
+// membersNamed finds the members of an organization by names: their ids or their e-mail addresses.
 func membersNamed(ctx context.Context, q *db.Queries, organizationID string, names ...[]string) (memberNames, error) {
 	rows, err := q.MembersNamed(ctx, db.MembersNamedParams{
 		OrganizationID: organizationID, Names: postgres.Distinct(slices.Concat(names...)),
@@ -78,11 +79,12 @@ func membersNamed(ctx context.Context, q *db.Queries, organizationID string, nam
 	return known, nil
 }
 
-// notMember is the problem of a name that belongs to no member. The problem is the same for the e-mail address of a
-// user outside of the organization.
+// notMember is the error message for a name that belongs to no member. The message is the same for the e-mail address
+// of a user outside of the organization, so that it does not reveal whether such a user exists.
 const notMember = "names nobody who is a member of the organization"
 
-// users returns the ids of the members in a list. An unknown name is an error of the field.
+// users returns the ids of the members with these names, without duplicates. For an unknown name, it returns an error
+// about the request's field.
 func (m memberNames) users(field string, names []string) ([]string, error) {
 	users := make([]string, len(names))
 	for i, name := range names {
@@ -100,7 +102,7 @@ func addToTeam(ctx context.Context, q *db.Queries, team Team, users []string) er
 	return postgres.Interpret(err, "team")
 }
 
-// Team reads a user's view of a team of an organization.
+// Team reads a team of an organization as the user sees it.
 func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (TeamRow, error) {
 	team, err := s.db.Queries.TeamInOrganization(ctx, db.TeamInOrganizationParams{
 		ID: id, OrganizationID: organizationID,
@@ -115,13 +117,13 @@ func (s *Store) Team(ctx context.Context, userID, organizationID, id string) (Te
 	return rows[0], nil
 }
 
-// TeamFilter narrows a list of teams; nil members do not filter.
+// TeamFilter narrows a list of teams. A nil field does not filter.
 type TeamFilter struct {
 	Title *string
 	Owner *string
 }
 
-// ListTeams lists an organization's teams in the order they were made, after the id `after`.
+// ListTeams lists an organization's teams in the order of their creation. The list begins after the id `after`.
 func (s *Store) ListTeams(
 	ctx context.Context, userID, organizationID string, filter TeamFilter, after string, size int,
 ) (postgres.Page[TeamRow], error) {
@@ -145,7 +147,7 @@ func (s *Store) ListTeams(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamRows adds the numbers of a page of teams.
+// TeamRows returns teams as the user sees them, with the numbers of their members and spaces.
 func (s *Store) TeamRows(ctx context.Context, q *db.Queries, userID string, teams []Team) ([]TeamRow, error) {
 	if len(teams) == 0 {
 		return []TeamRow{}, nil
@@ -179,13 +181,13 @@ func (s *Store) TeamRows(ctx context.Context, q *db.Queries, userID string, team
 	return rows, nil
 }
 
-// TeamMemberRow is a member of an organization with the role in one of its teams.
+// TeamMemberRow is a member of a team. Role is the role in the team.
 type TeamMemberRow struct {
 	MemberRow
 	Role string
 }
 
-// ListTeamMembers lists the members of a team in the order of their ids, after the id `after`.
+// ListTeamMembers lists the members of a team, sorted by id, after the id `after`.
 func (s *Store) ListTeamMembers(
 	ctx context.Context, organizationID, id, after string, size int,
 ) (postgres.Page[TeamMemberRow], error) {
@@ -217,9 +219,8 @@ func (s *Store) ListTeamMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamChange has the users who join a team, the users who leave the team, and new roles of members. Requests identify
-// members by their ids or by their e-mail addresses. Users in Roles do not have to be in the team already, and users in
-// Remove do not have to exist.
+// TeamChange is a change of a team's members: Add are added, Remove are removed, and Roles has new roles. Each name is
+// an id or an e-mail address. A user in Roles who is not in the team yet is added. Unknown names in Remove are ignored.
 type TeamChange struct {
 	Add    []string
 	Remove []string
@@ -271,7 +272,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 	})
 }
 
-// roles returns the wanted roles, by the members' ids. named has the keys of wanted in order.
+// roles returns the wanted roles, by the member's id. named has the sorted keys of wanted.
 func (m memberNames) roles(wanted map[string]string, named []string) (map[string]string, error) {
 	roles := make(map[string]string, len(wanted))
 	for _, name := range named {

@@ -9,16 +9,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// User is a user's row in Postgres.
+// User is a row of the table users.
 type User = db.User
 
-// NewUser has the values of a new user. Email may be empty. Otherwise no other user may have the same address.
+// NewUser has the values of a new user. Email is "" for a user without an address. Two users must not have the same
+// address.
 type NewUser struct {
 	DisplayName string
 	Email       string
 }
 
-// CreateUser adds a user who is not in an organization yet.
+// CreateUser adds a user, who is not in any organization yet.
 func (s *Store) CreateUser(ctx context.Context, user NewUser) (User, error) {
 	return InsertUser(ctx, s.db.Queries, user)
 }
@@ -38,9 +39,9 @@ func (s *Store) User(ctx context.Context, id string) (User, error) {
 	return row, postgres.Interpret(err, "user")
 }
 
-// UserKnownTo reads a user who is in an organization of the viewer. The result has an e-mail address only if the viewer
-// may list the members of such an organization. If the user is a former member of a viewer's organization, it only
-// reads the name. Any other user is not found.
+// UserKnownTo reads a user who is in an organization of the viewer. The result has the e-mail address only if the
+// viewer may list the members of such an organization. For a former member of a viewer's organization, the result has
+// only the name. For any other user, UserKnownTo returns not_found.
 func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, error) {
 	row, err := s.db.Queries.UserKnownTo(ctx, db.UserKnownToParams{Viewer: viewerID, ID: id})
 	if err != nil {
@@ -55,7 +56,7 @@ func (s *Store) UserKnownTo(ctx context.Context, viewerID, id string) (User, err
 	return row.User, nil
 }
 
-// FindUser reads the user with this id or e-mail address. An id has no @.
+// FindUser reads the user with this id or e-mail address. A text with @ is an address.
 func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	if !strings.Contains(idOrEmail, "@") {
 		return s.User(ctx, idOrEmail)
@@ -64,7 +65,7 @@ func (s *Store) FindUser(ctx context.Context, idOrEmail string) (User, error) {
 	return row, postgres.Interpret(err, "user")
 }
 
-// UsersByID reads the users of a page of resources. Unknown ids have no entry.
+// UsersByID returns users by id. It leaves out unknown ids.
 func (s *Store) UsersByID(ctx context.Context, ids []string) (map[string]User, error) {
 	rows, err := s.db.Queries.UsersByID(ctx, ids)
 	if err != nil {

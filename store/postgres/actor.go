@@ -12,12 +12,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Actor is the user or other actor of a change, for the audit log. The text goes into a statement. So its members may
-// only have printable ASCII without quotes and backslashes. Other characters are removed.
+// Actor is the user or other actor of a change, for the audit log. Its fields become text of an SQL statement. So all
+// characters except printable ASCII, and also quotes and backslashes, are removed from the fields.
 type Actor struct {
 	Type schema.AuditActorType `json:"type"`
 	ID   string                `json:"id,omitempty"`
-	// Name is the name of an actor who is not a user. For users, the audit log reads the names itself.
+	// Name is the name of an actor who is not a user. The audit log reads the names of users from the table users.
 	Name      string `json:"name,omitempty"`
 	TokenID   string `json:"tokenId,omitempty"`
 	TokenKind string `json:"tokenKind,omitempty"`
@@ -26,7 +26,7 @@ type Actor struct {
 	Address   string `json:"address,omitempty"`
 }
 
-// Acting returns the actor when a change needs it, because most calls change nothing.
+// Acting computes the actor only when a change needs it, because most calls change nothing.
 type Acting interface{ Actor() Actor }
 
 // Actor implements Acting by returning a itself.
@@ -39,7 +39,8 @@ func By(ctx context.Context, who Acting) context.Context {
 	return context.WithValue(ctx, actingKey{}, who)
 }
 
-// setting returns the actor in the form that audit_actor (Postgres) reads. It returns "" without an actor.
+// setting returns the actor in the form that the Postgres function audit_actor reads. It returns "" if the context has
+// no actor.
 func setting(ctx context.Context) string {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -48,7 +49,7 @@ func setting(ctx context.Context) string {
 	return who.Actor().setting()
 }
 
-// ActingUser is the user for whom a change is made; "" if the actor is not a user.
+// ActingUser returns the id of the user who makes a change. It returns "" if the actor is not a user.
 func ActingUser(ctx context.Context) string {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -71,7 +72,8 @@ func (a Actor) setting() string {
 	return string(text)
 }
 
-// ActAs attributes the rest of a transaction to a user that the transaction has identified.
+// ActAs makes a user the actor of the rest of a transaction. Logins use it, because they know the user only after some
+// statements.
 func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -83,7 +85,7 @@ func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	return err
 }
 
-// plain drops the characters that JSON or SQL would have to escape.
+// plain removes the characters that JSON or SQL would have to escape.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' || strings.ContainsRune(`'"\<>&`, r) {
@@ -93,7 +95,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// begin returns the options that begin a transaction with the actor and the limit, in the same round trip.
+// begin returns options with which the statement that begins a transaction also sets the actor and the time limit, in
+// the same round trip.
 func begin(ctx context.Context) pgx.TxOptions {
 	query := "begin"
 	if said := setting(ctx); said != "" {
@@ -105,12 +108,12 @@ func begin(ctx context.Context) pgx.TxOptions {
 	return pgx.TxOptions{BeginQuery: query}
 }
 
-// acting runs single statements for the actor of the context. A statement that may write is sent together with the
-// actor, in one round trip and one transaction. Without an actor, and for selects, acting is the pool. If the context
-// has a limit, the limit is also sent with every statement.
+// acting runs single statements for the actor of the context. It sends a statement that may write together with the
+// actor, in one round trip and one transaction. If the context has a time limit, it sends the limit with every
+// statement. A statement that needs neither goes directly to the pool.
 type acting struct{ *pgxpool.Pool }
 
-// Exec has the pool's parameters.
+// Exec runs a statement. It has the parameters of the pool's method.
 func (a acting) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	results := a.send(ctx, sql, args)
 	if results == nil {
@@ -123,7 +126,7 @@ func (a acting) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comma
 	return tag, err
 }
 
-// Query has the pool's parameters.
+// Query runs a statement that returns rows. It has the parameters of the pool's method.
 func (a acting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	results := a.send(ctx, sql, args)
 	if results == nil {
@@ -131,13 +134,13 @@ func (a acting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, e
 	}
 	rows, err := results.Query()
 	if err != nil {
-		_ = results.Close() // The caller reports the first error.
+		_ = results.Close() // the caller gets the first error
 		return rows, err
 	}
 	return &actingRows{Rows: rows, results: results}, nil
 }
 
-// QueryRow has the pool's parameters.
+// QueryRow runs a statement that returns one row. It has the parameters of the pool's method.
 func (a acting) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	results := a.send(ctx, sql, args)
 	if results == nil {
@@ -146,7 +149,7 @@ func (a acting) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	return actingRow{results}
 }
 
-// SendBatch sends a batch, preceded by the actor.
+// SendBatch sends a batch, preceded by statements that set the actor and the time limit.
 func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	said, limit := setting(ctx), limitOf(ctx)
 	if said == "" && limit == "" {
@@ -155,7 +158,8 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 	return a.sendAfter(ctx, said, limit, b.QueuedQueries...)
 }
 
-// send sends a statement, preceded by the actor and the limit. It returns nil if the statement needs neither.
+// send sends a statement, preceded by statements that set the actor and the time limit. It returns nil if the statement
+// needs neither.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	limit := limitOf(ctx)
 	if limit == "" && reads(sql) {
@@ -182,7 +186,7 @@ func (a acting) sendAfter(ctx context.Context, said, limit string, queries ...*p
 	return results
 }
 
-// reads reports whether a statement is a select, because a select writes nothing.
+// reads reports whether a statement is a select. A select writes nothing, so it needs no actor.
 func reads(sql string) bool {
 	for strings.HasPrefix(sql, "--") {
 		_, sql, _ = strings.Cut(sql, "\n")
@@ -190,7 +194,7 @@ func reads(sql string) bool {
 	return strings.HasPrefix(sql, "select") || strings.HasPrefix(sql, "SELECT")
 }
 
-// actingRows releases the connection at the end of the rows.
+// actingRows are rows that release their connection after the last row.
 type actingRows struct {
 	pgx.Rows
 	results pgx.BatchResults
@@ -206,7 +210,7 @@ func (r *actingRows) Next() bool {
 	return false
 }
 
-// Close ends the transaction. Its error is the error of the rows.
+// Close ends the transaction. Err then returns an error of this end.
 func (r *actingRows) Close() {
 	if r.results != nil {
 		r.Rows.Close()
@@ -215,7 +219,7 @@ func (r *actingRows) Close() {
 	}
 }
 
-// Err also returns the error of the end of the transaction.
+// Err returns the error of the rows. If there is none, it returns the error from ending the transaction.
 func (r *actingRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
 		return err
@@ -225,7 +229,8 @@ func (r *actingRows) Err() error {
 
 type actingRow struct{ results pgx.BatchResults }
 
-// Scan reads the row and ends the transaction, because a row of a failed transaction was not written.
+// Scan reads the row and ends the transaction. If the transaction cannot end, Scan returns this error, because the row
+// was not written.
 func (r actingRow) Scan(dest ...any) error {
 	err := r.results.QueryRow().Scan(dest...)
 	if closeErr := r.results.Close(); err == nil {

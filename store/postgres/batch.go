@@ -1,7 +1,7 @@
 package postgres
 
-// The statements that sqlc generates for :batchexec and :batchone are sent as one batch, in one round trip. The first
-// failing statement ends the transaction, so its error is the batch's error.
+// Statements with :batchexec or :batchone are sent as one batch, in one round trip. The first failing statement ends
+// the transaction. So BatchExec and Batch return its error.
 
 // BatchExec runs a batch of statements without rows.
 func BatchExec(exec func(each func(i int, err error))) error {
@@ -14,7 +14,7 @@ func BatchExec(exec func(each func(i int, err error))) error {
 	return first
 }
 
-// Batch runs a batch of statements with one row each.
+// Batch runs a batch of statements that return one row each, and calls each with every row.
 func Batch[Row any](query func(each func(i int, row Row, err error)), each func(i int, row Row)) error {
 	var first error
 	query(func(i int, row Row, err error) {

@@ -6,22 +6,22 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// Sized is the type of values in a Cache. Its size is at least 1.
+// Sized is the type of values in a Cache. Size must return at least 1.
 type Sized interface{ Size() int }
 
-// Cache stores the most recently used values, up to a sum of their sizes. Its user must know whether a value is still
-// valid.
+// Cache stores the most recently used values, as long as the sum of their sizes is at most a limit. It does not know
+// whether a value is still valid: the caller must know.
 type Cache[K comparable, V Sized] struct {
 	mu     sync.Mutex
 	values *simplelru.LRU[K, V]
-	size   int // of all values
+	size   int // sum of the values' sizes
 	most   int
 }
 
-// NewCache returns a cache for values whose sizes sum up to at most most.
+// NewCache returns a cache. The sum of the values' sizes is at most `most`.
 func NewCache[K comparable, V Sized](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
-	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // NewLRU fails only for a size of 0.
+	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // it fails only for the size 0
 	return c
 }
 

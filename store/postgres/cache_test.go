@@ -9,7 +9,7 @@ type sized int
 
 func (s sized) Size() int { return int(s) }
 
-// TestCacheIsBounded adds more values than the cache has room for.
+// TestCacheIsBounded adds more values than fit into the cache, and checks the cache's size.
 func TestCacheIsBounded(t *testing.T) {
 	t.Parallel()
 	const most = 100_001

@@ -14,7 +14,7 @@ import (
 type Config struct {
 	// URL is a postgres:// address or a keyword/value string, in libpq's syntax.
 	URL string
-	// MaxConns limits the pool; 0 picks four per processor and at least eight.
+	// MaxConns limits the pool; 0 means four per processor and at least eight.
 	MaxConns int
 	// StatementTimeout limits the run time of a statement on the server; 0 means 15 s. It does not apply to
 	// migrations.

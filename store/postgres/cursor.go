@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Cursor is the position at which a list continues: after the row that has this sort key and this id. The id makes the
-// order total. So rows that are added or deleted between two pages neither repeat nor hide other rows. Lists that are
-// sorted only by id need only the id.
+// Cursor is the place at which a list continues: after the row with this sort key and this id. No two rows have the
+// same key and id. So if rows are added or deleted between two pages, the list does not repeat or miss other rows.
+// Lists that are sorted only by id need no Cursor, only the id.
 type Cursor[K time.Time | int64 | float32] struct {
 	Key K
 	ID  string
@@ -27,7 +27,7 @@ func (c Cursor[K]) Keys() []string {
 	}
 }
 
-// ParseCursor reads the sort keys of a page token. It returns nil for nil, the keys of the first page.
+// ParseCursor reads the sort keys of a page token. For the first page, keys and the result are nil.
 func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.
@@ -51,11 +51,12 @@ func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], erro
 	return &c, nil
 }
 
-// MaxRank is above every rank of a search: ranks are below 1. Infinity and NaN are not ranks.
+// MaxRank is higher than every rank of a search, because ranks are below 1. ParseCursor rejects higher values, such as
+// infinity, and NaN.
 const MaxRank = 1000
 
-// BeginOfTime and EndOfTime bound the times that RFC 3339 can represent. EndOfTime itself is not included. Postgres can
-// also store earlier and later times.
+// BeginOfTime is the first time that RFC 3339 can represent, and EndOfTime is the first time after the last. Postgres
+// can also store earlier and later times.
 var (
 	BeginOfTime = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	EndOfTime   = time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -64,7 +65,7 @@ var (
 // LastID sorts after every id, because no id has this character.
 const LastID = "~"
 
-// OrFirst returns the cursor, or for nil the place before the first row.
+// OrFirst returns the cursor. If c is nil, it returns the place before the first row, whose key is first.
 func (c *Cursor[K]) OrFirst(first K) Cursor[K] {
 	if c == nil {
 		return Cursor[K]{Key: first}

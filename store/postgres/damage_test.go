@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDamageIsTold distinguishes damaged data of Postgres from other errors.
+// TestDamageIsTold checks which of Postgres's error codes mean that data is damaged.
 func TestDamageIsTold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -1,22 +1,21 @@
-// Package postgres is the kernel of the store. It has the pool, transactions, the actor of a change, and the rules
-// about rows that all packages of the store share. Each other package below store that reads or writes rows is built on
-// its DB. It imports only schema and store/db. It must not import store or another package below store, because these
-// import it.
+// Package postgres has the code that all packages of the store share: the pool, transactions, the actor of a change,
+// and rules about rows. Each other package below store reads and writes rows through its DB. Of this module it imports
+// only schema and store/db. It must not import store or another package below store, because those packages import it.
 //
 // Its files by subject:
 //
 //	postgres, config, planned         the pool, transactions and how statements are planned
-//	actor                             who makes a change, for the audit log
-//	errors                            a driver's error becomes a schema.Error
+//	actor                             the actor of a change, for the audit log
+//	errors                            the conversion of a driver's error to a schema.Error
 //	page, cursor, pieces              lists and stored bytes, part by part
 //	order                             positions of items among their siblings
 //	quotas                            the table of quotas and their checks
 //	group                             concurrent calls that share a statement
 //	batch, purge, values              statements in batches, deletions in steps, values of columns
 //	enqueue                           jobs that a transaction enqueues
-//	access                            members who list content, and the facts that determine their access
+//	access                            facts that determine a member's access to content
 //	domains                           records that prove who owns a domain
-//	cache                             values that were read last
+//	cache                             a cache of the most recently used values
 //	lock                              locks that only one process of all nodes can hold
-//	secrets                           keys of the installation, the secrets that they seal, hashes of tokens
+//	secrets                           keys of the installation, encryption of secrets, hashes
 package postgres

@@ -17,15 +17,16 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// inserter writes jobs into the transactions of callers, and has no connections. It notifies workers of every job. By
-// default, river skips the notification of a job soon after the last job, even if the last job was rolled back.
+// inserter is a river client that inserts jobs in the transactions of callers. It has no connections of its own. It
+// notifies workers of every job. With river's default, the notification of a job is skipped if another job was inserted
+// shortly before, even if that job was rolled back.
 var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(nil), &river.Config{
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin,
 	})
 })
 
-// JobAbout is the metadata of a job. Indexes and statements know the names of its members.
+// JobAbout is the metadata of a job. Indexes and SQL statements use the JSON names of its fields.
 type JobAbout struct {
 	Organization string `json:"organization"`
 	User         string `json:"user"`
@@ -34,23 +35,23 @@ type JobAbout struct {
 	Yields       bool   `json:"yields,omitzero"`
 }
 
-// jobAlone is the priority of a job if its organization and its user have no other job with a turn. jobBesides is the
-// priority of a surplus job, which only has a turn because no other organization or user is waiting.
+// jobAlone is the priority of a job whose organization and user have no other job with a turn. jobBesides is the
+// priority of a surplus job. A surplus job has a turn only because no other organization or user is waiting.
 const (
 	jobAlone   = 1
 	jobBesides = 4
 )
 
-// Enqueue inserts a job in a transaction. The job runs after the commit, and never runs after a rollback. Until the
-// transaction ends, Enqueue blocks other transactions with the same kind and subject. So a transaction with several
-// jobs must enqueue them in a fixed order.
+// Enqueue inserts a job in a transaction. The job runs only after the transaction is committed. Until the transaction
+// ends, other transactions that enqueue a job of the same kind and subject wait. So transactions that enqueue several
+// jobs must all use the same order. Otherwise they could deadlock.
 func Enqueue(ctx context.Context, q *db.Queries, args schema.JobArgs) error {
 	_, err := EnqueueNew(ctx, q, args)
 	return err
 }
 
-// EnqueueNew does the same as Enqueue, and returns the id of the job. The id is 0 if a pending job makes the new job
-// unnecessary.
+// EnqueueNew inserts a job like Enqueue, and returns the id of the job. If an equal job is already pending, no job is
+// inserted and the id is 0.
 func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64, error) {
 	tx, ok := q.Tx()
 	if !ok {
@@ -69,7 +70,7 @@ func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 		Kind: kind.Name, Organization: about.Organization, UserID: ActingUser(ctx), Workers: int32(kind.Workers),
 	})
 	if err != nil || there.Waiting {
-		// The pending job starts after this transaction, so it sees the transaction's changes.
+		// The pending job starts only after this transaction, so it sees the changes of this transaction.
 		return 0, Interpret(err, "jobs")
 	}
 	about.User = there.Maker
@@ -95,7 +96,7 @@ func EnqueueNew(ctx context.Context, q *db.Queries, args schema.JobArgs) (int64,
 	return made.Job.ID, nil
 }
 
-// JobLost is the reason of a job whose process ended.
+// JobLost is the reason that users read for a job whose process has ended.
 const JobLost = "the process that ran it ended"
 
 // JobText writes the id of a job.

@@ -15,12 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// retryAfter is the retry time for clients while Postgres is unavailable. This gives a restart or a failover time to
-// progress.
+// retryAfter is the time after which clients should retry while Postgres is unavailable. In this time, a restart or a
+// failover can make progress.
 const retryAfter = 2 * time.Second
 
-// Interpret is the only place that turns a driver's error into a schema.Error. what is the object's name in the public
-// text. The driver's own text becomes the private cause, and never part of the answer.
+// Interpret converts a driver's error to a schema.Error. No other function does this. what is the object's name in the
+// public message. The driver's error becomes the private cause, whose text is never part of a response.
 func Interpret(err error, what string) error {
 	if err == nil {
 		return nil
@@ -40,8 +40,8 @@ func Interpret(err error, what string) error {
 	return schema.Internal(err)
 }
 
-// interpretState maps the SQLSTATEs that are caused by the request or by the current situation. All others become
-// internal errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
+// interpretState converts an error by its SQLSTATE. It knows the SQLSTATEs that are caused by the request or by the
+// current situation. All others become internal errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
 func interpretState(err *pgconn.PgError, what string) error {
 	switch err.Code {
 	case "23505": // unique_violation
@@ -56,15 +56,15 @@ func interpretState(err *pgconn.PgError, what string) error {
 		e := schema.BadRequest("the request holds text that cannot be stored")
 		e.Cause = err
 		return e
-	case "40001", "40P01", "55P03": // Serialization failure, deadlock, lock not available: a retry can succeed.
+	case "40001", "40P01", "55P03": // serialization failure, deadlock, lock not available: a retry can succeed
 		return schema.Unavailable(err, time.Second)
-	case "XX001", "XX002", "58030", "58P01": // Data or an index is corrupted, a read failed, a file is missing.
+	case "XX001", "XX002", "58030", "58P01": // data or an index is corrupted, a read failed, a file is missing
 		return schema.Damaged(schema.StorePostgres, err)
-	case "57014": // query_canceled: the statement timeout.
+	case "57014": // query_canceled: the statement timeout
 		return schema.Unavailable(err, retryAfter)
 	}
 	switch class := err.Code[:min(2, len(err.Code))]; class {
-	case "08", "53", "57", "58": // Connection, resources, operator intervention (shutdown), system.
+	case "08", "53", "57", "58": // connection, resources, operator intervention (shutdown), system
 		return schema.Unavailable(err, retryAfter)
 	}
 	return schema.Internal(err)

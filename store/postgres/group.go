@@ -7,8 +7,7 @@ import (
 )
 
 // Group collects concurrent calls and runs them together. Only one run is active at a time. A run takes the calls that
-// came during the previous run. In this way, many callers share the statements and commits of a run, and use one
-// connection.
+// came during the previous run. So many callers share the statements, the commit and the connection of a run.
 type Group[In, Out any] struct {
 	run   func(ctx context.Context, in []In) ([]Out, error)
 	most  int
@@ -21,30 +20,30 @@ type Group[In, Out any] struct {
 }
 
 type groupCall[In, Out any] struct {
-	ctx  context.Context // If a call's caller has disconnected, the call is not run.
+	ctx  context.Context // if ctx is done before the run, the call is left out
 	in   In
 	out  Out
 	err  error
 	done chan struct{}
 }
 
-// NewGroup builds a Group. A run has at most `most` calls and this time limit. It returns a result for each call, or an
-// error for all calls.
+// NewGroup returns a Group. run gets at most `most` calls and has the time limit. It returns a result for each call, or
+// an error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {
 	return &Group[In, Out]{run: run, most: most, limit: limit}
 }
 
-// Gathering lets each run wait for further calls. It is for calls whose callers are not in a hurry. It returns the
-// group.
+// Gathering makes each run wait for the duration pause, so that more calls come together. Use it only if no user waits
+// for the calls. Gathering returns the group.
 func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
 	g.pause = pause
 	return g
 }
 
-// Do runs a call together with other calls. If ctx ends before the call has run, Do returns immediately. The call may
-// still run.
+// Do runs a call together with other calls. If ctx is done before the call has run, Do returns immediately, and the
+// call may still run.
 func (g *Group[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	call := &groupCall[In, Out]{ctx: ctx, in: in, done: make(chan struct{})}
 	g.mu.Lock()
@@ -63,7 +62,7 @@ func (g *Group[In, Out]) Do(ctx context.Context, in In) (out Out, err error) {
 	}
 }
 
-// work runs calls until none waits.
+// work runs waiting calls until no call is waiting.
 func (g *Group[In, Out]) work() {
 	for g.more() {
 		if g.pause > 0 {
@@ -73,7 +72,7 @@ func (g *Group[In, Out]) work() {
 	}
 }
 
-// more reports whether any call waits. If no call waits, the work ends.
+// more reports whether a call is waiting. If no call is waiting, it records that no run is active.
 func (g *Group[In, Out]) more() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -83,7 +82,7 @@ func (g *Group[In, Out]) more() bool {
 	return g.running
 }
 
-// next returns the calls of the next run.
+// next removes the calls of the next run from the waiting calls, and returns them.
 func (g *Group[In, Out]) next() []*groupCall[In, Out] {
 	g.mu.Lock()
 	defer g.mu.Unlock()

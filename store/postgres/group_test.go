@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestGroup: each call gets its own result. Callers share runs. Runs do not overlap, and do not exceed their maximum
-// size.
+// TestGroup checks that each call gets its own result, and that callers share runs. Runs must not overlap, and must not
+// have more than the largest number of calls.
 func TestGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -32,7 +32,7 @@ func TestGroup(t *testing.T) {
 			}
 			return out, nil
 		})
-		for range 2 { // at the second time, the group has been idle
+		for range 2 { // in the second round, the group has been idle before
 			var all sync.WaitGroup
 			for i := range calls {
 				all.Go(func() {
@@ -49,7 +49,8 @@ func TestGroup(t *testing.T) {
 	})
 }
 
-// TestGroupGathers: the calls that come in the pause before a run share the run, and a single call waits for the pause.
+// TestGroupGathers checks that calls that come in the pause before a run share the run. A single call must wait for the
+// pause too.
 func TestGroupGathers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -82,7 +83,7 @@ func TestGroupGathers(t *testing.T) {
 	})
 }
 
-// TestGroupFails: a run's error is returned only to the calls of this run. A hanging run ends.
+// TestGroupFails checks that only the calls of a failed run get its error, and that a hanging run ends.
 func TestGroupFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -111,8 +112,8 @@ func TestGroupFails(t *testing.T) {
 	})
 }
 
-// TestGroupOfGoneCallers: a caller whose context ends returns immediately. If its run has not begun, the run leaves its
-// call out.
+// TestGroupOfGoneCallers checks that Do returns immediately when its context is done. A run that begins later must
+// leave the call out.
 func TestGroupOfGoneCallers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

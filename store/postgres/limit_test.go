@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// TestStatementLimit asks for the limit of a statement in each way that statements are sent.
+// TestStatementLimit reads the time limit of a statement, for each way in which statements are sent.
 func TestStatementLimit(t *testing.T) {
 	t.Parallel()
 	d, err := New(Config{URL: enginetest.Postgres(t), MaxConns: 1})

@@ -9,17 +9,17 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Lock is a lock that one process of all nodes holds. It ends with Release, or with the end of its connection, for
-// example when the process is killed.
+// Lock is a lock that only one process of all nodes can hold. It ends with Release, or when its connection ends, for
+// example because the process is killed.
 type Lock struct {
 	conn *pgxpool.Conn
 	name string
 }
 
-// ErrLocked means that another process holds the lock.
+// ErrLocked is the error of TryLock if another process holds the lock.
 var ErrLocked = errors.New("another process holds it")
 
-// TryLock takes the lock of a name, or returns ErrLocked.
+// TryLock takes the lock with a name, or returns ErrLocked.
 func (d *DB) TryLock(ctx context.Context, name string) (*Lock, error) {
 	conn, err := d.Pool.Acquire(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (d *DB) TryLock(ctx context.Context, name string) (*Lock, error) {
 	return &Lock{conn, name}, nil
 }
 
-// Holds fails if the session of this lock has ended, because another process may then have the lock.
+// Holds returns an error if the session of this lock has ended. Then another process may hold the lock.
 func (l *Lock) Holds(ctx context.Context) error {
 	if err := l.conn.Ping(ctx); err != nil {
 		return fmt.Errorf("the lock is lost: %w", err)
@@ -45,7 +45,7 @@ func (l *Lock) Holds(ctx context.Context) error {
 	return nil
 }
 
-// releaseLimit limits the time that Release waits for an answer before it closes the session.
+// releaseLimit is the longest time for which Release waits for an answer of Postgres before it closes the session.
 const releaseLimit = 5 * time.Second
 
 // Release releases the lock and returns the session to the pool. If the session does not confirm this, Release closes

@@ -9,14 +9,15 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// People order the collections and spaces in a parent, and the parts of a site. All of these are sorted by position,
-// and by id if positions are equal. Code that writes positions holds the lock of the organization or of the site. So
-// the order cannot change after it was read.
+// Users can order the collections and spaces in a parent, and the items of a site. These lists are sorted by position,
+// and by id if positions are equal. Code that writes positions must hold the lock of the organization or the site. So
+// the order that the code has read cannot change before the code writes.
 const (
-	// firstPosition is the position of a single item. The room before it is as large as the room after it. Positions
-	// are never negative.
+	// firstPosition is the position of the first item in a parent. There is as much room before this position as after
+	// it. Positions are never negative.
 	firstPosition = 1 << 62
-	// positionGap is the distance between neighbours. Many items fit between neighbours before other items must move.
+	// positionGap is the distance between new neighbours. It is so large that many items can be placed between two
+	// neighbours before other items must get new positions.
 	positionGap = 1 << 32
 )
 
@@ -25,20 +26,21 @@ type Sibling struct {
 	Position int64
 }
 
-// Siblings are the items in one parent, in their order.
+// Siblings are the items in one parent, in order.
 type Siblings []Sibling
 
 func (s Siblings) Index(item schema.ItemPointer) int {
 	return slices.IndexFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Without removes an item from its siblings. The receiver must not be used afterwards.
+// Without returns the siblings without an item. Without reuses the memory of s, so the caller must not use s
+// afterwards.
 func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between finds the index directly after one sibling and directly before another. Either sibling may be nil. If both
-// are nil, it returns the end. It returns -1 if no such index exists.
+// Between returns the index directly after the sibling after and directly before the sibling before. Either sibling may
+// be nil. If both are nil, Between returns the index after the last sibling. If there is no such index, it returns -1.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {
@@ -53,7 +55,7 @@ func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	return at
 }
 
-// Room returns n positions before s[at] with equal distances, if there is room for them.
+// Room returns n positions directly before s[at], with equal distances. fits is false if there is no room for them.
 func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	from, step := int64(firstPosition), int64(positionGap)
 	switch {
@@ -66,7 +68,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 		step = (s[at].Position - s[at-1].Position) / int64(n+1)
 		from = s[at-1].Position + step
 	}
-	// Neighbours have equal positions if they were never ordered. A sum that overflows is negative.
+	// step is 0 if neighbours have equal or adjacent positions. from is negative if a sum has overflowed.
 	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
 		return nil, false
 	}
@@ -77,7 +79,8 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	return positions, true
 }
 
-// MakeRoom returns n positions before s[at]. If there is no room, all siblings get new positions, which are stored.
+// MakeRoom returns n positions directly before s[at]. If there is no room, it gives all siblings new positions and
+// stores them.
 func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int64, error) {
 	if positions, fits := s.Room(at, n); fits {
 		return positions, nil
@@ -87,7 +90,7 @@ func (s Siblings) MakeRoom(ctx context.Context, q *db.Queries, at, n int) ([]int
 	return made, s.MoveTo(ctx, q, slices.Delete(all, at, at+n))
 }
 
-// MakePlace does the same as MakeRoom for one position.
+// MakePlace returns one position directly before s[at], like MakeRoom.
 func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, error) {
 	positions, err := s.MakeRoom(ctx, q, at, 1)
 	if err != nil {
@@ -96,7 +99,7 @@ func (s Siblings) MakePlace(ctx context.Context, q *db.Queries, at int) (int64, 
 	return positions[0], nil
 }
 
-// MoveTo stores new positions of all siblings.
+// MoveTo stores a new position for each sibling.
 func (s Siblings) MoveTo(ctx context.Context, q *db.Queries, positions []int64) error {
 	ids := make([]string, len(s))
 	for i := range s {
@@ -105,5 +108,5 @@ func (s Siblings) MoveTo(ctx context.Context, q *db.Queries, positions []int64) 
 	return Interpret(q.SetPositions(ctx, db.SetPositionsParams{Ids: ids, Positions: positions}), "order")
 }
 
-// Same compares two parents; nil is the top.
+// Same reports whether two parents are equal. nil is the top.
 func Same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

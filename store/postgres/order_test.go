@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestRoomIsBetween checks that positions are returned only if they keep the order. If the order has gaps, they must
-// always be returned.
+// TestRoomIsBetween checks that Room returns only positions that keep the order. If there is a large enough gap, Room
+// must return positions.
 func TestRoomIsBetween(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -29,7 +29,7 @@ func TestRoomIsBetween(t *testing.T) {
 			high = order[at]
 		}
 		if !fits {
-			// At both ends, items keep the usual distance while there is enough room.
+			// At both ends, new items get the usual distance as long as there is enough room.
 			if inside := at > 0 && at < len(order); inside && high-low > int64(n) || !inside && high-low > 1<<40 {
 				rt.Fatalf("no room for %d between %d and %d", n, low, high)
 			}

@@ -6,26 +6,26 @@ import (
 	"time"
 )
 
-// pieceWait limits the wait for one piece. A client may take much longer for all pieces.
+// pieceWait is the longest time for which Next waits for a piece. A client may take much longer for all pieces.
 const pieceWait = 10 * time.Second
 
-// Pieces are stored bytes that are read in pieces. Between two reads they use no memory and no connection. So a slow
-// client blocks neither.
+// Pieces reads stored bytes piece by piece. Between two reads, Pieces uses no memory for bytes and no connection. So a
+// slow client does not block a connection.
 type Pieces struct {
-	// ctx outlives the request: the bytes are read while they are sent.
+	// ctx must outlive the handler of the request, because the bytes are read while the response is sent.
 	ctx      context.Context
 	read     func(ctx context.Context, at int64, most int) ([]byte, error)
 	at, left int64
 }
 
-// NewPieces returns the pieces of size bytes. read returns the bytes from a position on. Its most bounds their number.
+// NewPieces returns Pieces for size bytes. read returns the bytes from the position at on, at most `most` bytes.
 func NewPieces(
 	ctx context.Context, size int64, read func(ctx context.Context, at int64, most int) ([]byte, error),
 ) *Pieces {
 	return &Pieces{ctx: ctx, read: read, left: size}
 }
 
-// Next returns the next bytes, or io.EOF at the end. most bounds their number. The caller owns them.
+// Next returns the next bytes, at most `most` bytes, or io.EOF at the end. The caller owns the bytes.
 func (p *Pieces) Next(most int) ([]byte, error) {
 	if p.left <= 0 {
 		return nil, io.EOF
@@ -40,10 +40,10 @@ func (p *Pieces) Next(most int) ([]byte, error) {
 	return piece, err
 }
 
-// Back returns the last n bytes of Next, so that they are read again.
+// Back moves the position back by n bytes, so that Next reads them again.
 func (p *Pieces) Back(n int) { p.at, p.left = p.at-int64(n), p.left+int64(n) }
 
-// Read copies the next bytes.
+// Read implements io.Reader.
 func (p *Pieces) Read(into []byte) (int, error) {
 	if len(into) == 0 {
 		return 0, nil

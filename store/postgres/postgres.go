@@ -12,20 +12,20 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// DB is the connection to Postgres that all rooms of the store share. It is safe for concurrent use between Start and
-// Stop.
+// DB is the connection to Postgres that all packages of the store share. It is safe for concurrent use between Start
+// and Stop.
 type DB struct {
-	// Config is the configuration that Start opens the pool with.
+	// Config is the configuration with which Start opens the pool.
 	Config *pgxpool.Config
 	Pool   *pgxpool.Pool
-	// Queries run the statements for the actor of the context.
+	// Queries runs the generated statements, for the actor of the context.
 	Queries *db.Queries
-	// Planned runs the same statements, but Postgres plans them for the values of each call.
+	// Planned runs the generated statements too, but Postgres plans them for the values of each call.
 	Planned *db.Queries
 	quotas  Quotas
 }
 
-// New checks the settings and connects to nothing.
+// New returns a DB after checking the settings. It does not connect.
 func New(cfg Config) (*DB, error) {
 	config, err := cfg.pool()
 	if err != nil {
@@ -34,7 +34,7 @@ func New(cfg Config) (*DB, error) {
 	return &DB{Config: config, quotas: cfg.Quotas}, nil
 }
 
-// Start opens the pool and waits for the first answer.
+// Start opens the pool and waits for the first answer of Postgres.
 func (d *DB) Start(ctx context.Context) error {
 	pool, err := pgxpool.NewWithConfig(ctx, d.Config)
 	if err != nil {
@@ -48,17 +48,18 @@ func (d *DB) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop waits until all connections in use are returned, and closes them.
+// Stop waits until all connections are returned to the pool, and closes them.
 func (d *DB) Stop() {
 	if d.Pool != nil {
 		d.Pool.Close()
 	}
 }
 
-// NewPool opens another pool on the database, for a library that must not wait for the pool's connections.
+// NewPool opens another pool for the same database. A library uses it if it must not wait for connections of the DB's
+// pool.
 func (d *DB) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	config := d.Config.Copy()
-	config.MaxConns = int32(connections) // A pool has few connections.
+	config.MaxConns = int32(connections) // callers pass a small number
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("cannot open Postgres pool: %w", err)

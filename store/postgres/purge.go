@@ -1,12 +1,14 @@
 package postgres
 
-// These are the numbers of rows that one statement of a purge deletes. The number is smaller if rows are large.
+// PurgeRows is the largest number of rows that one statement of a purge deletes. PurgeLarge is the largest number for
+// tables with large rows.
 const (
 	PurgeRows  = 1000
 	PurgeLarge = 50
 )
 
-// PurgeAll calls each function until the function finds no more rows. Each call deletes a limited number of rows.
+// PurgeAll calls each function repeatedly until the function deletes no more rows. Each call deletes a limited number
+// of rows.
 func PurgeAll(parts []func() (int64, error)) error {
 	for _, part := range parts {
 		for {

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// Quotas limit the stored data; 0 means no limit. The tags are the settings' names, defaults and meanings. Each default
-// is above every size that the service is designed for.
+// Quotas limit the stored data. 0 means no limit. The tags have the names, defaults and meanings of the settings. Each
+// default is higher than any number for which the service is designed.
 type Quotas struct {
 	Organizations  int64 `env:"ORGANIZATIONS" default:"1000" help:"Organizations that one user is an admin of, when creating another; 0: no bound."`
 	Members        int64 `env:"MEMBERS" default:"100000" help:"Members of an organization and people invited by e-mail; 0: no bound."`
@@ -34,7 +34,7 @@ type Quotas struct {
 
 	PublishableKeys int64 `env:"PUBLISHABLE_KEYS" default:"20" help:"Publishable keys of a site; 0: no bound."`
 
-	// Octavo also makes annotations. At the quota, the newest of these annotations stay, and the oldest are deleted.
+	// Octavo also makes annotations itself. If their number reaches the quota, the oldest of them are deleted.
 	Annotations int64 `env:"ANNOTATIONS" default:"2000" help:"Annotations of each kind of a site; 0: no bound."`
 
 	SavedSegments      int64 `env:"SAVED_SEGMENTS" default:"200" help:"Saved segments of a site or user; 0: no bound."`
@@ -44,11 +44,11 @@ type Quotas struct {
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
-// count counts the objects of a quota, up to a limit.
+// count returns the number of objects of a quota. It stops counting when it has counted bound objects.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a row of the table of quotas. It has the quota's name in refusals, its setting, and the count of its
-// objects. The count stops at a limit, so that its cost is bounded by the quota.
+// Quota is a quota. what is its name in error messages, setting is the name of its setting, and count counts its
+// objects. The count stops at the quota's limit, so that its cost is limited too.
 type Quota struct {
 	what    string
 	setting string
@@ -56,7 +56,7 @@ type Quota struct {
 	count   count
 }
 
-// counted adapts a counting query. The parameters of all counting queries have the same members.
+// counted returns a count that runs a counting query. The parameters of all counting queries have the same fields.
 func counted[P ~struct {
 	Subject string
 	Bound   int32
@@ -69,14 +69,15 @@ func counted[P ~struct {
 	}
 }
 
-// known adapts a query that reads a stored count.
+// known returns a count that runs a query for a stored number.
 func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
 	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
 		return query(q, ctx, subject)
 	}
 }
 
-// These are the quotas. The text of each quota describes its subject.
+// This is the list of all quotas. The subject of a quota is the id of the object that its text names, for example an
+// organization.
 var (
 	QuotaOrganizations = Quota{
 		"organizations that one user is an admin of", "ORGANIZATIONS", func(q Quotas) int64 { return q.Organizations },
@@ -134,7 +135,7 @@ var (
 		"publishable keys of a site", "PUBLISHABLE_KEYS", func(q Quotas) int64 { return q.PublishableKeys },
 		counted((*db.Queries).CountPublishableKeysUpTo),
 	}
-	// QuotaSavedSegments has the id of a segment as its subject.
+	// The subject of QuotaSavedSegments is the id of a segment.
 	QuotaSavedSegments = Quota{
 		"saved segments of a site or of a user there", "SAVED_SEGMENTS",
 		func(q Quotas) int64 { return q.SavedSegments },
@@ -173,14 +174,15 @@ var (
 		known((*db.Queries).BytesOfFiles)}
 )
 
-// Within refuses a transaction's additions if they exceed the quota. The refusal undoes the additions. Concurrent
-// transactions do not see each other's rows. So the quota may be exceeded by one addition for each concurrent request.
+// Within returns an error if the additions of a transaction exceed the quota. The error makes the transaction roll
+// back. Concurrent transactions do not see each other's rows. So each concurrent request may exceed the quota by its
+// own additions.
 func (d *DB) Within(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	limit := of.limit(d.quotas)
 	if limit <= 0 {
 		return nil
 	}
-	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) // min bounds the limit.
+	n, err := of.count(ctx, q, subject, int32(min(limit+1, 1<<30))) // min limits the value to an int32
 	if err != nil {
 		return Interpret(err, of.what)
 	}
@@ -194,7 +196,7 @@ func (of Quota) refusal(limit int64) error {
 	return schema.Forbidden(fmt.Sprintf("the quota of %d %s is reached (OCTAVO_QUOTA_%s)", limit, of.what, of.setting))
 }
 
-// Bound returns the quota for a statement that checks it itself.
+// Bound returns the limit of a quota, for a statement that checks the quota itself.
 func (d *DB) Bound(of Quota) int64 {
 	if limit := of.limit(d.quotas); limit > 0 {
 		return limit
@@ -202,7 +204,8 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns the reason why a statement did nothing: the quota is reached, or the object to extend does not exist.
+// Full returns the error for a statement with Bound that did nothing: either the quota is reached, or the object to
+// extend does not exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

@@ -14,23 +14,24 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// sealingKeyName must never change, because secrets sealed with another key cannot be opened.
+// sealingKeyName is the name of the key that encrypts users' secrets. It must never change, because secrets that were
+// encrypted with another key cannot be decrypted.
 const sealingKeyName = "sealing"
 
-// keyLength is the length of every secret of the installation, in bytes.
+// keyLength is the length of every key of the installation, in bytes.
 const keyLength = 32
 
-// Key returns a secret of the installation. The first request makes the secret. Every node gets the same secret, even
-// if several nodes request it for the first time concurrently.
+// Key returns the installation's key with a name. The first call generates the key. Every node gets the same key, even
+// if several nodes make the first call concurrently.
 func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	key, err := d.Queries.Secret(ctx, name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		fresh := make([]byte, keyLength)
-		_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
+		_, _ = rand.Read(fresh) // crypto/rand.Read never returns an error
 		err = d.Queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
 		if err == nil {
-			// This must be a separate statement, because the insert may have waited for another node. The snapshot of
-			// the insert would not show that node's row.
+			// The key is read by a separate statement. If the insert has waited for another node's insert, the snapshot
+			// of the insert would not have the other node's row.
 			key, err = d.Queries.Secret(ctx, name)
 		}
 	}
@@ -43,9 +44,9 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 	return key, nil
 }
 
-// Seal encrypts a user's secret, such as a repository's password, for one place in the database. If a sealed secret is
-// moved to another row, it cannot be opened. Seal protects secrets in logs, exports and single leaked tables. It does
-// not protect against a reader of the whole database, who also has the key.
+// Seal encrypts a user's secret, such as a repository's password, for one place in the database. Unseal fails if the
+// encrypted secret is moved to another row. Seal protects secrets in logs, exports and single leaked tables. It does
+// not protect them from a person who can read the whole database, including the key.
 func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {
@@ -56,7 +57,7 @@ func (d *DB) Seal(ctx context.Context, place string, secret []byte) ([]byte, err
 	return box.Seal(nonce, nonce, secret, []byte(place)), nil
 }
 
-// Unseal returns the secret that was sealed for a place.
+// Unseal decrypts a secret that Seal has encrypted for the same place.
 func (d *DB) Unseal(ctx context.Context, place string, sealed []byte) ([]byte, error) {
 	box, err := d.sealer(ctx)
 	if err != nil {
@@ -88,7 +89,7 @@ func (d *DB) sealer(ctx context.Context) (cipher.AEAD, error) {
 	return box, nil
 }
 
-// InsertToken stores a token. The row has only the token's hash, so the token cannot be read again.
+// InsertToken stores a token. The row has only the token's hash, so nobody can read the token later.
 func InsertToken(ctx context.Context, q *db.Queries, secret string, params db.InsertTokenParams) (db.Token, error) {
 	hash := schema.HashToken([]byte(secret))
 	params.Hash = hash[:]

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromJSON reads a column with one of our own types. null gives the zero value.
+// FromJSON decodes a JSON column. For null, it returns the zero value.
 func FromJSON[T any](stored []byte) (T, error) {
 	var value T
 	if stored == nil {
@@ -23,7 +23,7 @@ func FromJSON[T any](stored []byte) (T, error) {
 	return value, nil
 }
 
-// ToJSON writes a value of one of our own types for a column.
+// ToJSON encodes a value for a JSON column.
 func ToJSON(value any) ([]byte, error) {
 	stored, err := json.Marshal(value)
 	if err != nil {
@@ -41,12 +41,12 @@ func Deref[T any](p *T) T {
 	return *p
 }
 
-// Interval returns a duration in the form of Postgres.
+// Interval returns a duration as a Postgres interval.
 func Interval(d time.Duration) pgtype.Interval {
 	return pgtype.Interval{Microseconds: d.Microseconds(), Valid: true}
 }
 
-// IntervalOf returns null for nil, and otherwise the duration in the form of Postgres.
+// IntervalOf returns a duration as a Postgres interval. It returns null for nil.
 func IntervalOf(d *time.Duration) pgtype.Interval {
 	if d == nil {
 		return pgtype.Interval{}
@@ -54,7 +54,7 @@ func IntervalOf(d *time.Duration) pgtype.Interval {
 	return Interval(*d)
 }
 
-// UnlessEmpty returns nil for an empty text, and otherwise a pointer to it.
+// UnlessEmpty returns a pointer to a text. It returns nil for an empty text.
 func UnlessEmpty(text string) *string {
 	if text == "" {
 		return nil
@@ -62,7 +62,8 @@ func UnlessEmpty(text string) *string {
 	return &text
 }
 
-// Distinct returns the ids without duplicates. It never returns nil, because Postgres reads nil as an unknown array.
+// Distinct returns the ids without duplicates. It never returns nil, because nil would become null instead of an empty
+// array.
 func Distinct(ids []string) []string {
 	seen := make(map[string]bool, len(ids))
 	once := make([]string, 0, len(ids))

@@ -11,17 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrPages means that this login may not read Postgres's pages, or that the pages have no checksums.
+// ErrPages is the error if this login may not read Postgres's pages, or if the pages have no checksums.
 var ErrPages = errors.New("the pages cannot be checked")
 
-// readPages makes Postgres read all of its files from the disk, compare the pages with their checksums, and discard the
-// bytes. It is deliberately slow.
+// readPages is a statement that makes Postgres read all of its files, compare the pages with their checksums, and
+// discard the bytes. MAX_RATE makes it slow, so that it does not disturb other statements.
 const readPages = `BASE_BACKUP (LABEL 'octavo verify', TARGET 'blackhole', CHECKPOINT 'fast', WAIT false,
 	MANIFEST 'no', VERIFY_CHECKSUMS true, MAX_RATE 131072)`
 
-// VerifyPages makes Postgres check the checksums of all pages in all of its databases. damaged has a sentence for each
-// damaged page or file. It fails with ErrPages if the login does not have the attribute REPLICATION, or if there are no
-// checksums.
+// VerifyPages makes Postgres check the checksums of all pages in all of its databases. damaged has a message for each
+// damaged page or file. VerifyPages returns ErrPages if the login does not have the attribute REPLICATION, or if there
+// are no checksums.
 func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
 	var checksums string
 	err = d.Pool.QueryRow(ctx, "select current_setting('data_checksums'), pg_database_size(current_database())").
@@ -57,15 +57,16 @@ func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, er
 			return 0, nil, fmt.Errorf("%w: %w", ErrPages, err)
 		case e.Code == "XX001" && len(damaged) > 0:
 			return bytes, damaged, nil
-		case e.Code == "XX001", e.Code == "58030": // Data is corrupted, a read failed.
+		case e.Code == "XX001", e.Code == "58030": // data is corrupted, or a read failed
 			return bytes, []string{e.Message}, nil
 		}
 	}
 	return bytes, damaged, err
 }
 
-// LostPages returns the pages of a table that are zeros although an index has entries for their rows. Postgres reads
-// such a page as empty. It fails with ErrPages if the database does not have the embedded engine's function.
+// LostPages returns the numbers of a table's pages that contain only zeros although an index has entries for their
+// rows. Postgres itself reads such a page as an empty page. LostPages returns ErrPages if the database does not have
+// the function of the embedded engine.
 func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
 	rows, err := d.Pool.Query(ctx, "select inspection.lost_pages($1::text::regclass)", table)
 	if err == nil {
@@ -83,7 +84,7 @@ func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
 	return nil, Interpret(err, "pages")
 }
 
-// EachTable calls fn with each table and its size.
+// EachTable calls fn with each table's name and size.
 func (d *DB) EachTable(ctx context.Context, fn func(table string, bytes int64) error) error {
 	rows, err := d.Pool.Query(ctx, "select oid::regclass::text as name, pg_relation_size(oid) as bytes "+
 		"from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by 1")

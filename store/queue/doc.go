@@ -1,12 +1,12 @@
-// Package queue has the pending, running and failed jobs for nodes and users. It has the jobs' turns, the nodes that
-// run the jobs, and the jobs' lists. The function give_job_turns (store/functions/jobs.sql) decides which waiting job
-// runs next. The package is built on store/postgres, and Enqueue in that package adds jobs. Package store has it as
-// Store.Queue. It must not import store or another package below store, except store/postgres and store/db.
+// Package queue is the queue of jobs: pending, running and failed jobs. It gives jobs their turns, finds jobs of lost
+// nodes, and lists jobs for users. The SQL function give_job_turns (store/functions/jobs.sql) decides which waiting job
+// runs next. The package is built on store/postgres, whose function Enqueue adds jobs. Package store provides it as the
+// field Store.Queue. Of the packages store and below store, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //
-//	turns  jobs that may start, and jobs of nodes that are lost
-//	jobs   lists of jobs, retries, totals
+//	turns  gives jobs their turns, and rescues the jobs of lost nodes
+//	jobs   lists, retries, counts and deletes jobs
 package queue
 
 import "github.com/octavo-docs/octavo/store/postgres"

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Filter narrows a list of jobs; nil members do not filter.
+// Filter narrows a list of jobs. A nil field does not filter.
 type Filter struct {
 	State *string
 	Kind  *string
@@ -24,7 +24,8 @@ type Filter struct {
 // Row is a job with the state that users see.
 type Row = db.JobByIDRow
 
-// List lists the jobs of an organization, the newest first. after is the id of the previous page's last job, or "".
+// List lists the jobs of an organization, the newest first. after is the id of the previous page's last job, or "" for
+// the first page.
 func (s *Store) List(
 	ctx context.Context, organizationID string, f Filter, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -54,7 +55,7 @@ func (s *Store) List(
 	return postgres.PageOf(jobs, size, total), nil
 }
 
-// ListAll lists the jobs of all organizations like List, without the total.
+// ListAll lists the jobs of all organizations, the newest first. The result has no total number of jobs.
 func (s *Store) ListAll(
 	ctx context.Context, state, kind *string, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -88,9 +89,9 @@ func beforeJob(after string) (int64, error) {
 	return id, nil
 }
 
-// Retry lets a job that failed or waits for its next attempt run again, starting with the first attempt. A job that
-// waits for its first attempt does not change. An operator may retry the jobs of all organizations: organizationID is
-// then empty.
+// Retry makes a job run again, beginning with the first attempt. The job must have failed or wait for its next attempt.
+// A job that waits for its first attempt stays unchanged. If organizationID is "", the caller is an operator, who may
+// retry the jobs of all organizations.
 func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Job, error) {
 	number, ok := postgres.JobID(id)
 	if !ok {
@@ -109,7 +110,7 @@ func (s *Store) Retry(ctx context.Context, organizationID, id string) (schema.Jo
 		if organizationID != "" && about.Organization != organizationID {
 			return schema.NotFound("job")
 		}
-		// The locks are taken in the same order as when a job is enqueued: first the sequence, then its rows.
+		// The sequence is locked before the job's row. Enqueue locks in the same order, so that no deadlock occurs.
 		if err := q.LockJobSequence(ctx, about.Sequence); err != nil {
 			return postgres.Interpret(err, "jobs")
 		}
@@ -148,8 +149,8 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 	return readJob(row)
 }
 
-// Failed returns the ids of permanently failed jobs, the oldest first. The list continues after the id `after`; "" is
-// the beginning.
+// Failed returns the ids of permanently failed jobs, the oldest first. The list begins after the id `after`, or at the
+// oldest job if after is "".
 func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})
@@ -163,22 +164,22 @@ func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, e
 	return texts, nil
 }
 
-// Totals are the numbers of a kind's jobs. OldestWaiting is the waiting time of the oldest job that could run, or of
-// the oldest work without a job.
+// Totals has the numbers of a kind's jobs. OldestWaiting is the waiting time of the oldest job that could run. Work for
+// which no job is enqueued yet counts like a job.
 type Totals struct {
 	Kind          string
 	Open, Failed  int64
 	OldestWaiting time.Duration
 }
 
-// Totals returns the numbers of every kind with unfinished jobs.
+// Totals returns the numbers of every kind that has jobs, except jobs that are done.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "jobs")
 	}
-	// Jobs deliver to webhooks, and only nodes that run jobs enqueue these jobs. Without such a node there would be no
-	// waiting job.
+	// Only nodes that run jobs enqueue the jobs for webhooks. If no such node is running, no job is waiting. So
+	// deliveries for which no job is enqueued count too.
 	unasked, err := s.db.Queries.UnaskedDeliveries(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "deliveries")
@@ -236,7 +237,7 @@ func readJob(row Row) (schema.Job, error) {
 	return job, nil
 }
 
-// DeleteOld deletes jobs that ended long ago, a limited number at a time. more reports whether something may be left.
+// DeleteOld deletes jobs that ended long ago, up to a limited number. more is true if more such jobs may be left.
 func (s *Store) DeleteOld(ctx context.Context) (more bool, err error) {
 	for _, old := range []db.DeleteOldJobsParams{
 		{States: []string{"completed"}, Kept: postgres.Interval(schema.JobDoneKept)},

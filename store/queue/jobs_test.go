@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// inOrder is a kind of jobs that all run.
+// inOrder is a job of a kind whose jobs all run, one after the other.
 type inOrder struct {
 	Space string `json:"space"`
 	N     int    `json:"n"`
@@ -35,14 +35,14 @@ func (j inOrder) Subject() schema.JobSubject {
 
 var errRollback = errors.New("as the test wants it")
 
-// states returns the states of the jobs in the order of their ids.
+// states returns a text with the state of each job, in the order of the jobs' ids.
 func states(t *testing.T, conn *pgx.Conn) []string {
 	t.Helper()
 	return storetest.Collect(t, conn,
 		"select kind || coalesce(' ' || (args ->> 'n'), '') || ' ' || state from river_job order by id")
 }
 
-// TestRiverJobIsAsDescribed compares the table that rivermigrate made with the table that sqlc knows.
+// TestRiverJobIsAsDescribed compares the table that rivermigrate creates with the description that sqlc reads.
 func TestRiverJobIsAsDescribed(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../river/river_job.sql")
@@ -146,8 +146,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 	}
 }
 
-// TestNewestJobStandsForThoseBefore enqueues several jobs of a kind for which one job is enough. A waiting job makes a
-// second job unnecessary. A running job does not, because it may have read the earlier state.
+// TestNewestJobStandsForThoseBefore enqueues several jobs of a kind for which one job is enough. A waiting job must
+// make a second job unnecessary. A running job must not, because it may have read the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -181,9 +181,9 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	}
 }
 
-// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again. A job that waits
-// for its turn does not start earlier. The attempt does not count. Otherwise a busy site would use up all attempts
-// while its front end is unavailable.
+// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again, and that this
+// attempt does not count. Otherwise a busy site would use up all attempts while its front end is unavailable. A job of
+// a kind that runs in order does not start earlier.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -208,8 +208,8 @@ func TestNewsEndsThePause(t *testing.T) {
 	}
 }
 
-// TestHasten sets the clock back by 400 days. Jobs from before the step still run, and river elects a leader again. A
-// pause of a possible length stays.
+// TestHasten sets the clock back by 400 days. Jobs from before the step must still run, and river must elect a leader
+// again. A pause that is not too long must stay.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

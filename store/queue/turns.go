@@ -11,8 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// GiveTurns lets jobs start when their turn has come. Only one node gives turns at a time. If another node is giving
-// turns, GiveTurns does nothing.
+// GiveTurns gives turns to waiting jobs, which may then start. If another node is giving turns, GiveTurns does nothing.
 func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	var p db.GiveJobTurnsParams
 	for _, kind := range kinds {
@@ -28,12 +27,13 @@ func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	})
 }
 
-// MarkSlow records that a running job is slow. All slow jobs of a kind are one party from then on.
+// MarkSlow records that a running job is slow. All slow jobs of a kind are one party, so they take turns with each
+// other.
 func (s *Store) MarkSlow(ctx context.Context, id int64) error {
 	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
 }
 
-// WithoutWorker returns, for each kind, the oldest job that has a turn but that no node has taken.
+// WithoutWorker returns the oldest job of each kind that has a turn but no worker, by kind.
 func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]int64, error) {
 	rows, err := s.db.Queries.JobsWithoutWorker(ctx, kinds)
 	oldest := map[string]int64{}
@@ -43,31 +43,31 @@ func (s *Store) WithoutWorker(ctx context.Context, kinds []string) (map[string]i
 	return oldest, postgres.Interpret(err, "jobs")
 }
 
-// ToGiveWay returns the jobs of a node that must stop for waiting jobs, at most one of each kind.
+// ToGiveWay returns running jobs of a node that must stop so that waiting jobs can run, at most one job of each kind.
 func (s *Store) ToGiveWay(ctx context.Context, node string, kinds []string) ([]int64, error) {
 	ids, err := s.db.Queries.JobsToGiveWay(ctx, db.JobsToGiveWayParams{Node: node, Kinds: kinds})
 	return ids, postgres.Interpret(err, "jobs")
 }
 
-// NodeLock returns the name of the lock (see store.TryLock) that a node holds while it runs jobs. Other nodes rescue
-// the jobs of a node that does not hold its lock.
+// NodeLock returns the name of the lock (see TryLock) that a node holds while it runs jobs. If the node does not hold
+// its lock, other nodes rescue its jobs.
 func NodeLock(node string) string { return "jobs node " + node }
 
-// LostNodes returns the nodes that have running jobs and do not hold their lock.
+// LostNodes returns the nodes that have running jobs but do not hold their lock.
 func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	nodes, err := s.db.Queries.LostJobNodes(ctx)
 	return nodes, postgres.Interpret(err, "jobs")
 }
 
-// Hasten lets delayed jobs run after the clock was set back. Pauses become at most longest. It returns the number of
-// these jobs.
+// Hasten makes jobs run now that would wait too long because the clock was set back. These are jobs with a turn, and
+// jobs whose pause is longer than longest. It returns the number of these jobs.
 func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error) {
 	n, err := s.db.Queries.HastenJobs(ctx, postgres.Interval(longest))
 	return n, postgres.Interpret(err, "jobs")
 }
 
-// Rescue lets the jobs of lost nodes run again, and returns their number. Git operations and translation runs fail if
-// their jobs have no attempt left.
+// Rescue makes the jobs of lost nodes run again, and returns their number. If the job of a Git operation or a
+// translation run has no attempt left, the operation or the run is marked as failed.
 func (s *Store) Rescue(ctx context.Context, nodes []string) (n int, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})

@@ -14,19 +14,20 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Annotation is a row of its table.
+// Annotation is a row of the table insights_annotations.
 type Annotation = db.InsightsAnnotation
 
-// AnnotationChange has the members of a new annotation, or of a change. Nil members stay unchanged. A new annotation
-// has a text, and a time or a day.
+// AnnotationChange has the values of a new annotation, or the new values of an existing one. Nil and unset fields leave
+// the value unchanged. A new annotation must have a text, and a time or a day.
 type AnnotationChange struct {
-	// At is a time. Day is the midnight of a day in UTC. At most one of the two is set.
+	// At is the annotation's time. Day is the midnight in UTC of the annotation's day. At most one of At and Day is
+	// set.
 	At, Day           *time.Time
 	Text              *string
 	Page, Space, Path schema.Opt[string]
 }
 
-// CreateAnnotation adds an annotation that a user makes by hand.
+// CreateAnnotation adds an annotation that a user has written.
 func (s *Store) CreateAnnotation(
 	ctx context.Context, siteID, userID string, n AnnotationChange,
 ) (row Annotation, err error) {
@@ -47,7 +48,7 @@ func (s *Store) CreateAnnotation(
 	return row, err
 }
 
-// UpdateAnnotation changes an annotation that was made by hand.
+// UpdateAnnotation changes an annotation that a user has written. For an annotation by Octavo, it returns a conflict.
 func (s *Store) UpdateAnnotation(
 	ctx context.Context, siteID, id string, change AnnotationChange,
 ) (row Annotation, err error) {
@@ -70,13 +71,13 @@ func (s *Store) UpdateAnnotation(
 	return row, err
 }
 
-// apply sets the members of a row. A named space must be a space of the site.
+// apply sets the changed values of a row. It returns an error if the site does not show the named space.
 func (c AnnotationChange) apply(ctx context.Context, q *db.Queries, row *Annotation) error {
 	if c.At != nil {
 		row.At, row.Day = *c.At, pgtype.Date{}
 	}
 	if c.Day != nil {
-		// The lock prevents a change of the time zone until the annotation is stored.
+		// The lock prevents a change of the site's time zone until the annotation is stored.
 		if _, err := q.LockSite(ctx, row.SiteID); err != nil {
 			return postgres.Interpret(err, "site")
 		}
@@ -129,21 +130,22 @@ func (s *Store) DeleteAnnotation(ctx context.Context, siteID, id string) error {
 	return postgres.Interpret(err, "annotation")
 }
 
-// AnnotationFilter narrows a list of annotations; nil members do not filter.
+// AnnotationFilter narrows a list of annotations. A nil field does not filter.
 type AnnotationFilter struct {
 	Kinds []string
-	// Page is a page that the annotations name.
+	// Page is the id of a page to which the annotations refer.
 	Page *string
-	// Since is the first time of the range, and Until is the first time after it.
+	// Since is the first time of the range. Until is the first time after the range.
 	Since, Until *time.Time
 }
 
-// AnnotationCursor is the place of an annotation in a list.
+// AnnotationCursor returns the cursor of an annotation. The next page of a list begins after the cursor.
 func AnnotationCursor(row Annotation) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: row.At, ID: row.ID}
 }
 
-// ListAnnotations lists a site's annotations. The newest come first. If a cursor is set, the list continues after it.
+// ListAnnotations lists a site's annotations. The newest annotation is first. If after is set, the list continues after
+// this cursor.
 func (s *Store) ListAnnotations(
 	ctx context.Context, siteID string, f AnnotationFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[Annotation], error) {

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAnnotationsMakeRoom: at the quota, only the newest of Octavo's annotations of each kind stay. An annotation by a
-// user is refused instead.
+// TestAnnotationsMakeRoom checks that if the quota is reached, only the newest of Octavo's annotations of each kind
+// stay. A user's new annotation must be refused instead.
 func TestAnnotationsMakeRoom(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -69,7 +69,7 @@ func TestAnnotationsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestAnnotatedSiteIsDeleted: a change does not fail because a site of its space is being deleted.
+// TestAnnotatedSiteIsDeleted checks that a change of a space succeeds while a site of the space is being deleted.
 func TestAnnotatedSiteIsDeleted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -107,7 +107,7 @@ func TestAnnotatedSiteIsDeleted(t *testing.T) {
 	}
 }
 
-// waitForLock waits until a session of the test's database waits for another.
+// waitForLock waits until a session of the test's database waits for another session's lock.
 func waitForLock(t *testing.T, conn *pgx.Conn) {
 	t.Helper()
 	eventually.True(t, "a lock that waits for the deletion", func() bool {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Customization reads the settings of a site; unset members are absent.
+// Customization reads the settings of a site. Fields that are not set are absent.
 func (s *Store) Customization(ctx context.Context, siteID string) (customization.Customization, error) {
 	return siteCustomization(ctx, s.db.Queries, siteID)
 }
@@ -27,9 +27,9 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (custo
 	return postgres.FromJSON[customization.Customization](stored)
 }
 
-// SetCustomization replaces the settings of a site. It returns them with both forms of page actions in agreement. The
-// settings have no nulls. The lock of the site makes concurrent requests compare their settings with the stored
-// settings one after the other.
+// SetCustomization replaces the settings of a site. The settings must not contain nulls. It returns the stored
+// settings, in which both forms of page actions agree. It compares the new settings with the stored settings. It locks
+// the site, so that concurrent requests compare one after the other.
 func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings customization.Customization,
 ) (customization.Customization, error) {
@@ -96,7 +96,7 @@ func siteSpaceCustomization(
 }
 
 // OverrideSiteSpaceCustomization merges a patch into the overrides of a site space. It returns the site's settings and
-// the new overrides. Concurrent patches are applied one after the other, so that none is lost.
+// the new overrides. Concurrent patches are applied one after the other, so that no patch is lost.
 func (s *Store) OverrideSiteSpaceCustomization(
 	ctx context.Context, siteID, siteSpaceID string, patch customization.Customization,
 ) (settings, overrides customization.Customization, err error) {
@@ -124,7 +124,7 @@ func (s *Store) OverrideSiteSpaceCustomization(
 	return settings, overrides, err
 }
 
-// DeleteSiteSpaceCustomization removes all overrides of a site space, if it has any.
+// DeleteSiteSpaceCustomization deletes all overrides of a site space, if there are any.
 func (s *Store) DeleteSiteSpaceCustomization(ctx context.Context, siteID, siteSpaceID string) error {
 	err := s.db.Queries.DeleteSiteSpaceCustomization(ctx, db.DeleteSiteSpaceCustomizationParams{
 		SiteSpaceID: siteSpaceID, SiteID: siteID,

@@ -15,8 +15,8 @@ import (
 
 const secondsOfDay = 24 * 60 * 60
 
-// DoorSalts returns the salts of all days that began less than 48 hours ago. Before this, it stores each offered salt
-// whose day has no salt or a younger salt. A salt without a time is new.
+// DoorSalts returns the salts of all days that began less than 48 hours ago. First it stores offered salts. An offered
+// salt is stored if its day has no salt, or if the day's salt is younger. A salt with a zero MadeAt is made now.
 func (s *Store) DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error) {
 	var list []schema.DoorSalt
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -57,8 +57,9 @@ func readSalts(ctx context.Context, q *db.Queries) ([]schema.DoorSalt, error) {
 	return list, nil
 }
 
-// DeleteOldDoorSalts destroys the salts of days that began 48 hours ago or earlier. A deleted row's bytes would stay in
-// the table's file. So the table gets a new file with only the remaining rows.
+// DeleteOldDoorSalts destroys the salts of days that began at least 48 hours ago. If a row is only deleted, its bytes
+// stay in the table's file. So DeleteOldDoorSalts truncates the table, which creates a new file, and inserts the
+// remaining rows again.
 func (s *Store) DeleteOldDoorSalts(ctx context.Context) error {
 	some, err := s.db.Queries.HasOldDoorSalts(ctx)
 	if err != nil || !some {

@@ -20,7 +20,7 @@ func newSalt(day int32) schema.DoorSalt {
 
 func today() int32 { return int32(time.Now().Unix() / (24 * 60 * 60)) }
 
-// TestDoorSaltsAgree: the stores of several nodes get the same salt, even if all offer a salt concurrently.
+// TestDoorSaltsAgree checks that the stores of several nodes get the same salt, even if all offer a salt concurrently.
 func TestDoorSaltsAgree(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -50,8 +50,8 @@ func TestDoorSaltsAgree(t *testing.T) {
 	}
 }
 
-// TestDoorSaltsOlderWins: a salt that is put back replaces a younger salt. It does not replace an older salt. Days that
-// ended long ago get no salt.
+// TestDoorSaltsOlderWins checks that a salt that a node offers again replaces a younger salt, but not an older salt.
+// Days that ended long ago must get no salt.
 func TestDoorSaltsOlderWins(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -80,8 +80,8 @@ func TestDoorSaltsOlderWins(t *testing.T) {
 	}
 }
 
-// TestDoorSaltsAreDestroyed: 48 hours after a salt's day began, no row has the salt, and the table has a new file. The
-// table is in no write-ahead log.
+// TestDoorSaltsAreDestroyed checks that 48 hours after a salt's day began, no row has the salt, and the table has a new
+// file. The table must not be in the write-ahead log.
 func TestDoorSaltsAreDestroyed(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -122,7 +122,7 @@ func TestDoorSaltsAreDestroyed(t *testing.T) {
 	if err := conn.QueryRow(t.Context(), asked).Scan(&persistence); err != nil || persistence != "u" {
 		t.Errorf("the table's persistence is %q, %v", persistence, err)
 	}
-	// Concurrent sweeps on two nodes lose no rows.
+	// Concurrent sweeps of several nodes must not lose rows.
 	if _, err := conn.Exec(t.Context(), add); err != nil {
 		t.Fatal(err)
 	}

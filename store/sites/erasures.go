@@ -14,34 +14,35 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Erasure is the row of an erasure in Postgres. It erases a visitor, or a key's events.
+// Erasure is a row of the table erasures. It erases a visitor's events, or the events under a publishable key.
 type Erasure = db.Erasure
 
-// A visitor's hash uses all 64 bits, but Postgres only has signed numbers. toBigint and fromBigint convert a hash
-// without changing its bits.
+// toBigint and fromBigint convert a visitor's hash without changing its bits. A hash uses all 64 bits, but Postgres has
+// only signed numbers.
 func toBigint(hash uint64) int64   { return int64(hash) }
 func fromBigint(hash int64) uint64 { return uint64(hash) }
 
-// MaxErasures limits the unfinished erasures of a site.
+// MaxErasures is the largest number of unfinished erasures of a site.
 const MaxErasures = 10_000
 
 // AskErasure requests the erasure of a visitor's events that were received before until. keep is the retention of the
-// log and of the dead letters; 0 means for ever.
+// log and of the dead letters. 0 means that they never expire.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
 	return s.askErasure(ctx, site, visitor, nil, until, keep)
 }
 
-// AskKeyErasure requests the erasure of the events under a publishable key's generation that were received before
-// until. It is like AskErasure.
+// AskKeyErasure requests the erasure of events that were received before until with one generation of a publishable
+// key. keep is as for AskErasure.
 func (s *Store) AskKeyErasure(
 	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
 ) (Erasure, error) {
 	return s.askErasure(ctx, site, keyMark(eventKey), &eventKey, until, keep)
 }
 
-// keyMark is stored where an erasure of a visitor has the visitor's hash.
+// keyMark returns a hash that identifies a key's generation. An erasure of a key's events has this hash instead of a
+// visitor's hash.
 func keyMark(eventKey string) uint64 {
 	sum := sha256.Sum256([]byte("event key " + eventKey))
 	return binary.BigEndian.Uint64(sum[:])
@@ -78,8 +79,8 @@ func (s *Store) KeyErasure(ctx context.Context, site, eventKey string) (Erasure,
 	return e, postgres.Interpret(err, "erasure of this key's events")
 }
 
-// BeginErasures assigns tombstones of a new version to at most most visitors, in the order of their requests. Version
-// is 0 if no erasure is pending.
+// BeginErasures begins at most `most` pending erasures, in the order of their requests. It gives each a tombstone of a
+// new version. If no erasure is pending, the batch's Version is 0.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
@@ -111,10 +112,11 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 	return b, err
 }
 
-// errNothing rolls back a transaction that has nothing to do.
+// errNothing is the error that rolls back a transaction that has nothing to do.
 var errNothing = errors.New("nothing to do")
 
-// BegunErasures returns the erasures that have tombstones and may have rows, by version.
+// BegunErasures returns the erasures that have tombstones and whose events may still have rows. Each batch has the
+// erasures of one version.
 func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, err error) {
 	rows, err := s.db.Queries.BegunErasures(ctx)
 	for _, r := range rows {
@@ -130,25 +132,26 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 	return list, postgres.Interpret(err, "erasures")
 }
 
-// RetryErasures makes the erasures of a version pending again, so that they start again.
+// RetryErasures makes the erasures of a version pending again.
 func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
-// MarkMutated records that the visitors of a version have no row in an active part since a time.
+// MarkMutated records that since the time at, no active part of the events table has rows of a version's visitors.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,
 	}), "erasures")
 }
 
-// FinishErasures finishes the erasures mutated until a time, because their old parts are deleted.
+// FinishErasures finishes the erasures that were marked by MarkMutated with a time up to mutated. The caller must have
+// checked that the disks no longer have parts with events of these erasures.
 func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
 	done, err = s.db.Queries.FinishErasures(ctx, mutated)
 	return done, postgres.Interpret(err, "erasures")
 }
 
-// PendingErasures returns the unfinished erasures of all sites.
+// PendingErasures returns the number and the age of the unfinished erasures of all sites.
 func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, error) {
 	row, err := s.db.Queries.PendingErasures(ctx)
 	return schema.PendingErasures{
@@ -157,13 +160,14 @@ func (s *Store) PendingErasures(ctx context.Context) (schema.PendingErasures, er
 	}, postgres.Interpret(err, "erasures")
 }
 
-// ForgetErasures deletes erasures and tombstones when the log and the dead letters have expired.
+// ForgetErasures deletes finished erasures and their tombstones, as soon as the log and the dead letters no longer have
+// the erased events.
 func (s *Store) ForgetErasures(ctx context.Context) error {
 	_, err := s.db.Queries.ForgetErasures(ctx)
 	return postgres.Interpret(err, "erasures")
 }
 
-// ForgottenErasures returns, by site, the remaining facts about erasures whose tombstones are forgotten.
+// ForgottenErasures returns the facts that remain about erasures whose tombstones are deleted, by site.
 func (s *Store) ForgottenErasures(ctx context.Context) (map[string]schema.ForgottenErasures, error) {
 	rows, err := s.db.Queries.ForgottenErasures(ctx)
 	forgotten := map[string]schema.ForgottenErasures{}
@@ -173,7 +177,7 @@ func (s *Store) ForgottenErasures(ctx context.Context) (map[string]schema.Forgot
 	return forgotten, postgres.Interpret(err, "erasures")
 }
 
-// Tombstones returns the tombstones after a version, up to the returned version.
+// Tombstones returns the tombstones with a version above after, up to the returned version.
 func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
 	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {
 		return nil, version, postgres.Interpret(err, "tombstones")
@@ -188,12 +192,13 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	return list, version, postgres.Interpret(err, "tombstones")
 }
 
-// RaiseTombstones raises the version to at least this one. This version was assigned before, and Postgres has lost it.
+// RaiseTombstones raises the last assigned version to at least this version. The caller uses it after Postgres has lost
+// an assigned version.
 func (s *Store) RaiseTombstones(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RaiseTombstoneVersion(ctx, version), "tombstones")
 }
 
-// Retention returns the number of days for which a site stores events; nil means for ever.
+// Retention returns the number of days for which a site stores events. nil means that the site never deletes them.
 func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	days, err := s.db.Queries.Retention(ctx, site)
 	if errors.Is(err, pgx.ErrNoRows) || err == nil && days == nil {
@@ -206,24 +211,24 @@ func (s *Store) Retention(ctx context.Context, site string) (*int, error) {
 	return &n, postgres.Interpret(err, "retention")
 }
 
-// setRetention sets the number of days for which a site stores events; nil means for ever.
+// setRetention sets the number of days for which a site stores events. nil means that the site never deletes them.
 func setRetention(ctx context.Context, q *db.Queries, site string, days *int) error {
 	var n *int32
 	if days != nil {
 		n = new(int32)
-		*n = int32(*days) // The API and the table check the range.
+		*n = int32(*days) // the API and the table check the range
 	}
 	return postgres.Interpret(q.SetRetention(ctx, db.SetRetentionParams{SiteID: site, Days: n}), "retention")
 }
 
-// RetentionDue reports whether there are sites whose retention was not carried out today.
+// RetentionDue reports whether a site exists whose expired events were not deleted today.
 func (s *Store) RetentionDue(ctx context.Context) (bool, error) {
 	due, err := s.db.Queries.RetentionIsDue(ctx)
 	return due, postgres.Interpret(err, "retentions")
 }
 
-// BeginRetention returns sites without a retention run today, at most `most` sites. Each site has the time from which
-// on its events are kept. From now on, Expiries includes these sites.
+// BeginRetention returns at most `most` sites whose expired events were not deleted today. Events before the site's
+// time Before are expired. From now on, Expiries includes these deletions.
 func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.BeginRetention(ctx, int32(most)) // the conversion is safe, because most is a few hundred
 	for _, r := range rows {
@@ -232,7 +237,7 @@ func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Exp
 	return list, postgres.Interpret(err, "retentions")
 }
 
-// CarriedOut records that the events of sites were deleted as BeginRetention returned.
+// CarriedOut records that the expired events of sites are deleted. list is from BeginRetention.
 func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	var c db.CarriedOutParams
 	for _, e := range list {
@@ -241,7 +246,8 @@ func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	return postgres.Interpret(s.db.Queries.CarriedOut(ctx, c), "retentions")
 }
 
-// Expiries returns all deletions of events because of their age.
+// Expiries returns the deletions of expired events of all sites, both deletions that are carried out and deletions that
+// have begun.
 func (s *Store) Expiries(ctx context.Context) (list []schema.Expiry, err error) {
 	rows, err := s.db.Queries.Expiries(ctx)
 	for _, r := range rows {

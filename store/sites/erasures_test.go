@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRetentionDays checks that deletion uses the current number of days, even if it was increased. The record of
-// deleted events, with its time limits, stays after every change of the number of days.
+// TestRetentionDays checks that deletions use the current number of days, even if it was increased. The record of past
+// deletions must stay after every change of the number.
 func TestRetentionDays(t *testing.T) {
 	t.Parallel()
-	// These are days of UTC, also if the session's clock changes.
+	// The days are days of UTC. The session has another time zone, but the result must be the same.
 	zoned, err := url.Parse(storetest.URL(t))
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +57,8 @@ func TestRetentionDays(t *testing.T) {
 		}
 		return time.Now()
 	}
-	// expired compares Expiries with days and the times until which they were carried out.
+	// expired compares the result of Expiries with want. want has the time at which each deletion was carried out, by
+	// the number of days.
 	expired := func(what string, want map[int]time.Time) {
 		t.Helper()
 		list, err := st.Sites.Expiries(ctx)
@@ -94,7 +95,7 @@ func TestRetentionDays(t *testing.T) {
 	expired("killed", map[int]time.Time{30: begun})
 }
 
-// TestBeginErasuresFails checks that an error does not count as an empty queue.
+// TestBeginErasuresFails checks that BeginErasures returns an error of the database, and not an empty batch.
 func TestBeginErasuresFails(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -132,8 +133,8 @@ func TestBeginErasuresFails(t *testing.T) {
 	}
 }
 
-// TestErasuresOfASiteAreBounded checks that a further erasure is refused if too many wait. A repeated request is no
-// further erasure.
+// TestErasuresOfASiteAreBounded checks that a new erasure is refused if too many erasures are unfinished. A repeated
+// request is not a new erasure.
 func TestErasuresOfASiteAreBounded(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -10,30 +10,31 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// eventKeyRows is the number of rows that DeleteOldEventKeys deletes in one statement.
+// eventKeyRows is the largest number of rows that DeleteOldEventKeys deletes.
 const eventKeyRows = 2000
 
-// eventKeyClaims is the number of keys that one statement claims or finishes.
+// eventKeyClaims is the largest number of keys that one statement claims or finishes.
 const eventKeyClaims = 512
 
-// eventKeyPause is the time for which finished keys wait for other keys, to be stored together. No request waits for
-// its key to be finished.
+// eventKeyPause is the time for which finished keys wait, so that one statement stores several keys. No request waits
+// for this statement.
 const eventKeyPause = 10 * time.Millisecond
 
 // eventKeyTime is the time limit of a statement on the keys of many requests.
 const eventKeyTime = 5 * time.Second
 
-// eventKeyClaim is a request's claim of a key.
+// eventKeyClaim is a request's claim of an idempotency key.
 type eventKeyClaim struct {
 	site, key string
 	claim     schema.KeyClaim
 	lease     time.Duration
 }
 
-// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. If this succeeds, it
-// returns the caller's own claim. If an earlier attempt with the key has not ended, it returns that attempt's claim.
+// ClaimEventKey claims an idempotency key of a site for an attempt that ends within the lease. If it succeeds, it
+// returns the caller's own claim. If an earlier attempt with the key is running or has finished, it returns a claim
+// with the state of that attempt.
 //
-// A single statement claims the keys of concurrent callers. So these callers share the commit and one connection.
+// Concurrent callers share a statement, its commit and one connection.
 func (s *Store) ClaimEventKey(
 	ctx context.Context, site, key string, want schema.KeyClaim, lease time.Duration,
 ) (schema.KeyClaim, error) {
@@ -44,8 +45,8 @@ func (s *Store) ClaimEventKey(
 	return got, nil
 }
 
-// claimEventKeys claims the keys of many callers. If two callers want a key, the first gets it, and the second finds it
-// busy.
+// claimEventKeys claims the keys of many callers. If several callers want the same key, the first caller gets the key.
+// For the other callers, the key is busy.
 func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]schema.KeyClaim, error) {
 	got := make([]schema.KeyClaim, len(wanted))
 	open := make(map[[2]string]int, len(wanted)) // indexes in wanted, by site and key
@@ -61,7 +62,7 @@ func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]s
 		p.Sites, p.Keys = append(p.Sites, w.site), append(p.Keys, w.key)
 		p.BodyHashes = append(p.BodyHashes, w.claim.BodyHash[:])
 		p.MessageIds = append(p.MessageIds, w.claim.MessageID[:])
-		p.Partitions = append(p.Partitions, int32(w.claim.Partition)) // A partition's number has 16 bits.
+		p.Partitions = append(p.Partitions, int32(w.claim.Partition)) // a partition's number has 16 bits
 		p.Offsets = append(p.Offsets, w.claim.Offset)
 		p.Leases = append(p.Leases, w.lease.Microseconds())
 	}
@@ -88,7 +89,7 @@ func (s *Store) claimEventKeys(ctx context.Context, wanted []eventKeyClaim) ([]s
 	if err != nil {
 		return nil, err
 	}
-	// A key without a row was deleted after the first statement. The key stays busy, and its caller tries again.
+	// If a key has no row, it was deleted after the first statement. The result stays busy, and the caller tries again.
 	for _, row := range found {
 		claim := &got[open[[2]string{row.SiteID, row.Key}]]
 		switch {
@@ -130,8 +131,8 @@ func (s *Store) finishEventKeys(ctx context.Context, done []eventKeyClaim) ([]st
 	return make([]struct{}, len(done)), s.db.Queries.FinishEventKeys(ctx, p)
 }
 
-// ReleaseEventKey ends an attempt if it is unknown whether its message is in the log. The next attempt searches for
-// the message from the claim's offset on.
+// ReleaseEventKey ends an attempt whose message may or may not be in the log. The next attempt searches the log for the
+// message, from the claim's offset on.
 func (s *Store) ReleaseEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
 	err := s.db.Queries.ReleaseEventKey(ctx, db.ReleaseEventKeyParams{
 		SiteID: site, Key: key, MessageID: c.MessageID[:], Attempt: c.Attempt, LogOffset: c.Offset,
@@ -148,8 +149,8 @@ func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.K
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// DeleteOldEventKeys deletes a limited number of expired keys, and reports whether there may be more. Several nodes
-// may call it concurrently.
+// DeleteOldEventKeys deletes expired keys, up to a limited number. more is true if more expired keys may be left.
+// Several nodes may call it concurrently.
 func (s *Store) DeleteOldEventKeys(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldEventKeys(ctx, eventKeyRows)
 	return n == eventKeyRows, postgres.Interpret(err, "idempotency keys")

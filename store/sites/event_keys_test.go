@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEventKeysAndClocks: a clock that is wrong for a while makes no key free within a day, and no key busy for longer
-// than a lease. The database's clock cannot be set, so the test moves the times in its rows.
+// TestEventKeysAndClocks checks keys while a clock is wrong. A used key must not become free within a day, and no key
+// may be busy for longer than a lease. The test cannot set the database's clock, so it moves the times in rows.
 func TestEventKeysAndClocks(t *testing.T) {
 	t.Parallel()
 	const lease = time.Minute
@@ -31,7 +31,7 @@ func TestEventKeysAndClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// exec changes times between the claims of the first and the second request.
+	// exec is a statement that moves times between the claims of the first and the second request.
 	for _, c := range []struct {
 		name, before, exec string
 		done               bool

@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// errHostnameTaken does not name the owner of the hostname.
+// errHostnameTaken is the error for a hostname of another site. It does not reveal the other site.
 var errHostnameTaken = schema.Conflict("hostname is already in use")
 
-// mayClaim refuses a host name that another site has proved.
+// mayClaim returns an error if another site has proved the host name.
 func (w *structure) mayClaim(hostname *string) error {
 	if hostname == nil {
 		return nil
@@ -28,8 +28,8 @@ func (w *structure) mayClaim(hostname *string) error {
 	return nil
 }
 
-// HostnameToken returns the text that a TXT record must have to prove a site's claim to a name. It also depends on the
-// site. So a site cannot use the record of another site.
+// HostnameToken returns the text that a TXT record must have to prove that a host name belongs to a site. The text also
+// depends on the site, so that a site cannot use the record of another site.
 func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (string, error) {
 	key, err := s.db.Key(ctx, postgres.DomainKey)
 	if err != nil {
@@ -38,7 +38,8 @@ func (s *Store) HostnameToken(ctx context.Context, siteID, hostname string) (str
 	return postgres.DomainToken(key, "site/"+siteID, hostname), nil
 }
 
-// ProveHostname makes a host name the address of the site that claims it. The first site to prove a name gets it.
+// ProveHostname records that a site has proved its host name. If another site has already proved the name, it returns a
+// conflict.
 func (s *Store) ProveHostname(ctx context.Context, siteID, hostname, provedBy string) (Site, error) {
 	row, err := s.db.Queries.ProveHostname(ctx, db.ProveHostnameParams{
 		ID: siteID, Hostname: hostname, ProvedBy: &provedBy,

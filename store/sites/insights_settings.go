@@ -13,10 +13,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// InsightsSettings is a row of its table.
+// InsightsSettings is a row of the table insights_settings.
 type InsightsSettings = db.InsightsSetting
 
-// InsightsSettings returns the settings of a site's insights. Unchanged settings have their defaults.
+// InsightsSettings returns the settings of a site's insights. If they were never changed, it returns the defaults.
 func (s *Store) InsightsSettings(ctx context.Context, siteID string) (InsightsSettings, error) {
 	return insightsSettings(ctx, s.db.Queries, siteID)
 }
@@ -32,22 +32,23 @@ func insightsSettings(ctx context.Context, q *db.Queries, siteID string) (Insigh
 	return row, postgres.Interpret(err, "settings of insights")
 }
 
-// InsightsSettingsChange is a change of settings; nil members stay unchanged.
+// InsightsSettingsChange has the new values of settings. Nil and unset fields leave the value unchanged.
 type InsightsSettingsChange struct {
 	Timezone, WeekStart *string
 	// Hosts are in the form of [schema.CanonicalHost].
 	Hosts      []string
 	RespectGPC *bool
-	// Retention is the number of days for which the site stores events; null means for ever.
+	// Retention is the number of days for which the site stores events. Null means that the site never deletes them.
 	Retention schema.Opt[int]
 }
 
-// row reports whether the change changes the row of settings.
+// row reports whether the change affects the row of settings. The retention is in another table, so row ignores it.
 func (c InsightsSettingsChange) row() bool {
 	return c.Timezone != nil || c.WeekStart != nil || c.Hosts != nil || c.RespectGPC != nil
 }
 
-// SetInsightsSettings changes the settings of a site's insights. Annotations of days move with the time zone.
+// SetInsightsSettings changes the settings of a site's insights. If the time zone changes, annotations of days move to
+// the beginnings of the days in the new time zone.
 func (s *Store) SetInsightsSettings(ctx context.Context, siteID string, c InsightsSettingsChange) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if c.Retention.Set {
@@ -90,10 +91,10 @@ func moveAnnotatedDays(ctx context.Context, q *db.Queries, siteID, timezone stri
 	}), "annotations")
 }
 
-// QueriedSite has the data about a site that queries need.
+// QueriedSite has the data about a site that the query service needs.
 type QueriedSite = db.QueriedSiteRow
 
-// Queried returns the data about a site that queries need.
+// Queried returns the data about a site that the query service needs.
 func (s *Store) Queried(ctx context.Context, siteID string) (QueriedSite, error) {
 	row, err := s.db.Queries.QueriedSite(ctx, siteID)
 	return row, postgres.Interpret(err, "site")

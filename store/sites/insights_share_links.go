@@ -11,15 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// InsightsShareLink is a row of its table: a link to a part of a site's insights.
+// InsightsShareLink is a row of the table insights_share_links: a link to a part of a site's insights.
 type InsightsShareLink = db.InsightsShareLink
 
 const insightsShareLink = "share link"
 
-// NewInsightsShareLink has the values of a new link. Filters and Ranges are JSON, or empty.
+// NewInsightsShareLink has the values of a new share link. Filters and Ranges are JSON, or "".
 type NewInsightsShareLink struct {
 	Name      string
-	Password  *string // hashed
+	Password  *string // the hash of the password
 	Filters   string
 	Segments  []string
 	Ranges    string
@@ -28,7 +28,7 @@ type NewInsightsShareLink struct {
 	Creator   *string
 }
 
-// CreateInsightsShareLink adds a link to a site. It returns the link's secret. Only the hash of the secret is stored.
+// CreateInsightsShareLink adds a share link to a site. It returns the link's secret, of which only the hash is stored.
 func (s *Store) CreateInsightsShareLink(
 	ctx context.Context, siteID string, n NewInsightsShareLink,
 ) (secret string, row InsightsShareLink, err error) {
@@ -47,19 +47,19 @@ func (s *Store) CreateInsightsShareLink(
 	return secret, row, err
 }
 
-// InsightsShareLink returns a link of a site.
+// InsightsShareLink returns a share link of a site.
 func (s *Store) InsightsShareLink(ctx context.Context, siteID, id string) (InsightsShareLink, error) {
 	row, err := s.db.Queries.InsightsShareLinkByID(ctx, db.InsightsShareLinkByIDParams{ID: id, SiteID: siteID})
 	return row, postgres.Interpret(err, insightsShareLink)
 }
 
-// SharedInsights is a link that has not expired, with its site.
+// SharedInsights is a share link that has not expired, with its site.
 type SharedInsights struct {
 	InsightsShareLink
 	Site schema.EventSite
 }
 
-// InsightsShareLinkOf returns the link of a secret, unless it has expired.
+// InsightsShareLinkOf returns the share link with a secret. It returns not_found if the link has expired.
 func (s *Store) InsightsShareLinkOf(ctx context.Context, secret string) (SharedInsights, error) {
 	hash := schema.HashToken([]byte(secret))
 	row, err := s.db.Queries.InsightsShareLinkByHash(ctx, hash[:])
@@ -68,7 +68,7 @@ func (s *Store) InsightsShareLinkOf(ctx context.Context, secret string) (SharedI
 	}}, postgres.Interpret(err, insightsShareLink)
 }
 
-// InsightsShareLinkInUse returns the link of a session, unless it has expired.
+// InsightsShareLinkInUse returns the share link of a session. It returns not_found if the link has expired.
 func (s *Store) InsightsShareLinkInUse(ctx context.Context, id string) (SharedInsights, error) {
 	row, err := s.db.Queries.InsightsShareLinkInUse(ctx, id)
 	return SharedInsights{row.InsightsShareLink, schema.EventSite{
@@ -76,19 +76,19 @@ func (s *Store) InsightsShareLinkInUse(ctx context.Context, id string) (SharedIn
 	}}, postgres.Interpret(err, insightsShareLink)
 }
 
-// InsightsShareLinkChange is a change of a link; nil members stay unchanged.
+// InsightsShareLinkChange has the new values of a share link. Nil and unset fields leave the value unchanged.
 type InsightsShareLinkChange struct {
 	Name     *string
 	Filters  *string
 	Segments []string
 	Ranges   *string
 	Timezone *string
-	// Expires and Password replace their values if they are set, also with nil. The password is hashed.
+	// If Expires or Password is set to null, the value is removed. Password is the hash of the password.
 	Expires  schema.Opt[time.Time]
 	Password schema.Opt[string]
 }
 
-// UpdateInsightsShareLink changes a link. A change of the password ends the link's sessions.
+// UpdateInsightsShareLink changes a share link. If the password changes, the link's sessions end.
 func (s *Store) UpdateInsightsShareLink(
 	ctx context.Context, siteID, id string, change InsightsShareLinkChange,
 ) (InsightsShareLink, error) {
@@ -101,13 +101,14 @@ func (s *Store) UpdateInsightsShareLink(
 	return row, postgres.Interpret(err, insightsShareLink)
 }
 
-// DeleteInsightsShareLink removes a link, if it exists. Its sessions end immediately.
+// DeleteInsightsShareLink deletes a share link, if it exists. The link's sessions end immediately.
 func (s *Store) DeleteInsightsShareLink(ctx context.Context, siteID, id string) error {
 	err := s.db.Queries.DeleteInsightsShareLink(ctx, db.DeleteInsightsShareLinkParams{ID: id, SiteID: siteID})
 	return postgres.Interpret(err, insightsShareLink)
 }
 
-// ListInsightsShareLinks lists a site's links in the order of their creation, after the id `after`.
+// ListInsightsShareLinks lists a site's share links in the order of their creation. The list begins after the id
+// `after`.
 func (s *Store) ListInsightsShareLinks(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[InsightsShareLink], error) {

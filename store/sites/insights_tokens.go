@@ -13,8 +13,8 @@ import (
 
 const insightsToken = "read-only token"
 
-// CreateInsightsToken makes a token that reads the insights of a site, and returns it with its row. Only its hash is
-// stored. expires is nil for a token that works until it is revoked.
+// CreateInsightsToken creates a token that can read the insights of a site. It returns the token's secret and its row.
+// Only the hash of the secret is stored. If expires is nil, the token is valid until it is revoked.
 func (s *Store) CreateInsightsToken(
 	ctx context.Context, siteID, name string, expires *time.Time,
 ) (secret string, row db.Token, err error) {
@@ -40,14 +40,14 @@ func (s *Store) InsightsToken(ctx context.Context, siteID, id string) (db.Token,
 	return row, postgres.Interpret(err, insightsToken)
 }
 
-// RevokeInsightsToken ends a read-only token of a site, if it exists.
+// RevokeInsightsToken revokes a read-only token of a site, if it exists.
 func (s *Store) RevokeInsightsToken(ctx context.Context, siteID, id string) error {
 	err := s.db.Queries.RevokeInsightsToken(ctx, db.RevokeInsightsTokenParams{ID: id, SiteID: &siteID})
 	return postgres.Interpret(err, insightsToken)
 }
 
-// ListInsightsTokens lists a site's read-only tokens without the revoked tokens, the oldest first. The list continues
-// after the id `after`.
+// ListInsightsTokens lists a site's read-only tokens that are not revoked, the oldest first. The list begins after the
+// id `after`.
 func (s *Store) ListInsightsTokens(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[db.Token], error) {

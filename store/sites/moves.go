@@ -10,8 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// MoveItem moves a site space, a section or a section group next to others, into their parent. Without a position the
-// item goes to the end. A site space goes to the end of its section. A section or a group goes to the end of the site.
+// MoveItem moves a site space, a section or a section group next to the items that position names, into their parent.
+// If position names no item, a site space moves to the end of its section, and a section or a group moves to the end of
+// the site.
 func (s *Store) MoveItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
@@ -46,7 +47,7 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place puts sections or groups into a group, each at its position. nil means the root.
+// place stores sections or groups in a group, each at its position. If parent is nil, it stores them in the root.
 func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
 	switch {
@@ -59,7 +60,7 @@ func (w *structure) place(kind string, parent *string, ids []string, positions [
 	return postgres.Interpret(err, "site structure")
 }
 
-// makePlace makes room at a position for an item. The item may already be one of the siblings.
+// makePlace returns a free position for an item among the siblings. The item itself may already be one of the siblings.
 func (w *structure) makePlace(
 	among postgres.Siblings, item schema.ItemPointer, position schema.SiteItemPosition,
 ) (int64, error) {
@@ -71,7 +72,8 @@ func (w *structure) makePlace(
 	return others.MakePlace(w.ctx, w.q, at)
 }
 
-// parentOf finds the parent of an item: a section, or a group, or nil for the root.
+// parentOf returns the id of an item's parent: the section of a site space, or the group of a section or group. nil is
+// the root.
 func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
@@ -87,7 +89,7 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
 
-// parentAt finds the parent of an item after its move to the position.
+// parentAt returns the parent that an item has after its move to the position. own is its present parent.
 func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {
@@ -115,7 +117,7 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 	return parent, nil
 }
 
-// checkNesting refuses a group inside itself, and groups that are nested too deep.
+// checkNesting returns an error if the group id, in its new parent, would be inside itself or be nested too deep.
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {
@@ -150,8 +152,9 @@ func (w *structure) checkNesting(field, id string, parent *string) error {
 	return nil
 }
 
-// moveSiteSpace keeps paths unique in each section, and keeps exactly one default. A site space becomes the default of
-// its new section only if the section has no other site space. The section that it leaves gets a new default.
+// moveSiteSpace moves a site space. Paths in each section stay unique, and each section has exactly one default. The
+// site space becomes the default of its new section only if the section has no other site space. The section that it
+// leaves gets another default.
 func (w *structure) moveSiteSpace(id string, section *string, position schema.SiteItemPosition) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

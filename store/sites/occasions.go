@@ -13,12 +13,12 @@ import (
 // Occasion is a kind of change after which Octavo adds an annotation to sites.
 type Occasion struct {
 	kind string
-	// text is the annotation's text. Words in braces stand for members of a Happening.
+	// text is the annotation's text. Values of a Happening replace the words in braces.
 	text string
 }
 
-// Occasions are all changes that add annotations to a site. Every reader of a site's insights sees the text. So it does
-// not name objects that only readers of a space may see.
+// These are all changes after which Octavo adds an annotation. Every reader of a site's insights sees the text. So the
+// text must not name objects that only readers of a space may see.
 var (
 	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
 	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}
@@ -38,12 +38,12 @@ type Happening struct {
 	Path          string
 	ChangeRequest string
 	Number        int32
-	// By is the user who made the change; "" is the user of the context.
+	// By is the id of the user who made the change. "" means the user of the context.
 	By string
 }
 
-// Annotate annotates the sites of a change, in the change's transaction. The quota of annotations never refuses the
-// change. Instead, the oldest annotations of the kind are deleted.
+// Annotate adds an annotation about a change to the sites that it affects, in the transaction of the change. If the
+// quota of annotations is reached, the change does not fail. Instead, the oldest annotations of the kind are deleted.
 func (s *Store) Annotate(ctx context.Context, q *db.Queries, o Occasion, h Happening) error {
 	if h.By == "" {
 		h.By = postgres.ActingUser(ctx)

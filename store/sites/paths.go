@@ -6,16 +6,18 @@ import (
 	"unicode"
 )
 
-// maxPath limits paths that are made from titles. The contract has the same limit for paths in requests.
+// maxPath is the largest number of characters of a path that is made from a title. The API has the same limit for paths
+// in requests.
 const maxPath = 100
 
 // pathFor makes a path from a title. The path has the title's letters and digits in lower case, with hyphens between
-// the words. If the path is taken, pathFor appends a number.
+// the words. If the title has no letters or digits, the path is otherwise. If another item has the path, pathFor
+// appends a number.
 func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0
 	for _, r := range strings.ToLower(title) {
-		// This leaves room for the number.
+		// The limit leaves room for the number.
 		if length >= maxPath-12 {
 			break
 		}
@@ -38,7 +40,8 @@ func pathFor(title, otherwise string, taken map[string]bool) string {
 	return freePath(path, taken)
 }
 
-// freePath returns the path itself if it is free. Otherwise it appends the lowest number that makes the path unique.
+// freePath returns the path itself if no item has it. Otherwise it appends the lowest number that makes the path
+// unique.
 func freePath(path string, taken map[string]bool) string {
 	free := path
 	for number := 2; taken[free]; number++ {

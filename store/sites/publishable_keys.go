@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PublishableKey is a row of its table.
+// PublishableKey is a row of the table publishable_keys.
 type PublishableKey = db.PublishableKey
 
-// NewPublishableKey has the values of a new key. Its hosts are in the form of [schema.CanonicalHost].
+// NewPublishableKey has the values of a new publishable key. Hosts are in the form of [schema.CanonicalHost].
 type NewPublishableKey struct {
 	Name       string
 	Hosts      []string
@@ -22,7 +22,7 @@ type NewPublishableKey struct {
 	RespectGPC bool
 }
 
-// CreatePublishableKey adds a key to a site.
+// CreatePublishableKey adds a publishable key to a site.
 func (s *Store) CreatePublishableKey(ctx context.Context, siteID string, n NewPublishableKey) (row PublishableKey,
 	err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -38,19 +38,19 @@ func (s *Store) CreatePublishableKey(ctx context.Context, siteID string, n NewPu
 	return row, err
 }
 
-// PublishableKey returns a key of a site.
+// PublishableKey returns a publishable key of a site.
 func (s *Store) PublishableKey(ctx context.Context, siteID, id string) (PublishableKey, error) {
 	row, err := s.db.Queries.PublishableKeyByID(ctx, db.PublishableKeyByIDParams{SiteID: siteID, ID: id})
 	return row, postgres.Interpret(err, "publishable key")
 }
 
-// PostingKey is a key with the data for a browser's batch.
+// PostingKey is a publishable key with the data that is needed to accept a browser's batch.
 type PostingKey struct {
 	PublishableKey
 	Site schema.EventSite
 }
 
-// PostingKey returns the key of an id that a browser sends.
+// PostingKey returns the publishable key whose id a browser has sent.
 func (s *Store) PostingKey(ctx context.Context, id string) (PostingKey, error) {
 	row, err := s.db.Queries.PublishableKeyWithSite(ctx, id)
 	return PostingKey{row.PublishableKey, schema.EventSite{
@@ -58,8 +58,8 @@ func (s *Store) PostingKey(ctx context.Context, id string) (PostingKey, error) {
 	}}, postgres.Interpret(err, "publishable key")
 }
 
-// Ends returns the time at which the text of a generation becomes invalid. The zero time means that the text works
-// until the next rotation. works is false if the text is already invalid.
+// Ends returns the time at which the key's text of a generation becomes invalid. The zero time means that the text is
+// valid until the next rotation. works is false if the text is already invalid.
 func (k PostingKey) Ends(generation int) (at time.Time, works bool) {
 	switch current := int(k.Generation); {
 	case generation == current:
@@ -70,7 +70,7 @@ func (k PostingKey) Ends(generation int) (at time.Time, works bool) {
 	return time.Time{}, false
 }
 
-// PublishableKeyChange is a change of a key; nil members stay unchanged.
+// PublishableKeyChange has the new values of a publishable key. Nil fields leave the value unchanged.
 type PublishableKeyChange struct {
 	Name       *string
 	Hosts      []string
@@ -78,7 +78,7 @@ type PublishableKeyChange struct {
 	RespectGPC *bool
 }
 
-// UpdatePublishableKey changes a key.
+// UpdatePublishableKey changes a publishable key.
 func (s *Store) UpdatePublishableKey(
 	ctx context.Context, siteID, id string, change PublishableKeyChange,
 ) (PublishableKey, error) {
@@ -89,8 +89,8 @@ func (s *Store) UpdatePublishableKey(
 	return row, postgres.Interpret(err, "publishable key")
 }
 
-// RotatePublishableKey gives a key a new text. The previous text is valid until the given time, and older texts become
-// invalid now.
+// RotatePublishableKey gives a publishable key a new text. The present text stays valid until the given time. Older
+// texts become invalid now.
 func (s *Store) RotatePublishableKey(ctx context.Context, siteID, id string, until time.Time) (PublishableKey, error) {
 	row, err := s.db.Queries.RotatePublishableKey(ctx, db.RotatePublishableKeyParams{
 		SiteID: siteID, ID: id, PreviousEndsAt: until, Most: schema.MaxKeyGeneration,
@@ -104,13 +104,14 @@ func (s *Store) RotatePublishableKey(ctx context.Context, siteID, id string, unt
 	return row, schema.Conflict("the key has had as many texts as a key can have: make another key")
 }
 
-// DeletePublishableKey removes a key, if it exists. All of its texts become invalid.
+// DeletePublishableKey deletes a publishable key, if it exists. All texts of the key become invalid.
 func (s *Store) DeletePublishableKey(ctx context.Context, siteID, id string) error {
 	err := s.db.Queries.DeletePublishableKey(ctx, db.DeletePublishableKeyParams{SiteID: siteID, ID: id})
 	return postgres.Interpret(err, "publishable key")
 }
 
-// ListPublishableKeys lists a site's keys in the order of their creation, after the id `after`.
+// ListPublishableKeys lists a site's publishable keys in the order of their creation. The list begins after the id
+// `after`.
 func (s *Store) ListPublishableKeys(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[PublishableKey], error) {

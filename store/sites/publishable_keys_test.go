@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPublishableKeys makes, changes, rotates and deletes keys. Another site's keys stay as they are.
+// TestPublishableKeys creates, changes, rotates and deletes keys. The keys of another site must not change.
 func TestPublishableKeys(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

@@ -8,33 +8,33 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PublishedPart is the part of a site space that decides the target of an address. At the root of a site SectionID is
-// nil and SectionDefault is true.
+// PublishedPart has the columns of a site space that decide which content a URL shows. For a site space at the root of
+// a site, SectionID is nil and SectionDefault is true.
 type PublishedPart = db.PublishedPartsRow
 
-// Published is a site with its site spaces, in the order of its structure. The caller decides whether the site is
-// published, and to whom. Callers share the parts, so they must not change them.
+// Published is a site with its site spaces, in the order of the site's structure. The site may be unpublished: the
+// caller must check whether the reader may see it. Callers share Parts, so they must not change them.
 type Published struct {
 	Site Site
-	// ShareLink and ShareKey are the id and the key of the requested active share link. They are empty if there is no
-	// such link.
+	// ShareLink and ShareKey are the id and the key of the active share link that the reference names. They are "" if
+	// there is no such link.
 	ShareLink, ShareKey string
 	// Redirects reports whether the site has redirects.
 	Redirects bool
 	Parts     []PublishedPart
 }
 
-// Row returns the site in the form of sites' resources.
+// Row returns the site as a Row.
 func (p *Published) Row() Row { return Row{Site: p.Site, SiteSpaces: int64(len(p.Parts))} }
 
-// PublishedRef identifies a site by its id, or by a proved host name in lower case. It may also identify a share link
-// of the site by the link's id or key.
+// PublishedRef identifies a site by its id, or by a proved host name in lower case. It may also name a share link of
+// the site by the link's id or key.
 type PublishedRef struct{ Site, Hostname, ShareLink, ShareKey string }
 
-// keptParts limits the number of cached parts of all sites. A part takes about 500 bytes.
+// keptParts is the largest number of cached parts of all sites together. A part takes about 500 bytes.
 const keptParts = 50_000
 
-// keptSite is one version of a site.
+// keptSite is the cached data of one version of a site.
 type keptSite struct {
 	version string
 	site    Site
@@ -43,8 +43,8 @@ type keptSite struct {
 
 func (k *keptSite) Size() int { return 1 + len(k.parts) }
 
-// Published reads a site for its readers. It reads the site's version from Postgres each time. It reads the other data
-// only if the version has changed.
+// Published reads a site for its readers. Each call reads the site's version from Postgres. Published reads the other
+// data only if the cache does not have this version.
 func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, error) {
 	now, err := s.db.Queries.PublishedVersion(ctx, db.PublishedVersionParams{
 		ID: postgres.UnlessEmpty(ref.Site), Hostname: postgres.UnlessEmpty(ref.Hostname),
@@ -55,8 +55,7 @@ func (s *Store) Published(ctx context.Context, ref PublishedRef) (Published, err
 	}
 	k, ok := s.published.Get(now.ID)
 	if !ok || k.version != now.Version {
-		// The data read here may be newer than the version. Then the next reader finds a newer version, and reads the
-		// site again.
+		// The data may be newer than the version. Then the next call finds a newer version, and reads the data again.
 		if k, err = s.readPublished(ctx, now.ID, now.Version); err != nil {
 			return Published{}, err
 		}
@@ -81,14 +80,14 @@ func (s *Store) readPublished(ctx context.Context, id, version string) (*keptSit
 // space.
 type SpacePlace struct {
 	Site Site
-	// ShareKey is the key that opens the site to the caller; empty without a key.
+	// ShareKey is the share key with which the reader may see the site. It is "" if no key is needed.
 	ShareKey string
 	Part     PublishedPart
 }
 
-// PlacesOfSpaces finds the places of spaces for readers, with a single statement. If several published sites show a
-// space, it returns the site that is open to most readers. The map has no entry for a space that no published site
-// shows.
+// PlacesOfSpaces returns the places at which readers find spaces, by space, with a single statement. If several
+// published sites show a space, it returns the site that most readers may see. It leaves out spaces that no published
+// site shows.
 func (s *Store) PlacesOfSpaces(ctx context.Context, ids ...string) (map[string]*SpacePlace, error) {
 	if len(ids) == 0 {
 		return nil, nil

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. It compares the answers of two
-// stores. The first has read the site before, and the second has empty caches.
+// TestPublishedSitesAreNeverOutOfDate changes a site in every way that its readers see. After each change, it compares
+// the results of two stores. The first store has cached the site before the change. The second store has empty caches.
 func TestPublishedSitesAreNeverOutOfDate(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

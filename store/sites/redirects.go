@@ -12,20 +12,20 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Redirect is a row of its table.
+// Redirect is a row of the table site_redirects.
 type Redirect = db.SiteRedirect
 
 // NewRedirect has the values of a new redirect.
 type NewRedirect struct {
 	Source      string
 	Destination schema.SiteRedirectDestination
-	// Draft disables the redirect.
+	// Draft is true for a redirect that has no effect yet.
 	Draft bool
 }
 
-// normalSource returns the form in which sources are compared (RFC 3986, section 6.2.2). An escaped character that
-// needs no escape is the character itself (`%41` is `A`). The digits of other escapes are in upper case (`%c3` is
-// `%C3`). The other letters of a path are case-sensitive, so `/Docs` and `/docs` differ.
+// normalSource returns the form in which sources are compared (RFC 3986, section 6.2.2). It replaces an escape that is
+// not needed by the character (`%41` becomes `A`). It writes the digits of other escapes in upper case (`%c3` becomes
+// `%C3`). All other letters of a path are case-sensitive, so `/Docs` and `/docs` differ.
 func normalSource(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {
@@ -56,7 +56,7 @@ func isUnreserved(c byte) bool {
 		strings.IndexByte("-._~", c) >= 0
 }
 
-// CreateRedirect adds a redirect. A site may have only one for each source.
+// CreateRedirect adds a redirect. It returns a conflict if the site already has a redirect with this source.
 func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewRedirect) (row Redirect, err error) {
 	to := redirect.Destination
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -73,7 +73,7 @@ func (s *Store) CreateRedirect(ctx context.Context, siteID string, redirect NewR
 	return row, err
 }
 
-// annotateRedirect annotates the site of a redirect that has a target.
+// annotateRedirect adds an annotation about a redirect to its site, if the redirect is not a draft.
 func (s *Store) annotateRedirect(ctx context.Context, q *db.Queries, o Occasion, row Redirect) error {
 	if row.Draft {
 		return nil
@@ -85,7 +85,7 @@ func (s *Store) annotateRedirect(ctx context.Context, q *db.Queries, o Occasion,
 	return s.Annotate(ctx, q, o, happened)
 }
 
-// RedirectChange is a change of a redirect; nil members stay unchanged.
+// RedirectChange has the new values of a redirect. Nil fields leave the value unchanged.
 type RedirectChange struct {
 	Source      *string
 	Destination *schema.SiteRedirectDestination
@@ -128,7 +128,8 @@ func (s *Store) DeleteRedirect(ctx context.Context, siteID, id string) error {
 	}), "redirect")
 }
 
-// RedirectBySource finds the redirect of a site for a source, with any escaping of the source. It finds no drafts.
+// RedirectBySource returns the redirect of a site with a source. Differences in escaping do not matter. It finds no
+// drafts.
 func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Redirect, error) {
 	row, err := s.db.Queries.SiteRedirectBySource(ctx, db.SiteRedirectBySourceParams{
 		SiteID: siteID, SourceKey: normalSource(source),
@@ -136,8 +137,8 @@ func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Re
 	return row, postgres.Interpret(err, "redirect")
 }
 
-// ListRedirects lists a site's redirects, the oldest first. The list continues after the id `after`. search filters by
-// sources.
+// ListRedirects lists a site's redirects, the oldest first. The list begins after the id `after`. If search is set, the
+// list has only redirects whose source contains it.
 func (s *Store) ListRedirects(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[Redirect], error) {

@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SavedSegment is a row of a saved segment. A segment with an owner is personal: other users do not see it.
+// SavedSegment is a row of the table saved_segments. A segment with an owner is personal: other users do not see it.
 type SavedSegment = db.SavedSegment
 
 // NewSavedSegment has the values of a new segment.
 type NewSavedSegment struct {
-	// Owner is the user of a personal segment; nil for a segment of the site.
+	// Owner is the owner of a personal segment. It is nil for a segment that all users of the site see.
 	Owner   *string
 	Creator *string
 	Name    string
@@ -41,7 +41,8 @@ func (s *Store) CreateSavedSegment(
 	return row, err
 }
 
-// namedTwice replaces a conflict by an error about the name. It returns other errors unchanged.
+// namedTwice replaces a conflict by an error that says that the name is already used. It returns other errors
+// unchanged.
 func namedTwice(err error) error {
 	if schema.IsCode(err, schema.CodeConflict) {
 		return schema.Conflict("a saved segment with this name already exists")
@@ -55,7 +56,7 @@ func (s *Store) SavedSegment(ctx context.Context, siteID, userID, id string) (Sa
 	return row, postgres.Interpret(err, savedSegment)
 }
 
-// SavedSegmentChange is a change of a segment; nil members stay unchanged.
+// SavedSegmentChange has the new values of a segment. Nil fields leave the value unchanged.
 type SavedSegmentChange struct{ Name, Filters *string }
 
 // UpdateSavedSegment changes a segment.
@@ -74,7 +75,8 @@ func (s *Store) DeleteSavedSegment(ctx context.Context, siteID, id string) error
 	return postgres.Interpret(err, savedSegment)
 }
 
-// ListSavedSegments lists the segments that a user sees, the oldest first. The list continues after the id `after`.
+// ListSavedSegments lists the segments of a site that a user sees, the oldest first. The list begins after the id
+// `after`.
 func (s *Store) ListSavedSegments(
 	ctx context.Context, siteID, userID, after string, size int,
 ) (postgres.Page[SavedSegment], error) {

@@ -31,7 +31,7 @@ func (s *Store) ListSectionGroups(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// NewSectionGroup has the values of a new section group. Sections are the sections to move into it, in order.
+// NewSectionGroup has the values of a new section group. Sections are the sections that move into the group, in order.
 type NewSectionGroup struct {
 	Title    string
 	Icon     *string
@@ -83,8 +83,8 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 	})
 }
 
-// putIntoGroup moves sections to the end of a group, in this order. Members of a request name the sections. A section
-// that is listed twice gets its last place.
+// putIntoGroup moves sections to the end of a group, in the order of ids. field returns the name of the request's field
+// that has the i-th id, for error messages. If a section is in ids twice, its last place is used.
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {
@@ -110,7 +110,7 @@ func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids .
 	return w.place(schema.SiteItemSection, &groupID, last, positions)
 }
 
-// SectionGroupChange is a change of a section group; nil members stay unchanged.
+// SectionGroupChange has the new values of a section group. Nil and unset fields leave the value unchanged.
 type SectionGroupChange struct {
 	Title *string
 	Icon  schema.Opt[string]
@@ -128,7 +128,7 @@ func (s *Store) UpdateSectionGroup(ctx context.Context, siteID, id string, chang
 	})
 }
 
-// DeleteSectionGroup deletes a group, if it exists. Its content moves to its place in the parent.
+// DeleteSectionGroup deletes a group, if it exists. The group's content moves to the group's place in the parent.
 func (s *Store) DeleteSectionGroup(ctx context.Context, siteID, id string) error {
 	return s.arrange(ctx, siteID, func(w *structure) error {
 		row, err := w.q.SectionGroup(ctx, db.SectionGroupParams{SiteID: siteID, ID: id})
@@ -180,7 +180,7 @@ func (s *Store) RemoveSectionFromGroup(ctx context.Context, siteID, groupID, sec
 	})
 }
 
-// notInSite turns a missing row into an error about the request's field that refers to the row.
+// notInSite converts the error for a missing row to an error about the request's field that names the row.
 func notInSite(err error, field, problem string) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return schema.Invalid(field, problem)

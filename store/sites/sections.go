@@ -56,7 +56,7 @@ func (s *Store) ListSections(
 	return postgres.Page[SectionRow]{Rows: sections, Total: page.Total, More: page.More}, nil
 }
 
-// withSpaces reads the site spaces of all the sections in one statement.
+// withSpaces returns sections with their site spaces. It reads the site spaces with one statement.
 func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]SectionRow, error) {
 	rows := make([]SectionRow, len(sections))
 	ids, index := make([]string, len(sections)), map[string]int{}
@@ -74,7 +74,7 @@ func withSpaces(ctx context.Context, q *db.Queries, sections []Section) ([]Secti
 	return rows, nil
 }
 
-// NewSection has the values of a new section. Without a title it gets its space's title.
+// NewSection has the values of a new section. If Title is nil, the section gets the title of its space.
 type NewSection struct {
 	SpaceID string
 	Title   *string
@@ -82,9 +82,9 @@ type NewSection struct {
 }
 
 // AddSection adds a section at the end of a site, with a space as its default site space. A site has its site spaces
-// either at the root or in sections. So adding the first section moves the root's site spaces into another new section
-// before it. This other section becomes the site's default, so the home page does not change. If the added space is the
-// home page, its new section takes all site spaces of the root.
+// either at the root or in sections. So when the first section is added, the site spaces of the root move into another
+// new section before it. This other section becomes the site's default, so that the home page does not change. If the
+// added space is the home page, its new section gets all site spaces of the root.
 func (s *Store) AddSection(ctx context.Context, siteID string, section NewSection) (SectionRow, error) {
 	var added SectionRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -112,8 +112,8 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 	return added, err
 }
 
-// sectionTitle follows the contract. The contract requires section titles to be longer than the shortest title of a
-// space.
+// sectionTitle returns the title of a new section. If the space's title is shorter than the API allows for a section,
+// it begins with "Section".
 func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
@@ -148,7 +148,8 @@ func (w *structure) insertSection(title string, icon *string) (Section, error) {
 	return row, postgres.Interpret(err, "site section")
 }
 
-// sectionTheRoot makes the first section from the root's site spaces. It gets the title of the home page.
+// sectionTheRoot creates the first section and moves the root's site spaces into it. The section gets the title of the
+// home page's space.
 func (w *structure) sectionTheRoot(home SiteSpace) error {
 	space, err := w.space("spaceId", home.SpaceID)
 	if err != nil {
@@ -166,9 +167,9 @@ func (w *structure) takeRoot(section Section) error {
 	return postgres.Interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space. If the space's site space is at the root, it moves to the section.
-// Otherwise a new site space is made. If the moved site space is the home page, all other site spaces of the root move
-// with it.
+// fillSection gives a new section its site space. If the root has a site space of the space, it moves into the section.
+// Otherwise fillSection creates a new site space. If the moved site space is the home page, all other site spaces of
+// the root move with it.
 func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -184,14 +185,14 @@ func (w *structure) fillSection(section Section, space db.Space, root []SiteSpac
 	if err != nil {
 		return SectionRow{}, err
 	}
-	// The list of site spaces is sorted by their ranks.
+	// The ranks must be current, because withSpaces sorts site spaces by rank.
 	if err := w.rank(); err != nil {
 		return SectionRow{}, err
 	}
 	return w.withSpaces(section)
 }
 
-// SectionChange is a change of a section; nil members stay unchanged.
+// SectionChange has the new values of a section. Nil and unset fields leave the value unchanged.
 type SectionChange struct {
 	Title            *string
 	Path             *string
@@ -237,8 +238,8 @@ func (s *Store) UpdateSection(ctx context.Context, siteID, id string, change Sec
 	return changed, err
 }
 
-// DeleteSection removes a section with its site spaces, if it exists. If it was the default, the next section becomes
-// the default.
+// DeleteSection deletes a section with its site spaces, if it exists. If the section was the default, the next section
+// becomes the default.
 func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		row, err := w.q.Section(ctx, db.SectionParams{SiteID: siteID, ID: id})
@@ -255,8 +256,8 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes a site space the default of a section. A nil section is the root. A field of the request has the site
-// space's id.
+// defaultTo makes the site space id the default of a section. A nil section is the root. If the section does not have
+// the site space, defaultTo returns an error about the request's field.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})
 	if err == nil && !postgres.Same(row.SectionID, section) {
@@ -272,12 +273,12 @@ func (w *structure) defaultTo(field, id string, section *string, problem string)
 func (w *structure) defaultSection() (*Section, error) {
 	row, err := w.q.DefaultSection(w.ctx, w.site.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil // The site has no sections.
+		return nil, nil // the site has no sections
 	}
 	return &row, postgres.Interpret(err, "site section")
 }
 
-// section reads a section that a field of the request names.
+// section reads a section of the site. If there is no such section, it returns an error about the request's field.
 func (w *structure) section(field, id string) (Section, error) {
 	row, err := w.q.Section(w.ctx, db.SectionParams{SiteID: w.site.ID, ID: id})
 	if err != nil {

@@ -11,16 +11,16 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ShareLink is a row of its table. Its key is shown only to users who may manage the site.
+// ShareLink is a row of the table share_links. Only users who may manage the site may see the key.
 type ShareLink = db.ShareLink
 
-// newShareKey returns a key that nobody can guess: 26 letters and digits.
+// newShareKey returns a new key that nobody can guess. It has 26 letters and digits.
 func newShareKey() string { return strings.ToLower(rand.Text()) }
 
 var shareKey = regexp.MustCompile(`^~[a-z2-7]{26}$`)
 
-// IsShareKey reports whether a segment of an address is "~" and a share key. Other segments that begin with "~" are
-// pages, and files of front ends below ~gitbook.
+// IsShareKey reports whether a segment of a URL's path is "~" followed by a share key. Other segments that begin with
+// "~" belong to pages, or to files of front ends (~gitbook).
 func IsShareKey(segment string) bool { return shareKey.MatchString(segment) }
 
 // CreateShareLink adds an active link with a key that nobody can guess.
@@ -31,7 +31,7 @@ func (s *Store) CreateShareLink(ctx context.Context, siteID, name string) (Share
 	return row, postgres.Interpret(err, "share link")
 }
 
-// ShareLinkChange is a change of a share link. Nil members do not change.
+// ShareLinkChange has the new values of a share link. Nil fields leave the value unchanged.
 type ShareLinkChange struct {
 	Name   *string
 	Active *bool
@@ -52,7 +52,8 @@ func (s *Store) DeleteShareLink(ctx context.Context, siteID, id string) error {
 	}), "share link")
 }
 
-// ShareKey extracts a key from a text. The text may be the key, "~" and the key, or a published address with the key.
+// ShareKey returns the share key in a text. The text may be the key, "~" followed by the key, or a published URL with
+// the key.
 func ShareKey(text string) string {
 	key := text[strings.LastIndexByte(text, '~')+1:]
 	key, _, _ = strings.Cut(key, "/")
@@ -65,8 +66,8 @@ func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, er
 	return opens, postgres.Interpret(err, "share link")
 }
 
-// ListShareLinks lists a site's share links, the oldest first. The list continues after the id `after`. search filters
-// by names and keys.
+// ListShareLinks lists a site's share links, the oldest first. The list begins after the id `after`. If search is set,
+// the list has only links whose name contains it or whose key it has.
 func (s *Store) ListShareLinks(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[ShareLink], error) {

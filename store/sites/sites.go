@@ -11,22 +11,22 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Site is a site's row in Postgres.
+// Site is a row of the table sites.
 type Site = db.Site
 
-// Row is a site with the number of spaces attached to it.
+// Row is a site with the number of its site spaces.
 type Row struct {
 	Site       Site
 	SiteSpaces int64
 }
 
-// Access is a site in the view of a member of its organization.
+// Access is a site, with the role of a member of the site's organization.
 type Access struct {
 	Row
 	Role schema.Role
 }
 
-// NewSite is a site to create. Spaces are the ids of spaces of the same organization to attach.
+// NewSite has the values of a new site. Spaces are the ids of spaces of the same organization that the site will show.
 type NewSite struct {
 	OrganizationID string
 	Type           string
@@ -35,7 +35,7 @@ type NewSite struct {
 	Spaces         []string
 }
 
-// Create adds a site and attaches its spaces, all or nothing.
+// Create adds a site with site spaces for its spaces. If a space cannot be added, no site is created.
 func (s *Store) Create(ctx context.Context, site NewSite) (Row, error) {
 	var row Row
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
@@ -71,7 +71,7 @@ func Insert(ctx context.Context, q *db.Queries, site NewSite) (Row, error) {
 	return made, w.rank()
 }
 
-// Change is a change of a site; nil members stay unchanged.
+// Change has the new values of a site. Nil and unset fields leave the value unchanged.
 type Change struct {
 	Title              *string
 	Visibility         *string
@@ -84,12 +84,13 @@ type Change struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site at the time of the check. For this state of the site, the change adds no readers. It is nil if
-	// the change may add readers. If the site's readers have changed since then, the site stays unchanged.
+	// Was is the site as it was when the caller checked that the change lets no more readers see the site. If the
+	// site's readers have changed since that check, Update returns a conflict. Was is nil if the change may let more
+	// readers see the site.
 	Was *Site
 }
 
-// stale reports whether the site's readers have changed since the change was judged.
+// stale reports whether the site's readers have changed since the caller's check.
 func (c Change) stale(now Site) bool {
 	return c.Was != nil && (c.Visibility != nil && c.Was.Visibility != now.Visibility ||
 		c.AdaptiveContent != nil && schema.Or(c.Was.AdaptiveContent, false) != schema.Or(now.AdaptiveContent, false))
@@ -145,7 +146,7 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
 }
 
-// Publish makes a site readable at its published address, or stops this.
+// Publish publishes a site at its URL, or unpublishes it if published is false.
 func (s *Store) Publish(ctx context.Context, siteID string, published bool) (row Site, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if row, err = q.LockSite(ctx, siteID); err != nil {
@@ -166,12 +167,12 @@ func (s *Store) Publish(ctx context.Context, siteID string, published bool) (row
 	return row, err
 }
 
-// Delete removes a site and its structure; its spaces stay.
+// Delete deletes a site and its structure. Its spaces stay.
 func (s *Store) Delete(ctx context.Context, siteID string) error {
 	return postgres.Interpret(s.db.Queries.DeleteSite(ctx, siteID), "site")
 }
 
-// Site reads a site of an organization of the user. For other sites the error is not_found.
+// Site reads a site. It returns not_found if the user is not a member of the site's organization.
 func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string) (Access, error) {
 	row, err := s.db.Queries.SiteForUser(ctx, db.SiteForUserParams{
 		SiteID: siteID, OrganizationID: organizationID, UserID: userID,
@@ -184,13 +185,13 @@ func (s *Store) Site(ctx context.Context, userID, organizationID, siteID string)
 	}, nil
 }
 
-// ByID reads a site without checking rights. The caller must have checked them, for example through the site's own key.
+// ByID reads a site without checking rights. The caller must have checked them, for example by the site's key.
 func (s *Store) ByID(ctx context.Context, siteID string) (Site, error) {
 	row, err := s.db.Queries.SiteByID(ctx, siteID)
 	return row, postgres.Interpret(err, "site")
 }
 
-// Filter narrows a list of sites; nil members do not filter.
+// Filter narrows a list of sites. A nil field does not filter.
 type Filter struct {
 	Space     *string
 	Title     *string
@@ -198,7 +199,7 @@ type Filter struct {
 	Types     []string
 }
 
-// List lists an organization's sites in the order they were made, after the id `after`.
+// List lists an organization's sites in the order of their creation. The list begins after the id `after`.
 func (s *Store) List(
 	ctx context.Context, organizationID string, filter Filter, after string, size int,
 ) (postgres.Page[Row], error) {

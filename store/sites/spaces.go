@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SiteSpaceRow is a site space with its space and the parts of its address that come from its section. At the root of a site
-// SectionPath is nil and SectionDefault true.
+// SiteSpaceRow is a site space with its space, and with the columns of its section that its URL needs. For a site space
+// at the root of a site, SectionPath is nil and SectionDefault is true.
 type SiteSpaceRow = db.SiteSpaceViewRow
 
 // SiteSpace reads a site space of a site.
@@ -20,7 +20,7 @@ func (s *Store) SiteSpace(ctx context.Context, siteID, id string) (SiteSpaceRow,
 	return row, postgres.Interpret(err, "site space")
 }
 
-// AccessToSiteSpaces returns the viewer's access facts for the spaces of a site, by space.
+// AccessToSiteSpaces returns the viewer's access to the spaces of a site, by space.
 func (s *Store) AccessToSiteSpaces(
 	ctx context.Context, viewer postgres.Viewer, siteID string,
 ) (map[string]postgres.ContentAccess, error) {
@@ -34,8 +34,8 @@ func (s *Store) AccessToSiteSpaces(
 	return access, postgres.Interpret(err, "site spaces")
 }
 
-// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. If isDefault is
-// nil, it lists all.
+// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. If isDefault is set,
+// the list has only default site spaces (true) or only other site spaces (false).
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
 ) (postgres.Page[SiteSpaceRow], error) {
@@ -56,8 +56,8 @@ func (s *Store) ListSiteSpaces(
 	return postgres.PageOf(spaces, size, total), nil
 }
 
-// AddSiteSpace attaches a space of the site's organization to a section. If sectionID is nil, it attaches it to the
-// default section, or to the root of a site without sections.
+// AddSiteSpace adds a site space for a space of the site's organization to a section. If sectionID is nil, it adds the
+// site space to the default section, or to the root of a site without sections.
 func (s *Store) AddSiteSpace(ctx context.Context, siteID, spaceID string, sectionID *string) (SiteSpaceRow, error) {
 	var added SiteSpaceRow
 	err := s.arrange(ctx, siteID, func(w *structure) error {
@@ -98,8 +98,8 @@ func idOf(section *Section) *string {
 	return &section.ID
 }
 
-// attach adds spaces at the end of a section. nil means the root of the site. The first space there becomes the
-// default.
+// attach adds site spaces for spaces at the end of a section. A nil section is the root of the site. If there are no
+// siblings, the first of them becomes the default.
 func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.Space) ([]SiteSpaceRow, error) {
 	there, paths := map[string]bool{}, pathsOf(siblings)
 	for _, other := range siblings {
@@ -136,7 +136,7 @@ func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.
 	return shown, nil
 }
 
-// SiteSpaceChange is a change of a site space; nil members stay unchanged.
+// SiteSpaceChange has the new values of a site space. Nil and unset fields leave the value unchanged.
 type SiteSpaceChange struct {
 	Path      *string
 	Condition schema.Opt[string]
@@ -183,7 +183,7 @@ func (s *Store) UpdateSiteSpace(ctx context.Context, siteID, id string, change S
 	return changed, err
 }
 
-// DeleteSiteSpace detaches a space, if it is attached.
+// DeleteSiteSpace deletes a site space, if it exists. The space itself stays.
 func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		return postgres.Interpret(w.q.DeleteSiteSpace(ctx, db.DeleteSiteSpaceParams{
@@ -192,13 +192,14 @@ func (s *Store) DeleteSiteSpace(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// view reads a site space with its rank and address after the change.
+// view reads a site space with its rank and the parts of its URL after the change.
 func (w *structure) view(id string) (SiteSpaceRow, error) {
 	row, err := w.q.SiteSpaceView(w.ctx, db.SiteSpaceViewParams{SiteID: w.site.ID, ID: id})
 	return row, postgres.Interpret(err, "site space")
 }
 
-// space reads a space of the site's organization that a member of a request names, and locks it against deletion.
+// space reads a space of the site's organization, and locks it against deletion. If there is no such space, it returns
+// an error about the request's field.
 func (w *structure) space(field, id string) (db.Space, error) {
 	spaces, err := w.spaces(func(int) string { return field }, id)
 	if err != nil {
@@ -207,7 +208,8 @@ func (w *structure) space(field, id string) (db.Space, error) {
 	return spaces[0], nil
 }
 
-// spaces reads spaces of the site's organization that members of a request name, and locks them against deletion.
+// spaces reads spaces of the site's organization, and locks them against deletion. If one of them does not exist, it
+// returns an error about the request's field, whose name field returns.
 func (w *structure) spaces(field func(i int) string, ids ...string) ([]db.Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)
 	if err != nil {

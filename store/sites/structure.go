@@ -10,18 +10,19 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// The rows of a site's structure.
+// Section, SectionGroup and SiteSpace are rows of the tables of a site's structure.
 type (
 	Section      = db.SiteSection
 	SectionGroup = db.SiteSectionGroup
 	SiteSpace    = db.SiteSpace
 )
 
-// maxGroupDepth is the greatest depth of nested section groups: ranks grow with the depth, and they are indexed.
+// maxGroupDepth is the largest depth of nested section groups. Ranks become longer with the depth, and an index limits
+// their length.
 const maxGroupDepth = 10
 
-// inSite calls fn in a transaction that locks the site's row. So writers change the structure one after the other. The
-// structure that a writer has read cannot change until its transaction ends.
+// inSite calls fn in a transaction that has locked the site's row. So writers change the structure one after the other,
+// and the structure that fn reads cannot change until the transaction ends.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)
@@ -32,7 +33,7 @@ func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure)
 	})
 }
 
-// arrange is inSite for a change that moves items. Afterwards every rank follows the positions.
+// arrange is like inSite, for a change that adds, moves or removes items. After fn, it computes all ranks again.
 func (s *Store) arrange(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		if err := fn(w); err != nil {
@@ -42,19 +43,19 @@ func (s *Store) arrange(ctx context.Context, siteID string, fn func(w *structure
 	})
 }
 
-// structure is the structure of one site under its lock.
+// structure reads and changes the structure of a site whose row the transaction has locked.
 type structure struct {
 	ctx  context.Context
 	q    *db.Queries
 	site Site
 }
 
-// rank makes the ranks follow the positions.
+// rank computes the ranks of all items from their positions, and stores them.
 func (w *structure) rank() error {
 	return postgres.Interpret(w.q.RankSite(w.ctx, w.site.ID), "site structure")
 }
 
-// sectionSiblings are the sections and groups in a group, or at the root for nil.
+// sectionSiblings returns the sections and groups in a group. A nil group is the root.
 func (w *structure) sectionSiblings(group *string) (postgres.Siblings, error) {
 	rows, err := w.q.SectionSiblings(w.ctx, db.SectionSiblingsParams{SiteID: w.site.ID, GroupID: group})
 	all := make(postgres.Siblings, len(rows))
@@ -64,7 +65,7 @@ func (w *structure) sectionSiblings(group *string) (postgres.Siblings, error) {
 	return all, postgres.Interpret(err, "site structure")
 }
 
-// siteSpaces are the site spaces in a section, or at the root for nil.
+// siteSpaces returns the site spaces in a section. A nil section is the root.
 func (w *structure) siteSpaces(section *string) ([]SiteSpace, error) {
 	rows, err := w.q.SiteSpaceSiblings(w.ctx, db.SiteSpaceSiblingsParams{SiteID: w.site.ID, SectionID: section})
 	return rows, postgres.Interpret(err, "site spaces")
@@ -88,14 +89,14 @@ func pathsOf(rows []SiteSpace) map[string]bool {
 	return taken
 }
 
-// Structure is the whole structure of a site, in order.
+// Structure has all groups, sections and site spaces of a site, in order.
 type Structure struct {
 	Groups   []SectionGroup
 	Sections []Section
 	Spaces   []SiteSpaceRow
 }
 
-// Structure reads the whole structure of a site in one snapshot.
+// Structure reads the structure of a site in one snapshot.
 func (s *Store) Structure(ctx context.Context, siteID string) (Structure, error) {
 	var all Structure
 	err := pgx.BeginTxFunc(ctx, s.db.Pool, pgx.TxOptions{

@@ -8,11 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TokenKey returns the 32-byte key with this name, which signs site tokens. The first call makes the key. Every node
+// TokenKey returns the 32-byte key with a name, which signs site tokens. The first call generates the key. Every node
 // gets the same key.
 func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
-	_, _ = rand.Read(fresh) // crypto/rand.Read never fails: it ends the process instead.
+	_, _ = rand.Read(fresh) // crypto/rand.Read never returns an error
 	sealed, err := s.db.Seal(ctx, place, fresh)
 	if err != nil {
 		return nil, err
@@ -22,16 +22,16 @@ func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	}); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
-	// A second statement is needed. The first one may have waited for another node, and its snapshot does not show that
-	// node's row.
+	// The key is read by a separate statement. If the insert has waited for another node's insert, the snapshot of the
+	// insert would not have the other node's row.
 	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
 	return s.db.Unseal(ctx, place, sealed)
 }
 
-// EndTokens ends every site token, because later tokens are signed with another key. Nodes use an old key until their
-// cache entry expires: see api/access.SiteTokens.
+// EndTokens invalidates every site token by deleting the keys that signed them. A node accepts old tokens until its
+// cache entry of the key expires (see api/access.SiteTokens).
 func (s *Store) EndTokens(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.DeleteSiteTokenKeys(ctx), "site token keys")
 }

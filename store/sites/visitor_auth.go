@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// VisitorAuth has the data with which a site authenticates its visitors. Key is the text with which the site's service
-// signs tokens.
+// VisitorAuth has the data with which a site authenticates its visitors. The site owner's service signs tokens with
+// Key. FallbackURL is the URL where visitors log in.
 type VisitorAuth struct {
 	Key         string
 	FallbackURL string
@@ -19,15 +19,15 @@ type VisitorAuth struct {
 
 func visitorAuthPlace(siteID string) string { return "visitor-auth/" + siteID }
 
-// newVisitorKey makes a sealed key of 256 random bits, as hexadecimal text.
+// newVisitorKey returns a new key, encrypted by Seal. The key is 256 random bits as hexadecimal text.
 func (s *Store) newVisitorKey(ctx context.Context, siteID string) ([]byte, error) {
 	var fresh [32]byte
-	_, _ = rand.Read(fresh[:]) // crypto/rand.Read never fails: it ends the process instead.
+	_, _ = rand.Read(fresh[:]) // crypto/rand.Read never returns an error
 	return s.db.Seal(ctx, visitorAuthPlace(siteID), []byte(hex.EncodeToString(fresh[:])))
 }
 
-// VisitorAuth reads the data with which a site authenticates its visitors. If the site has no key yet, the error is
-// "not found".
+// VisitorAuth reads the data with which a site authenticates its visitors. It returns not_found if the site has no key
+// yet.
 func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	row, err := s.db.Queries.VisitorAuth(ctx, siteID)
 	if err != nil {
@@ -37,7 +37,8 @@ func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, er
 	return VisitorAuth{Key: string(key), FallbackURL: schema.Or(row.FallbackUrl, "")}, err
 }
 
-// EnsureVisitorAuth is like VisitorAuth, but makes a key if the site has none.
+// EnsureVisitorAuth reads the data with which a site authenticates its visitors. If the site has no key yet, it creates
+// one.
 func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	found, err := s.VisitorAuth(ctx, siteID)
 	if !schema.IsCode(err, schema.CodeNotFound) {
@@ -55,7 +56,7 @@ func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAu
 	return s.VisitorAuth(ctx, siteID)
 }
 
-// RenewVisitorKey gives a site a new key. Tokens signed with the previous key are refused from then on.
+// RenewVisitorKey gives a site a new key. From then on, tokens that were signed with the previous key are invalid.
 func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth, error) {
 	key, err := s.newVisitorKey(ctx, siteID)
 	if err != nil {
@@ -67,7 +68,7 @@ func (s *Store) RenewVisitorKey(ctx context.Context, siteID string) (VisitorAuth
 	return s.VisitorAuth(ctx, siteID)
 }
 
-// SetVisitorFallback sets the address where a site's visitors log in. nil means that there is no address.
+// SetVisitorFallback sets the URL where a site's visitors log in. nil removes the URL.
 func (s *Store) SetVisitorFallback(ctx context.Context, siteID string, address *string) (VisitorAuth, error) {
 	if _, err := s.EnsureVisitorAuth(ctx, siteID); err != nil {
 		return VisitorAuth{}, err

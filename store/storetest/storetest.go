@@ -26,7 +26,7 @@ import (
 // InviteLifetime is the lifetime of invites in tests.
 const InviteLifetime = 30 * 24 * time.Hour
 
-// URL returns a fresh database with all migrations applied.
+// URL returns the URL of a fresh database to which all migrations are applied.
 func URL(t testing.TB) string {
 	t.Helper()
 	url, _ := enginetest.PostgresTemplate(t, "store", func(url string) (string, error) { return "", migrate(url) })
@@ -44,7 +44,7 @@ func migrate(url string) error {
 	return err
 }
 
-// Tenants returns a fresh database with two tenants. All tests of a test run get the same two tenants.
+// Tenants returns the URL of a fresh database with two tenants. The tenants are the same for all tests of a test run.
 func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	t.Helper()
 	url, note := enginetest.PostgresTemplate(t, "tenants", func(url string) (string, error) {
@@ -53,7 +53,7 @@ func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 		}
 		st := started(t, url)
 		defer st.Stop()
-		// As a key of Tokens and Users, the guest is an empty string instead of null.
+		// JSON keys cannot be null, so a guest's key in Tokens and Users is "".
 		text := func(r schema.Role) ([]byte, error) { return json.Marshal(string(r)) }
 		roles := json.WithMarshalers(json.MarshalFunc(text))
 		note, err := json.Marshal([]*Tenant{NewTenant(t, st, "ours"), NewTenant(t, st, "theirs")}, roles)
@@ -66,7 +66,7 @@ func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	return url, tenants[0], tenants[1]
 }
 
-// New returns a started Store on a fresh database; it stops when the test ends.
+// New returns a started Store on a fresh database. The Store stops when the test ends.
 func New(t testing.TB) *store.Store {
 	t.Helper()
 	return Open(t, URL(t))
@@ -80,7 +80,7 @@ func Open(t testing.TB, url string) *store.Store {
 	return st
 }
 
-// Connect returns a connection to a database; it closes when the test ends.
+// Connect returns a connection to a database. The connection closes when the test ends.
 func Connect(t testing.TB, url string) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), url)
@@ -91,7 +91,7 @@ func Connect(t testing.TB, url string) *pgx.Conn {
 	return conn
 }
 
-// Collect returns the texts that a statement reads.
+// Collect runs a statement that selects one text column, and returns the texts.
 func Collect(t testing.TB, conn *pgx.Conn, sql string) []string {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), sql)
@@ -119,10 +119,10 @@ func started(t testing.TB, url string) *store.Store {
 	return st
 }
 
-// Allow is a judge that allows all merges.
+// Allow is a store.MergeJudge that allows all merges.
 func Allow(store.MergeFacts, bool) error { return nil }
 
-// User makes a user with a token.
+// User creates a user with a token.
 func User(t testing.TB, st *store.Store, name string) (orgs.User, string) {
 	t.Helper()
 	user, err := st.Orgs.CreateUser(t.Context(), orgs.NewUser{DisplayName: name, Email: name + "@example.com"})
@@ -132,7 +132,7 @@ func User(t testing.TB, st *store.Store, name string) (orgs.User, string) {
 	return user, Token(t, st, store.NewToken{User: user.ID, Name: name})
 }
 
-// Token makes a token.
+// Token creates a token and returns its secret.
 func Token(t testing.TB, st *store.Store, token store.NewToken) string {
 	t.Helper()
 	secret, _, err := st.CreateToken(t.Context(), token)
@@ -147,13 +147,13 @@ type Tenant struct {
 	Organization orgs.Organization
 	Site         sites.Site
 	Space        store.Space
-	// Tokens are by role. The guest's token has the empty role.
+	// Tokens has a token for each role. The guest's role is "".
 	Tokens  map[schema.Role]string
 	Users   map[schema.Role]orgs.User
 	SiteKey string
 }
 
-// NewTenant makes a tenant. name distinguishes it from other tenants in the same database.
+// NewTenant creates a tenant. name distinguishes the tenant from other tenants in the same database.
 func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	t.Helper()
 	tenant := &Tenant{Tokens: map[schema.Role]string{}, Users: map[schema.Role]orgs.User{}}
@@ -191,7 +191,8 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	return tenant
 }
 
-// Spaces makes spaces in a collection, or at the top for nil, and returns their ids.
+// Spaces creates n spaces and returns their ids. The spaces are in the collection parentID, or at the top if parentID
+// is nil.
 func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *string, n int) []string {
 	t.Helper()
 	ids := make([]string, n)
@@ -207,7 +208,7 @@ func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *stri
 	return ids
 }
 
-// Hooked makes an organization with a webhook for these events, or for all.
+// Hooked creates a tenant with a webhook for these types of events. If events is empty, the webhook gets all events.
 func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, hooks.Webhook) {
 	t.Helper()
 	tenant := NewTenant(t, st, "hooked")
@@ -221,7 +222,7 @@ func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, hooks.Web
 	return tenant, w
 }
 
-// Conversation is a new conversation with issues of these titles.
+// Conversation returns a new conversation with an issue for each title.
 func Conversation(id string, titles ...string) issues.NewConversation {
 	c := issues.NewConversation{SourceID: id, Parts: []byte(`[]`), Metadata: []byte(`{}`)}
 	for _, title := range titles {
