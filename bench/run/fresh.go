@@ -17,11 +17,13 @@ import (
 
 const (
 	freshEvents = 100 // number of events of each request of the load
-	probeGap    = 100 * time.Millisecond
-	pollGap     = 20 * time.Millisecond
-	probeLimit  = 30 * time.Second
-	freshBudget = 2000 // in milliseconds
-	stallLimit  = 30 * time.Second
+	// leastConnections lets a slow request delay no other.
+	leastConnections = 8
+	probeGap         = 100 * time.Millisecond
+	pollGap          = 20 * time.Millisecond
+	probeLimit       = 30 * time.Second
+	freshBudget      = 2000 // in milliseconds
+	stallLimit       = 30 * time.Second
 )
 
 // freshRows measures the time from the response 204 until a query finds the event, under load and with all roles on one
@@ -36,6 +38,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	var tried []string
 	for rate := b.rate; ; rate /= 2 {
 		load.Rate = rate / freshEvents
+		// Each connection sends about once a second. The node closes a connection that sends nothing for some seconds.
+		load.Connections = min(b.connection, max(leastConnections, int(load.Rate)))
 		f, err := b.freshness(ctx, load)
 		if err != nil {
 			return err
@@ -55,6 +59,7 @@ func (b *bench) freshRows(ctx context.Context) error {
 			number(rate), number(f.load.PerSecond()*freshEvents), latencies("of intake", &f.load), f.text()))
 		progress("%s", tried[len(tried)-1])
 	}
+	load.Connections = b.connection
 	return b.memoryRow(ctx, load)
 }
 
