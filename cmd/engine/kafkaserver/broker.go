@@ -28,8 +28,9 @@ type broker struct {
 
 	mu     sync.RWMutex
 	topics map[string]*topic
-	// making is held while topics are created, changed or deleted.
+	// making is held while topics are created, changed or deleted, and while clean runs.
 	making sync.Mutex
+	clock  clockFile
 
 	producers producerIDs
 	stopping  chan struct{}

@@ -3,6 +3,7 @@ package kafkaserver_test
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/segmentio/kafka-go"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver"
 )
@@ -108,12 +110,13 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 }
 
 // TestRetentionHasAClock checks that retention uses the time in the file Config.Clock. Without the file, no record is
-// old.
+// old. A file that cannot be read is logged once, until it can be read again.
 func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")
+	log := &capture.Buffer{}
 	address, _ := runConfig(t, kafkaserver.Config{
-		Listen: "127.0.0.1:0", DataDir: t.TempDir(), Clock: file,
+		Listen: "127.0.0.1:0", DataDir: t.TempDir(), Clock: file, Logger: slog.New(slog.NewTextHandler(log, nil)),
 		SegmentBytes: 128 << 10, CleanEvery: 10 * time.Millisecond,
 	})
 	c := clientOf(t, address)
@@ -136,18 +139,29 @@ func TestRetentionHasAClock(t *testing.T) {
 			return first > before+10
 		})
 	}
-	for name, text := range map[string]string{
-		"no file": "", "an empty file": "\n", "a damaged file": "2026-1", "an hour ago": time.Now().Add(-time.Hour).Format(time.RFC3339),
+	hourAgo := time.Now().Add(-time.Hour).Format(time.RFC3339)
+	for _, step := range []struct {
+		name, text   string
+		faults, ends int // lines of the log
+	}{
+		{"no file", "", 0, 0}, {"an empty file", "\n", 1, 0}, {"a damaged file", "2026-1", 1, 0}, {"an hour ago", hourAgo, 1, 1},
+		{"damaged again", "2026-13-01T00:00:00Z", 2, 1}, {"readable again", hourAgo, 2, 2}, {"the file is gone", "", 3, 2},
 	} {
-		if text != "" {
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		if step.text != "" {
+			if err := os.WriteFile(file, []byte(step.text), 0o600); err != nil {
 				t.Fatal(err)
 			}
+		} else if err := os.RemoveAll(file); err != nil {
+			t.Fatal(err)
 		}
 		grow()
 		if first, _ := offsets(t, c, "old", 0); first != 0 {
-			t.Errorf("%s: the records before %d are gone", name, first)
+			t.Errorf("%s: the records before %d are gone", step.name, first)
 		}
+		eventually.True(t, step.name+" to be logged", func() bool {
+			return strings.Count(log.String(), "Cannot read the time") == step.faults &&
+				strings.Count(log.String(), "can be read again") == step.ends
+		})
 	}
 	if err := os.WriteFile(file, []byte(time.Now().Add(time.Hour).Format(time.RFC3339)), 0o600); err != nil {
 		t.Fatal(err)

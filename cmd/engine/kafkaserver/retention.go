@@ -2,6 +2,8 @@ package kafkaserver
 
 import (
 	"cmp"
+	"errors"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -34,20 +36,34 @@ func (b *broker) maintain() {
 	}
 }
 
+// clockFile is the state of the file Clock. Only clean uses it.
+type clockFile struct {
+	read   bool // the file was read at least once
+	failed bool // the last try to read the file failed, and that is logged
+}
+
 // guarded returns the earlier of two times: now and the time in the file Clock. If the file cannot be read, it returns
-// 1970, so that no segment counts as old.
-func (c *Config) guarded(now time.Time) time.Time {
-	if c.Clock == "" {
+// a time at which no record is old. A first start has no file for a moment, so guarded does not log that.
+func (b *broker) guarded(now time.Time) time.Time {
+	if b.cfg.Clock == "" {
 		return now
 	}
 	var at time.Time
-	text, err := os.ReadFile(c.Clock)
+	text, err := os.ReadFile(b.cfg.Clock)
 	if err == nil {
 		at, err = time.Parse(time.RFC3339, strings.TrimSpace(string(text)))
 	}
 	if err != nil {
+		if !b.clock.failed && (b.clock.read || !errors.Is(err, fs.ErrNotExist)) {
+			b.clock.failed = true
+			b.cfg.Logger.Warn("Cannot read the time: no message is removed by age.", "file", b.cfg.Clock, "error", err)
+		}
 		return time.Unix(0, 0)
 	}
+	if b.clock.failed {
+		b.cfg.Logger.Info("The time can be read again: messages are removed by age.", "file", b.cfg.Clock)
+	}
+	b.clock = clockFile{read: true}
 	if at.Before(now) {
 		return at
 	}
@@ -103,7 +119,7 @@ type candidate struct {
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
-	now = b.cfg.guarded(now)
+	now = b.guarded(now)
 	tight := b.space.tight()
 	groups := b.committed()
 	var kept []candidate
