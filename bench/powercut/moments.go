@@ -23,18 +23,14 @@ type moment struct {
 const starting = "just after the first start"
 
 // moments lists the moments of a life, in order.
-var moments []moment // init sets it, because recovering refers to it through cut
-
-func init() {
-	moments = []moment{
-		{starting, func(ctx context.Context, l *life) error { return pause(ctx, l.between(0, 2*time.Second)) }},
-		{"inserting", func(ctx context.Context, l *life) error { return pause(ctx, l.between(3*time.Second, 10*time.Second)) }},
-		{"merging", merging},
-		{"catching up", catchingUp},
-		{"writing checkpoints", stopping},
-		{"recovering from a cut", recovering},
-		{"after a merge whose sources are gone", merged},
-	}
+var moments = []moment{
+	{starting, func(ctx context.Context, l *life) error { return pause(ctx, l.between(0, 2*time.Second)) }},
+	{"inserting", func(ctx context.Context, l *life) error { return pause(ctx, l.between(3*time.Second, 10*time.Second)) }},
+	{"merging", merging},
+	{"catching up", catchingUp},
+	{"writing checkpoints", stopping},
+	{"recovering from a cut", recovering},
+	{"after a merge whose sources are gone", merged},
 }
 
 // between returns a random duration.

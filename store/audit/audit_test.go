@@ -31,7 +31,7 @@ func TestEveryTableIsAudited(t *testing.T) {
 	seen := map[string]bool{}
 	for _, row := range audit.AuditedTables() {
 		if seen[row.Name] || !there[row.Name] {
-			t.Errorf("%s has two rows in store/audit_tables.go, or is no table", row.Name)
+			t.Errorf("%s has two rows in store/audit/tables.go, or is no table", row.Name)
 		}
 		seen[row.Name] = true
 		if (row.Object == "") != (row.Exempt != "") {
@@ -40,7 +40,7 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 	for name := range there {
 		if !seen[name] {
-			t.Errorf("%s has no row in store/audit_tables.go: say what the audit log shows of it, or why it is exempt", name)
+			t.Errorf("%s has no row in store/audit/tables.go: say what the audit log shows of it, or why it is exempt", name)
 		}
 	}
 	triggers := storetest.Collect(t, conn,
