@@ -353,8 +353,8 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	}
 }
 
-// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. An io.EOF is the error
-// of a connection that another server has cut, so it does not mean that the reading is complete.
+// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. io.EOF is the error of
+// a cut connection to another server, so it does not mean that the reading is complete.
 func TestAScanReturnsItsCallbacksError(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -368,7 +368,9 @@ func TestAScanReturnsItsCallbacksError(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, cause := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.Canceled, kafka.UnknownTopicOrPartition, ErrNoEnd} {
+	for _, cause := range []error{
+		io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, context.Canceled, kafka.UnknownTopicOrPartition, ErrNoEnd,
+	} {
 		read := 0
 		err := topic.Scan(t.Context(), 1, 0, 3, func(Record) error {
 			read++

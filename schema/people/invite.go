@@ -41,7 +41,8 @@ type InviteMail struct {
 }
 
 // InviteMailsOff is the reason of a mail in the state off.
-const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. Tell the person yourself: they accept with a token that the operator makes"
+const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. " +
+	"Tell the person yourself: they accept with a token that the operator makes"
 
 // LinkInvite gives access to everyone who follows a link: a role in the organization, or a level on a space or a
 // collection. Either Role is set, or Level and a space or a collection. Redundant is true if the caller already has

@@ -40,7 +40,8 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 	for name := range there {
 		if !seen[name] {
-			t.Errorf("%s has no row in store/audit/tables.go: say what the audit log shows of it, or why it is exempt", name)
+			t.Errorf("%s has no row in store/audit/tables.go: say what the audit log shows of it, "+
+				"or why it is exempt", name)
 		}
 	}
 	triggers := storetest.Collect(t, conn,

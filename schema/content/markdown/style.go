@@ -69,7 +69,8 @@ func styleOf(list []schema.Mark) style {
 				if looks(tag)&^s.marks == 0 { // an editor that removed the mark has also removed the element
 					s = s.within(tag)
 				}
-			} else if (text != defaultColor || background != defaultColor) && knownColor(text) && knownColor(background) {
+			} else if (text != defaultColor || background != defaultColor) &&
+				knownColor(text) && knownColor(background) {
 				s.color = text + " " + background
 			}
 		}
