@@ -25,7 +25,9 @@ const starting = "just after the first start"
 // moments lists the moments of a life, in order.
 var moments = []moment{
 	{starting, func(ctx context.Context, l *life) error { return pause(ctx, l.between(0, 2*time.Second)) }},
-	{"inserting", func(ctx context.Context, l *life) error { return pause(ctx, l.between(3*time.Second, 10*time.Second)) }},
+	{"inserting", func(ctx context.Context, l *life) error {
+		return pause(ctx, l.between(3*time.Second, 10*time.Second))
+	}},
 	{"merging", merging},
 	{"catching up", catchingUp},
 	{"writing checkpoints", stopping},

@@ -353,8 +353,8 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	}
 }
 
-// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. io.EOF is the error of
-// a cut connection to another server, so it does not mean that the reading is complete.
+// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. io.EOF is the error
+// of a cut connection to another server, so it does not mean that the reading is complete.
 func TestAScanReturnsItsCallbacksError(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
