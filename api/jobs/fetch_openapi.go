@@ -91,6 +91,6 @@ func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 		}
 	}
 	// Up to a tenth more, so that specifications that were set together are not always fetched together.
-	result.Next = time.Now().Add(interval + rand.N(interval/10+1))
+	result.Pause = interval + rand.N(interval/10+1)
 	return d.Store.Specs.EndFetch(ctx, spec, result)
 }

@@ -15,3 +15,56 @@ $$;
 create or replace function creation_time() returns timestamptz language sql stable as $$
     select greatest(now(), (select c.seen_at from clock c))
 $$;
+
+-- hasten corrects the times of rows after the clock was set back. A time that lies further ahead than a right clock
+-- sets it becomes the present, and the rows keep their order. Without this, what waits for such a time would wait until
+-- the clock reaches the time again. hasten also ends a leader's term that is longer than any possible term, because
+-- river retries no job without a leader. It returns the number of corrected rows by column.
+--
+-- job_pause is the longest pause of a job, and fetch_pause the longest time between two fetches of a specification.
+-- store/times_ahead_test.go decides about each column that has a time.
+create or replace function hasten(job_pause interval, fetch_pause interval) returns jsonb language plpgsql as $$
+declare
+    -- A statement corrects at most this number of rows. The next call corrects the others.
+    most     constant integer := 10000;
+    hastened jsonb := '{}';
+    r        record;
+    n        bigint;
+begin
+    for r in
+        select * from (values
+            -- The next attempts, and the ends of pauses and leases. A receiver can request a pause of 24 hours. The
+            -- last pause of a delivery is 24 hours and a tenth.
+            ('openapi_specs', 'fetch_at', fetch_pause, 'source_url is not null'),
+            ('river_job', 'scheduled_at', interval '1 second', 'state = ''available'''),
+            ('river_job', 'scheduled_at', job_pause, 'state in (''retryable'', ''scheduled'')'),
+            ('webhook_deliveries', 'next_attempt_at', interval '27 hours', 'state = ''pending'''),
+            ('webhooks', 'due_at', interval '27 hours', 'active and due_at is not null'),
+            ('webhooks', 'held_until', interval '25 hours', 'held_until is not null'),
+            -- The times of something that happened. Rows of the present would come after these rows in the order.
+            ('git_operations', 'timestamp', interval '1 minute', 'true'),
+            ('git_syncs', 'imported_at', interval '1 minute', 'imported_at is not null'),
+            ('git_syncs', 'synced_at', interval '1 minute', 'true'),
+            ('job_turns', 'turn', interval '1 minute', 'true'),
+            ('pdfs', 'asked_at', interval '1 minute', 'content is null')
+        ) as t (name, col, furthest, which)
+    loop
+        execute format('
+            update %1$I t set %2$I = now() - f.place * interval ''1 microsecond''
+            from (
+                select l.tid, row_number() over (order by l.at desc) - 1 as place from (
+                    select c.ctid as tid, c.%2$I as at from %1$I c
+                    where %3$s and c.%2$I > now() + $1 order by c.%2$I limit $2 for update skip locked
+                ) l
+            ) f
+            where t.ctid = f.tid', r.name, r.col, r.which) using r.furthest, most;
+        get diagnostics n = row_count;
+        if n > 0 then
+            hastened := hastened || jsonb_build_object(r.name || '.' || r.col,
+                n + coalesce((hastened ->> (r.name || '.' || r.col))::bigint, 0));
+        end if;
+    end loop;
+    delete from river_leader where expires_at > now() + interval '10 minutes';
+    return hastened;
+end
+$$;

@@ -188,23 +188,3 @@ begin
     return 1;
 end
 $$;
-
--- hasten_jobs corrects the times of jobs after the clock was set back. A job with a turn may run now. A pause becomes
--- at most the longest possible pause. Without this, old jobs would wait until the clock reaches its former time.
--- hasten_jobs also ends a leader's term that is longer than any possible term, because river retries no job without a
--- leader.
-create or replace function hasten_jobs(longest interval) returns bigint language plpgsql as $$
-declare
-    hastened bigint;
-begin
-    update river_job set scheduled_at = now() where id = any (array(
-        select j.id from river_job j
-        where j.state = 'available' and j.scheduled_at > now() + interval '1 second'
-           or j.state in ('retryable', 'scheduled') and j.scheduled_at > now() + longest
-        for update skip locked
-    ));
-    get diagnostics hastened = row_count;
-    delete from river_leader where expires_at > now() + interval '10 minutes';
-    return hastened;
-end
-$$;

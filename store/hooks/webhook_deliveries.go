@@ -147,7 +147,9 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 		if err != nil {
 			return postgres.Interpret(err, "deliveries")
 		}
-		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{Size: webhookAskBatch, Again: time.Now().Add(webhookLease)})
+		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{
+			Size: webhookAskBatch, Lease: postgres.Interval(webhookLease),
+		})
 		if err != nil {
 			return postgres.Interpret(err, "webhooks")
 		}
@@ -226,10 +228,11 @@ type DeliveryResult struct {
 	// Reason is the reason of a failure; "" for a success.
 	Reason   string
 	Response string
-	// NextAttempt is the time at which a failed delivery is sent again; nil if it will not be sent again.
-	NextAttempt *time.Time
-	// HeldUntil is the end of the pause of the webhook after a failure.
-	HeldUntil time.Time
+	// Pause is the time until a failed delivery is sent again; nil if it will not be sent again. Postgres's clock
+	// counts it, because a node's clock may be wrong.
+	Pause *time.Duration
+	// Hold is the pause of the webhook after a failure.
+	Hold time.Duration
 	// Disable makes the webhook inactive, for this reason.
 	Disable string
 }
@@ -240,7 +243,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
 		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min bounds the duration.
 		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(r.Response),
-		NextAttemptAt: r.NextAttempt,
+		Pause: postgres.IntervalOf(r.Pause),
 	}
 	if r.StatusCode != nil {
 		code := int32(*r.StatusCode) // The conversion is safe, because a status code has three digits.
@@ -248,7 +251,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	}
 	if r.Reason != "" {
 		params.State = schema.DeliveryFailed
-		if r.NextAttempt != nil {
+		if r.Pause != nil {
 			params.State = schema.DeliveryPending
 		}
 	}
@@ -259,7 +262,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		if r.Reason == "" {
 			return postgres.Interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
 		}
-		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, HeldUntil: r.HeldUntil})
+		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, Hold: postgres.Interval(r.Hold)})
 		if err != nil || r.Disable == "" {
 			return postgres.Interpret(err, "webhook")
 		}

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -57,13 +56,6 @@ func NodeLock(node string) string { return "jobs node " + node }
 func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	nodes, err := s.db.Queries.LostJobNodes(ctx)
 	return nodes, postgres.Interpret(err, "jobs")
-}
-
-// Hasten lets delayed jobs run after the clock was set back. Pauses become at most longest. It returns the number of
-// these jobs.
-func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error) {
-	n, err := s.db.Queries.HastenJobs(ctx, postgres.Interval(longest))
-	return n, postgres.Interpret(err, "jobs")
 }
 
 // Rescue lets the jobs of lost nodes run again, and returns their number. Git operations and translation runs fail if
