@@ -57,6 +57,7 @@ var deletionStatements = map[string][]string{
 	"DeletionTime":       nil, // for files: see api.TestCodeDeletesByGuardedTime
 	"ForgetAuditEntries": {"audit_log.at"},
 	"RetentionIsDue":     nil, // whether deletions are stopped
+	"known_time":         nil, // whether deletions are stopped
 }
 
 // TestColumnsOfDeletionsByAge finds the columns that statements compare with deletion_time(). For each column,

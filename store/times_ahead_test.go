@@ -14,8 +14,8 @@ import (
 const (
 	// hastened means that the function hasten corrects the column.
 	hastened = "hasten"
-	// validUntil is the reason of dates of validity. People see such a date and can end it. Until then it is valid, so a
-	// date from a wrong clock is valid for longer.
+	// validUntil is the reason of dates of validity. People see such a date and can end it. Something with a date from
+	// a wrong clock is valid for longer.
 	validUntil = "a date that people see and can end"
 	// deletedLater is the reason of columns that only statements with deletion_time() compare (deletionColumns).
 	deletedLater = "the row is deleted later, and nothing waits for that"
@@ -59,6 +59,8 @@ var timesAhead = map[string]string{
 	"translation_segments.used_at":  deletedLater,
 	"webhooks.failing_since":        deletedLater,
 
+	"erasures.ahead_from":             ofEvents,
+	"erasures.ahead_until":            ofEvents,
 	"event_row_deletions.begun_at":    ofEvents,
 	"event_rows_missing.first_time":   ofEvents,
 	"event_rows_missing.last_time":    ofEvents,
@@ -69,6 +71,8 @@ var timesAhead = map[string]string{
 	"forgotten_erasures.erased_until": ofEvents,
 	"insights_annotations.at":         ofEvents,
 	"insights_annotations.day":        ofEvents,
+	"tombstones.ahead_from":           ofEvents,
+	"tombstones.ahead_until":          ofEvents,
 	"tombstones.before":               ofEvents,
 
 	"conversation_issues.created_at": "ClusterPulses: an issue of a time ahead counts when the time has come",
@@ -77,7 +81,7 @@ var timesAhead = map[string]string{
 	"door_salts.made_at":             "nothing compares it",
 	"erasures.asked_at":              "it orders pending erasures, and all of them are carried out",
 	"erasures.done_at":               "a restored copy counts as older than the erasure",
-	"erasures.erased_until":          "AskErasure: a later request reaches at least as far",
+	"erasures.erased_until":          "erasure_reach: it is at most two days ahead",
 	"erasures.mutated_at":            "the erasure is done when the engine has no replaced part",
 	"event_keys.leased_until":        "ClaimEventKeys ends a lease that is longer than any lease",
 	"front_end_changes.at":           "AskAboutChanges: a change that is ahead does not wait",
@@ -112,7 +116,8 @@ func TestTimesAhead(t *testing.T) {
 		_, name, _ := strings.Cut(column, ".")
 		needed[column] = !slices.Contains(shownTimes, name) && column != "audit_log.at" // a list, in this order
 	}
-	compared := regexp.MustCompile(`(?:\b(\w+)\.)?\b(\w+)\s*[<>]=?\s*(?:now\(\)|clock_timestamp\(\)|sqlc\.n?arg\(now\))`)
+	compared := regexp.MustCompile(
+		`(?:\b(\w+)\.)?\b(\w+)\s*[<>]=?\s*(?:now\(\)|clock_timestamp\(\)|sqlc\.n?arg\(now\))`)
 	for _, text := range sqlStatements(t) {
 		for _, at := range compared.FindAllStringSubmatchIndex(text, -1) {
 			alias := ""

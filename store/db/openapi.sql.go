@@ -17,7 +17,8 @@ with taken as (
     select n.id from openapi_specs n where n.source_url is not null and n.fetch_at < now() order by n.fetch_at limit $1
     for update skip locked
 ), marked as (
-    update openapi_specs s set fetch_wanted = true, fetch_at = now() + $2::interval from taken where s.id = taken.id returning s.organization_id
+    update openapi_specs s set fetch_wanted = true, fetch_at = now() + $2::interval from taken
+    where s.id = taken.id returning s.organization_id
 )
 select distinct organization_id from marked order by organization_id
 `
@@ -105,7 +106,8 @@ func (q *Queries) DeleteOpenAPISpec(ctx context.Context, arg DeleteOpenAPISpecPa
 
 const endOpenAPISpecFetch = `-- name: EndOpenAPISpecFetch :exec
 update openapi_specs set processing_state = 'complete', versions = $1, last_version = $2,
-    last_processed_at = now(), fetch_at = now() + $3::interval, fetch_wanted = false, fetch_runs = 0, fetch_failures = $4,
+    last_processed_at = now(), fetch_at = now() + $3::interval, fetch_wanted = false,
+    fetch_runs = 0, fetch_failures = $4,
     fetched = $5, error_code = $6, errors = $7,
     updated_at = case when last_version is distinct from $2 then now() else updated_at end
 where id = $8
@@ -541,7 +543,8 @@ func (q *Queries) SetOpenAPISpecText(ctx context.Context, arg SetOpenAPISpecText
 
 const setOpenAPISpecURL = `-- name: SetOpenAPISpecURL :one
 update openapi_specs set fetched = case when source_url = $1 then fetched else '[]' end, source_url = $1,
-    processing_state = 'pending', source_number = source_number + 1, fetch_at = now() + $2::interval, fetch_wanted = true, fetch_runs = 0,
+    processing_state = 'pending', source_number = source_number + 1,
+    fetch_at = now() + $2::interval, fetch_wanted = true, fetch_runs = 0,
     fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
 where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `

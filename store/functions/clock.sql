@@ -16,6 +16,20 @@ create or replace function creation_time() returns timestamptz language sql stab
     select greatest(now(), (select c.seen_at from clock c))
 $$;
 
+-- known_time is the present, as far as the installation knows it. It is now(), or the furthest time that nodes have
+-- seen if the clock is behind that time, or if the clock may be ahead (see deletion_time).
+create or replace function known_time() returns timestamptz language sql stable as $$
+    select case when deletion_time() = 'epoch' then c.seen_at else greatest(now(), c.seen_at) end from clock c
+$$;
+
+-- erasure_reach returns the time up to which an erasure reaches. of_node is the time of the node that was asked. If a
+-- clock of the node or of Postgres is wrong, it is the known time.
+create or replace function erasure_reach(of_node timestamptz) returns timestamptz language sql stable as $$
+    select case when of_node between k - interval '1 minute' and k + interval '1 minute' then of_node
+        else date_trunc('second', k) + interval '1 second' end
+    from known_time() k
+$$;
+
 -- hasten corrects the times of rows after the clock was set back. A time that lies further ahead than a right clock
 -- sets it becomes the present, and the rows keep their order. Without this, what waits for such a time would wait until
 -- the clock reaches the time again. hasten also ends a leader's term that is longer than any possible term, because

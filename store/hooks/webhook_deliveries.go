@@ -262,7 +262,9 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		if r.Reason == "" {
 			return postgres.Interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
 		}
-		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, Hold: postgres.Interval(r.Hold)})
+		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{
+			ID: webhookID, Hold: postgres.Interval(r.Hold),
+		})
 		if err != nil || r.Disable == "" {
 			return postgres.Interpret(err, "webhook")
 		}
