@@ -8,7 +8,7 @@ create index webhook_deliveries_next on webhook_deliveries (next_attempt_at) whe
 create index webhooks_held on webhooks (held_until) where held_until is not null;
 drop function if exists hasten_jobs(interval);
 
--- Events of an erased visitor that were received by a clock which was ahead. An erasure reaches to erased_until, and from
--- ahead_from to ahead_until.
+-- Events of an erased visitor that were received by a clock which was ahead. An erasure reaches to erased_until, and
+-- from ahead_from to ahead_until.
 alter table erasures add column ahead_from timestamptz, add column ahead_until timestamptz;
 alter table tombstones add column ahead_from timestamptz, add column ahead_until timestamptz;
