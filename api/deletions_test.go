@@ -18,7 +18,7 @@ var byOwnTime = map[string]string{
 	"DeleteOldIntegrationScripts":  "keeps a number of versions",
 	"DeleteOldIntegrationVersions": "keeps a number of versions",
 	"DropOldTranslationRuns":       "keeps a number of runs",
-	"hasten_jobs":                  "ends a leader's term that lies far ahead; another term follows",
+	"hasten":                       "ends a leader's term that lies far ahead; another term follows",
 	"forget_audit_entries":         "its caller gives it a time of deletion_time",
 }
 

@@ -11,8 +11,9 @@ type VisitorErasure struct {
 	// State is ErasurePending or ErasureDone.
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
-	// ErasedUntil is the end of the last full second before the latest request. Events that were received before this
-	// time are erased and never stored again. Later events stay.
+	// ErasedUntil is the end of the last full second before the latest request, by clocks that are right. Events that
+	// were received earlier are erased and never stored again, and so are stored events that were received by a clock
+	// which was ahead. Later events are kept.
 	ErasedUntil time.Time `json:"erasedUntil"`
 	// DoneAt is the time at which the last bytes of the erased events were removed from the events table.
 	DoneAt *time.Time `json:"doneAt,omitzero"`
@@ -52,6 +53,9 @@ type Tombstone struct {
 	// no meaning.
 	EventKey string
 	Before   time.Time
+	// Events that were received from AheadFrom until AheadUntil also stay away: a clock that was ahead received them.
+	// Both are zero without such events.
+	AheadFrom, AheadUntil time.Time
 }
 
 // ErasureBatch has the visitors and keys that are erased together.

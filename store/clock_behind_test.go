@@ -16,9 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// setClockRight subtracts 400 days from all times in all rows. The test cannot set the database's clock. After this
-// statement, the rows are as if the clock had been 400 days behind and were right now.
-const setClockRight = `
+// setClock moves all times in all rows by 400 days, as if the clock had been 400 days behind and is right now. The
+// database's clock cannot be set.
+const setClock = `
 do $$
 declare
     r record;
@@ -37,10 +37,10 @@ begin
     end loop;
 end
 $$;
-update clock set seen_at = now()`
+`
 
-// behind is a database in which the clock seems to be 400 days behind, with a tenant and a webhook.
-type behind struct {
+// wrongClock is a database whose clock is wrong by 400 days.
+type wrongClock struct {
 	t      *testing.T
 	st     *store.Store
 	conn   *pgx.Conn
@@ -48,20 +48,20 @@ type behind struct {
 	hook   hooks.Webhook
 }
 
-func (b *behind) must(_ any, err error) {
+func (b *wrongClock) must(_ any, err error) {
 	b.t.Helper()
 	if err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *behind) exec(sql string, arguments ...any) {
+func (b *wrongClock) exec(sql string, arguments ...any) {
 	b.t.Helper()
 	b.must(b.conn.Exec(b.t.Context(), sql, arguments...))
 }
 
-// wants checks that a query returns a number.
-func (b *behind) wants(want int, sql string) {
+// wants checks the value of a query.
+func (b *wrongClock) wants(want int, sql string) {
 	b.t.Helper()
 	var got int
 	b.must(nil, b.conn.QueryRow(b.t.Context(), sql).Scan(&got))
@@ -71,7 +71,7 @@ func (b *behind) wants(want int, sql string) {
 }
 
 // due returns the next delivery of the webhook.
-func (b *behind) due() hooks.DueDelivery {
+func (b *wrongClock) due() hooks.DueDelivery {
 	b.t.Helper()
 	due, ok, err := b.st.Hooks.NextDelivery(b.t.Context(), b.hook.ID)
 	if err != nil || !ok {
@@ -80,17 +80,16 @@ func (b *behind) due() hooks.DueDelivery {
 	return due
 }
 
-// fail records a failure of the next delivery. The delivery is due again immediately.
-func (b *behind) fail() {
+// fail records a failure of the next delivery, which is due again at once.
+func (b *wrongClock) fail() {
 	b.t.Helper()
-	now := time.Now()
 	b.must(nil, b.st.Hooks.RecordDelivery(b.t.Context(), b.hook.ID, b.due().Delivery.ID, hooks.DeliveryResult{
-		At: now, Reason: "it is down", NextAttempt: &now, HeldUntil: now,
+		At: time.Now(), Reason: "it is down", Pause: new(time.Duration),
 	}))
 }
 
 // oldestDelivery returns the waiting time of the oldest delivery without a job.
-func (b *behind) oldestDelivery() time.Duration {
+func (b *wrongClock) oldestDelivery() time.Duration {
 	b.t.Helper()
 	totals, err := b.st.Queue.Totals(b.t.Context())
 	b.must(nil, err)
@@ -106,10 +105,10 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	t.Parallel()
 	const invites = "select count(*) from email_invites where expires_at > creation_time()"
 	for name, c := range map[string]struct {
-		// make creates rows while the clock is behind. later checks the rows when the clock is right again.
-		make, later func(*behind)
+		// make makes rows while the clock is behind, and later checks them when it is right.
+		make, later func(*wrongClock)
 	}{
-		"deliveries": {func(b *behind) {
+		"deliveries": {func(b *wrongClock) {
 			commentOn(b)
 			b.exec("update webhook_deliveries set next_attempt_at = next_attempt_at - interval '20 minutes'")
 			if waits := b.oldestDelivery(); waits < 20*time.Minute || waits > time.Hour {
@@ -118,12 +117,12 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.must(nil, b.st.Hooks.AskForDeliveries(b.t.Context()))
 			b.wants(1, "select count(*) from river_job where kind = 'deliver_webhooks'")
 			b.due()
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Hooks.DeleteOldWebhookEvents(b.t.Context()))
 			b.must(nil, b.st.Hooks.RestWebhook(b.t.Context(), b.hook.ID))
 			b.due()
 		}},
-		"deliveries by hand": {func(b *behind) {
+		"deliveries by hand": {func(b *wrongClock) {
 			user := b.tenant.Users[schema.RoleAdmin].ID
 			d, err := b.st.Hooks.PingWebhook(b.t.Context(), b.hook.OrganizationID, b.hook.ID, user)
 			b.must(nil, err)
@@ -134,35 +133,35 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			if err != nil || b.due().Delivery.ID != again.WebhookDelivery.ID {
 				b.t.Error(err, again)
 			}
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Hooks.DeleteOldWebhookEvents(b.t.Context()))
 			b.must(nil, b.st.Hooks.RestWebhook(b.t.Context(), b.hook.ID))
 			b.due()
 			b.wants(2, "select count(*) from webhook_deliveries")
 		}},
-		"a failing webhook": {func(b *behind) {
+		"a failing webhook": {func(b *wrongClock) {
 			commentOn(b)
 			b.fail()
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			if due := b.due(); due.GivesUp || due.Webhook.FailingSince == nil {
 				b.t.Errorf("gives up: %v, failing since %v", due.GivesUp, due.Webhook.FailingSince)
 			}
 		}},
-		"changes for front ends": {func(b *behind) {
+		"changes for front ends": {func(b *wrongClock) {
 			b.exec("update sites set title = 'New'")
 			b.must(nil, b.st.Hooks.AskForRevalidation(b.t.Context(), time.Hour))
 			b.wants(0, "select count(*) from river_job where kind = 'revalidate_front_ends'")
 			b.exec("update front_end_changes set at = at - interval '2 hours'")
 			b.must(nil, b.st.Hooks.AskForRevalidation(b.t.Context(), time.Hour))
 			b.wants(1, "select count(*) from river_job where kind = 'revalidate_front_ends'")
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Hooks.DeleteOldFrontEndChanges(b.t.Context()))
 			changes, err := b.st.Hooks.FrontEndChanges(b.t.Context(), b.tenant.Organization.ID)
 			if err != nil || !slices.Contains(changes.Tags, schema.SiteTag(b.tenant.Site.ID)) {
 				b.t.Errorf("%v: %v", err, changes.Tags)
 			}
 		}},
-		"an erasure": {func(b *behind) {
+		"an erasure": {func(b *wrongClock) {
 			ctx, now := b.t.Context(), time.Now()
 			b.must(b.st.Sites.AskErasure(ctx, b.tenant.Site.ID, 1, now, 30*24*time.Hour))
 			batch, err := b.st.Sites.BeginErasures(ctx, 10)
@@ -170,38 +169,38 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.must(nil, b.st.Sites.MarkMutated(ctx, batch.Version, now))
 			b.must(b.st.Sites.FinishErasures(ctx, now))
 			b.must(nil, b.st.Sites.ForgetErasures(ctx))
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(nil, b.st.Sites.ForgetErasures(b.t.Context()))
 			b.wants(1, "select count(*) from tombstones")
 			b.wants(1, "select count(*) from erasures where done_at > now() - interval '1 hour'")
 		}},
-		"a key of site tokens": {func(b *behind) {
+		"a key of site tokens": {func(b *wrongClock) {
 			b.must(b.st.Sites.TokenKey(b.t.Context(), "w1"))
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Sites.TokenKey(b.t.Context(), "w2"))
 			b.wants(2, "select count(*) from site_token_keys")
 		}},
-		"credentials of a failed Git operation": {func(b *behind) {
+		"credentials of a failed Git operation": {func(b *wrongClock) {
 			b.exec(`insert into git_operations (id, space_id, kind, state, reason, url, credentials, ref, parameters,
 				"timestamp") values ('o', $1, 'import', 'running', '', 'https://git.example/', 'c', 'main', '{}', now())`,
 				b.tenant.Space.ID)
 			b.must(nil, b.st.FailLostGitOperations(b.t.Context()))
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(nil, b.st.ForgetGitCredentials(b.t.Context()))
 			b.wants(1, "select count(*) from git_operations where state = 'failed' and credentials is not null")
 		}},
-		"a failed job": {func(b *behind) {
+		"a failed job": {func(b *wrongClock) {
 			b.exec(`insert into river_job (state, attempt, max_attempts, attempted_by, args, kind)
 				values ('running', 3, 3, '{dead}', '{}', 'k')`)
 			if n, err := b.st.Queue.Rescue(b.t.Context(), []string{"dead"}); err != nil || n != 1 {
 				b.t.Error(n, err)
 			}
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Queue.DeleteOld(b.t.Context()))
 			b.wants(1, "select count(*) from river_job where kind = 'k' and state = 'discarded'")
 		}},
-		// The attempt is still running while the sweep deletes bytes of failed attempts.
-		"a PDF that is being written": {func(b *behind) {
+		// The attempt goes on while the sweep looks for leftovers.
+		"a PDF that is being written": {func(b *wrongClock) {
 			b.exec(`insert into pdfs (space_id, key, revision, page, alone, used_at)
 				values ($1, 'k', 'r', '', false, $2)`, b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
 			b.must(nil, b.st.WritePDF(b.t.Context(), b.tenant.Space.ID, "k", func(w io.Writer) error {
@@ -210,10 +209,10 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 				_, err := w.Write([]byte("%PDF"))
 				return err
 			}))
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.wants(1, "select count(*) from pdfs p join pdf_chunks c on c.content = p.content")
 		}},
-		"invites": {func(b *behind) {
+		"invites": {func(b *wrongClock) {
 			admin, people := b.tenant.Users[schema.RoleAdmin].ID, []orgs.PersonToInvite{{Email: "new@example.com"}}
 			_, err := b.st.Orgs.InviteByEmail(b.t.Context(), b.tenant.Organization.ID, admin, people, false)
 			b.must(nil, err)
@@ -224,7 +223,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 				b.t.Fatal(err, link.ExpiresAt)
 			}
 			b.wants(1, invites)
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(nil, b.st.Orgs.DeleteEndedInvites(b.t.Context()))
 			b.wants(1, invites)
 			b.wants(1, "select count(*) from link_invites where expires_at > now()")
@@ -232,9 +231,9 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.must(nil, b.st.Orgs.InviteMailsNotSent(b.t.Context(), b.tenant.Organization.ID, "it is down"))
 			b.wants(1, "select count(*) from email_invites where mail_state = 'waiting'")
 		}},
-		"the audit log": {func(b *behind) {
+		"the audit log": {func(b *wrongClock) {
 			b.exec("delete from sites where id = $1", b.tenant.Site.ID)
-		}, func(b *behind) {
+		}, func(b *wrongClock) {
 			b.must(b.st.Audit.DeleteOldAuditEntries(b.t.Context(), 24*time.Hour))
 			b.wants(1, "select count(*) from audit_log where object_type = 'site' and action = 'delete'")
 		}},
@@ -242,7 +241,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url := storetest.URL(t)
-			b := &behind{t: t, conn: storetest.Connect(t, url), st: storetest.Open(t, url)}
+			b := &wrongClock{t: t, conn: storetest.Connect(t, url), st: storetest.Open(t, url)}
 			b.tenant, b.hook = storetest.Hooked(t, b.st)
 			b.exec("update clock set seen_at = now() + interval '400 days'")
 			c.make(b)
@@ -252,8 +251,8 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	}
 }
 
-// commentOn posts a comment, which causes a webhook event.
-func commentOn(b *behind) {
+// commentOn causes an event.
+func commentOn(b *wrongClock) {
 	b.t.Helper()
 	b.must(b.st.CreateComment(b.t.Context(), store.NewComment{
 		Place: store.Place{SpaceID: b.tenant.Space.ID}, UserID: b.tenant.Users[schema.RoleAdmin].ID,
@@ -261,12 +260,13 @@ func commentOn(b *behind) {
 	}))
 }
 
-// setRight sets the clock right. If the clock is already right, it does nothing.
-func (b *behind) setRight() {
+// setRight sets the clock right, once.
+func (b *wrongClock) setRight() {
 	b.t.Helper()
 	var isBehind bool
 	b.must(nil, b.conn.QueryRow(b.t.Context(), "select seen_at > now() + interval '1 day' from clock").Scan(&isBehind))
 	if isBehind {
-		b.exec(setClockRight)
+		b.exec(setClock)
+		b.exec("update clock set seen_at = now()")
 	}
 }

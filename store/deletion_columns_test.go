@@ -58,7 +58,8 @@ var deletionStatements = map[string][]string{
 	"ClaimEventKeys":     {"event_keys.created_at"},
 	"DeletionTime":       nil, // the time is for files: see api.TestCodeDeletesByGuardedTime
 	"ForgetAuditEntries": {"audit_log.at"},
-	"RetentionIsDue":     nil, // the statement checks whether deletions are stopped
+	"RetentionIsDue":     nil, // whether deletions are stopped
+	"known_time":         nil, // whether deletions are stopped
 }
 
 // TestColumnsOfDeletionsByAge finds the columns that statements compare with deletion_time(). It checks that

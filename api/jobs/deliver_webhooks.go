@@ -78,21 +78,21 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 		return r
 	}
 	// Both pauses are extended by the same fraction. So equal pauses end together, and no delivery overtakes another.
-	now, more := time.Now(), 1+rand.Float64()/10
-	after := func(pause time.Duration) time.Time {
-		return now.Add(max(time.Duration(float64(pause)*more), sent.RetryAfter))
+	more := 1 + rand.Float64()/10
+	after := func(pause time.Duration) time.Duration {
+		return max(time.Duration(float64(pause)*more), sent.RetryAfter)
 	}
-	r.HeldUntil = after(pauseOf(webhookPauses, int(due.Webhook.Failures)))
+	r.Hold = after(pauseOf(webhookPauses, int(due.Webhook.Failures)))
 	if failed := int(due.Delivery.Attempts); failed < len(deliveryPauses) {
-		at := after(deliveryPauses[failed])
-		r.NextAttempt = &at
+		pause := after(deliveryPauses[failed])
+		r.Pause = &pause
 	}
 	switch {
 	case sent.Gone:
-		r.NextAttempt, r.Disable = nil, sent.Reason
+		r.Pause, r.Disable = nil, sent.Reason
 	case due.GivesUp:
-		r.NextAttempt = nil
-		hours := int(now.Sub(*due.Webhook.FailingSince).Hours())
+		r.Pause = nil
+		hours := int(time.Since(*due.Webhook.FailingSince).Hours())
 		r.Disable = fmt.Sprintf("nothing was delivered for %d hours; the last failure: %s", hours, sent.Reason)
 	}
 	return r

@@ -223,8 +223,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 			var due hooks.DueDelivery
 			due.Webhook.Failures, due.Delivery.Attempts = failures, failures
 			r := judge(due, webhooks.Result{Reason: "it is down"})
-			if together := r.NextAttempt.Equal(r.HeldUntil); together != (failures < 2) || r.NextAttempt.Before(r.HeldUntil) {
-				t.Fatalf("after %d failures, the delivery is due %s after the hold", failures, r.NextAttempt.Sub(r.HeldUntil))
+			if together := *r.Pause == r.Hold; together != (failures < 2) || *r.Pause < r.Hold {
+				t.Fatalf("after %d failures, the delivery is due %s after the hold", failures, *r.Pause-r.Hold)
 			}
 		}
 	}
@@ -652,5 +652,37 @@ func TestManyWebhooksManyEvents(t *testing.T) {
 		if !slices.Equal(order, subjects) {
 			t.Errorf("%q", order)
 		}
+	}
+}
+
+// TestLongestPausesStay: the function hasten corrects times that a clock which was ahead has written. It does not
+// shorten the longest pauses.
+func TestLongestPausesStay(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	w := h.hook(webhookstest.New(t))
+	h.happen("comment.created", "a")
+	due, found, err := h.st.Hooks.NextDelivery(t.Context(), w.ID)
+	if err != nil || !found {
+		t.Fatal(found, err)
+	}
+	due.Delivery.Attempts, due.Webhook.Failures = int32(len(deliveryPauses)-1), 100
+	longest := time.Duration(0)
+	for range 100 {
+		r := judge(due, webhooks.Result{Reason: "it is down", RetryAfter: webhooks.LongestRetryAfter})
+		longest = max(longest, *r.Pause)
+		if err := h.st.Hooks.RecordDelivery(t.Context(), w.ID, due.Delivery.ID, r); err != nil {
+			t.Fatal(err)
+		}
+		hastened, err := h.st.Clock.Hasten(t.Context(), longestPauses(time.Minute))
+		if err != nil || len(hastened) > 0 {
+			t.Fatalf("after a pause of %s: %v, %v", *r.Pause, hastened, err)
+		}
+	}
+	if longest < deliveryPauses[len(deliveryPauses)-1] {
+		t.Errorf("the longest pause was %s", longest)
+	}
+	if got := longestPauses(3 * 24 * time.Hour); got.Fetch < 3*24*time.Hour*11/10 || got.Job < pause(1000) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -91,8 +91,7 @@ func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 			interval = min(interval, firstSpecPause<<min(spec.FetchFailures, 10))
 		}
 	}
-	// Up to a tenth of the interval is added, so that specifications that were set together are not always fetched
-	// together.
-	result.Next = time.Now().Add(interval + rand.N(interval/10+1))
+	// Up to a tenth more, so that specifications that were set together are not always fetched together.
+	result.Pause = interval + rand.N(interval/10+1)
 	return d.Store.Specs.EndFetch(ctx, spec, result)
 }

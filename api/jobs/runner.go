@@ -17,6 +17,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/clock"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/queue"
 )
@@ -212,7 +213,15 @@ func (r *Runner) tend(ctx context.Context) {
 	defer tick.Stop()
 	lost, looked := map[string]time.Time{}, time.Time{}
 	for {
-		err := r.takeTurns(ctx)
+		var err error
+		now := time.Now()
+		due := now.Sub(looked) >= r.cfg.LostAfter/4
+		if due { // before jobs start, because jobs compare times
+			err = r.hasten(ctx)
+		}
+		if err == nil {
+			err = r.takeTurns(ctx)
+		}
 		if err == nil && r.deps.FrontEnds != nil {
 			err = r.deps.Store.Hooks.AskForRevalidation(ctx, r.cfg.Settle)
 		}
@@ -222,13 +231,10 @@ func (r *Runner) tend(ctx context.Context) {
 		if err == nil && r.deps.Webhooks != nil {
 			err = r.deps.Store.Hooks.AskForDeliveries(ctx)
 		}
-		if now := time.Now(); err == nil && now.Sub(looked) >= r.cfg.LostAfter/4 {
+		if err == nil && due {
 			looked = now
 			if err = r.live(ctx); err == nil {
 				lost, err = r.rescue(ctx, now, lost)
-			}
-			if err == nil {
-				err = r.hasten(ctx)
 			}
 		}
 		if err != nil && ctx.Err() == nil {
@@ -243,13 +249,20 @@ func (r *Runner) tend(ctx context.Context) {
 	}
 }
 
-// hasten lets jobs run whose times are far in the future, as after the clock was set back.
+// hasten lets the work continue that waits for times from before the clock was set back.
 func (r *Runner) hasten(ctx context.Context) error {
-	n, err := r.deps.Store.Queue.Hasten(ctx, 2*longestPause)
-	if n > 0 {
-		r.log.Warn("Jobs had times that lie far ahead, as after the clock was set back; they run now.", "jobs", n)
+	columns, err := r.deps.Store.Clock.Hasten(ctx, longestPauses(r.deps.SpecsInterval))
+	if len(columns) > 0 {
+		r.log.Warn("Rows had times that lie far ahead, as after the clock was set back. The times are corrected, so "+
+			"that nothing waits for them.", "rows", columns)
 	}
 	return err
+}
+
+// longestPauses returns pauses that are longer than all pauses of nodes. specs is the time between two fetches of a
+// specification.
+func longestPauses(specs time.Duration) clock.Pauses {
+	return clock.Pauses{Job: 2 * longestPause, Fetch: 2 * max(specs, unpolledSpecs)}
 }
 
 // rescue lets jobs of lost nodes run again. A node counts as lost only after some time without its lock. A node that

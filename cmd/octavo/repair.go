@@ -17,7 +17,7 @@ import (
 type RepairCmd struct {
 	Settings   `embed:""`
 	Yes        bool   `help:"Do it. Without --yes, the command says what it would do."`
-	From       string `placeholder:"DIR" help:"Copy of this installation's data directory, or of its folder clickhouse, such as yesterday's backup. Missing events that the log does not have are restored from it. The copy is only read."`
+	From       string `placeholder:"DIR" help:"Copy of this installation's data directory, or of its folder clickhouse, such as yesterday's backup. Missing events that the log does not have are restored from it. The copy is only read. Not for a ClickHouse cluster: see OPERATING.md, Copies of a cluster."`
 	AcceptLoss bool   `help:"Accept that missing events which the log does not have are lost: the alert and /readyz become quiet, and answers about their days still say that events are missing."`
 	JSON       bool   `help:"Print a JSON array: each difference, then each partition."`
 
@@ -26,10 +26,19 @@ type RepairCmd struct {
 
 const repairCommand = "repair"
 
-// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside,
-// and deletes the copies of doubled events. It restores missing events from the log and from a copy.
+// errFromCluster refuses a copy. The folders of a cluster's servers are on other machines, and a copy of one server has
+// the events of one shard.
+var errFromCluster = errors.New("--from: cannot restore events of a ClickHouse cluster from a copy. Its replicas " +
+	"restore damaged parts, and `octavo repair --yes` restores what the log has. For other events, follow " +
+	"deploy/OPERATING.md, Copies of a cluster")
+
+// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside
+// and leaves one of each of doubled events. It restores missing events from the log and from a copy.
 func (c *RepairCmd) Run() (err error) {
 	if c.From != "" {
+		if c.ClickHouseCluster != "" {
+			return errFromCluster
+		}
 		if c.backup, err = openBackup(c.From, c.DataDir); err != nil {
 			return err
 		}

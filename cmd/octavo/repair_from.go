@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -68,9 +67,6 @@ func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.M
 func (c *RepairCmd) readBackup(
 	ctx context.Context, t *rowsTools, skip []sink.Difference,
 ) (done sink.FromBackup, err error) {
-	if !t.table.Sequential() {
-		return done, errors.New("--from: cannot restore events of a cluster: attach the copy's parts on a replica")
-	}
 	err = whenFree(ctx, func() (err error) {
 		done, err = t.mender.ReadBackup(ctx, sink.BackupConfig{
 			Backup: c.backup, Fits: fits, Skip: skip, Store: c.Yes, Note: c.noteBackup(t),

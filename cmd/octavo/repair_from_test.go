@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -284,4 +285,23 @@ func replaceText(pattern, from, to string) error {
 		}
 	}
 	return nil
+}
+
+// TestRepairFromOfCluster: a cluster's events are not restored from a copy. The refusal and the help name the section
+// of the manual with the steps.
+func TestRepairFromOfCluster(t *testing.T) {
+	t.Parallel()
+	const section = "Copies of a cluster"
+	err := (&RepairCmd{From: t.TempDir(), Settings: Settings{ClickHouseCluster: "c"}}).Run()
+	if err == nil || !strings.Contains(err.Error(), "OPERATING.md, "+section) {
+		t.Errorf("%v", err)
+	}
+	field, _ := reflect.TypeFor[RepairCmd]().FieldByName("From")
+	if help := field.Tag.Get("help"); !strings.Contains(help, "OPERATING.md, "+section) {
+		t.Error(help)
+	}
+	manual, err := os.ReadFile("../../deploy/OPERATING.md")
+	if err != nil || !strings.Contains(string(manual), "\n### "+section+"\n") {
+		t.Errorf("the manual has no section %q: %v", section, err)
+	}
 }

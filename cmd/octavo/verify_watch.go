@@ -96,7 +96,8 @@ func (w *verifyWatch) look(ctx context.Context) error {
 func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
 	for _, of := range verifications {
 		young := slices.ContainsFunc(list, func(v schema.Verification) bool {
-			return v.Kind == of.kind && now.Sub(v.VerifiedAt) <= age
+			since := now.Sub(v.VerifiedAt) // It is less than 0 if the clock was set back since then.
+			return v.Kind == of.kind && since >= 0 && since <= age
 		})
 		if (only == "" || of.kind == only) && !young {
 			return true

@@ -21,6 +21,8 @@ type Ledger interface {
 	BeginErasures(ctx context.Context, most int) (schema.ErasureBatch, error)
 	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
 	RetryErasures(ctx context.Context, version int64) error
+	AheadOfClock(ctx context.Context) (time.Time, error)
+	ReachAhead(ctx context.Context, t schema.Tombstone) error
 	MarkMutated(ctx context.Context, version int64, at time.Time) error
 	FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error)
 	PendingErasures(ctx context.Context) (schema.PendingErasures, error)
@@ -166,6 +168,13 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 	}
 	return j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
 		if !d.Found {
+			// The engine drops late inserts of a partition's earlier owner. Wait for them nevertheless.
+			if err := j.cfg.Table.Settle(ctx); err != nil {
+				return err
+			}
+			if again, err := j.reachAhead(ctx, b); err != nil || again {
+				return err
+			}
 			if err := j.begin(ctx, b, holds); err != nil {
 				return err
 			}
@@ -206,11 +215,6 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 
 // begin deletes the rows of a batch.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
-	// The engine drops late inserts of a partition's earlier owner by their tokens. Wait for these inserts
-	// nevertheless.
-	if err := j.cfg.Table.Settle(ctx); err != nil {
-		return err
-	}
 	if err := holds(ctx); err != nil {
 		return err
 	}
@@ -239,14 +243,65 @@ func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d"
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
-		of := fmt.Sprintf("visitor = %d", v.Visitor)
-		if v.EventKey != "" {
-			of = insights.ColumnEventKey + " = " + sqltree.Quote(v.EventKey)
+		received := fmt.Sprintf("toUnixTimestamp(%s) < %d", insights.ColumnReceived, v.Before.Unix())
+		if !v.AheadUntil.IsZero() {
+			received = fmt.Sprintf("(%s OR toUnixTimestamp(%s) BETWEEN %d AND %d)", received, insights.ColumnReceived,
+				v.AheadFrom.Unix(), v.AheadUntil.Unix()-1)
 		}
-		list[i] = fmt.Sprintf("site = %s AND %s AND toUnixTimestamp(%s) < %d",
-			sqltree.Quote(v.SiteID), of, insights.ColumnReceived, v.Before.Unix())
+		list[i] = ofVisitor(v) + " AND " + received
 	}
 	return "(" + strings.Join(list, ") OR (") + ")"
+}
+
+// ofVisitor selects the rows of a visitor or a key.
+func ofVisitor(v schema.Tombstone) string {
+	of := fmt.Sprintf("visitor = %d", v.Visitor)
+	if v.EventKey != "" {
+		of = insights.ColumnEventKey + " = " + sqltree.Quote(v.EventKey)
+	}
+	return fmt.Sprintf("site = %s AND %s", sqltree.Quote(v.SiteID), of)
+}
+
+// reachAhead looks for rows of a batch that were received by a clock which was ahead. Their erasures begin again with
+// a time span that has the rows. Later events are not in this span, so they stay when the clock is right. again reports
+// that there are such rows. An erasure gets one such span, because a clock that stays ahead could move it for ever.
+func (j *Job) reachAhead(ctx context.Context, b schema.ErasureBatch) (again bool, err error) {
+	ahead, err := j.cfg.Ledger.AheadOfClock(ctx)
+	if err != nil {
+		return false, err
+	}
+	where, list := make([]string, 0, len(b.Visitors)), make([]schema.Tombstone, 0, len(b.Visitors))
+	for _, v := range b.Visitors {
+		if v.AheadUntil.IsZero() {
+			where = append(where, fmt.Sprintf("%s AND toUnixTimestamp(%s) >= %d",
+				ofVisitor(v), insights.ColumnReceived, max(ahead.Unix(), v.Before.Unix())))
+			list = append(list, v)
+		}
+	}
+	if len(list) == 0 {
+		return false, nil
+	}
+	rows, err := j.cfg.Table.Having(ctx, "("+strings.Join(where, ") OR (")+")")
+	if err != nil || rows == 0 {
+		return false, err
+	}
+	for i, v := range list {
+		first, last, err := j.cfg.Table.Received(ctx, where[i])
+		if err != nil {
+			return false, err
+		}
+		if last.IsZero() {
+			continue
+		}
+		v.AheadFrom, v.AheadUntil = first, last.Add(time.Second)
+		if err := j.cfg.Ledger.ReachAhead(ctx, v); err != nil {
+			return false, err
+		}
+		j.cfg.Logger.Warn("An erasure also reaches events that were received by a clock which was ahead. Events of "+
+			"this visitor or key that are received in the same time span will not be stored.",
+			"site", v.SiteID, "from", v.AheadFrom, "until", v.AheadUntil)
+	}
+	return true, nil
 }
 
 // goOn waits for the deletion of a batch. If rows remain, the batch starts again with new tombstones.

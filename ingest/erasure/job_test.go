@@ -151,7 +151,7 @@ func TestEraseKilled(t *testing.T) {
 func TestEraseBorder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	until := time.Now().Truncate(time.Second).Add(-time.Hour)
+	until := time.Now().Truncate(time.Second).Add(-30 * time.Second)
 	at := func(visitor int, received time.Time) {
 		r.exec(
 			fmt.Sprintf("INSERT INTO events (site, visitor, received) VALUES ('a', %d, %d)", visitor, received.Unix()),
@@ -458,5 +458,69 @@ func TestFinishWhileWaiting(t *testing.T) {
 		}
 	}).Erase(t.Context(), held); err != nil || r.rows("a", 2) != 0 {
 		t.Errorf("%v, %d rows of the later one", err, r.rows("a", 2))
+	}
+}
+
+// TestEraseAhead erases a visitor with events that were received while a clock was ahead, and is right again. The
+// erasure reaches these events. Events that are received later stay, until the clock is in the same time span again.
+func TestEraseAhead(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	now := time.Now().Truncate(time.Second)
+	ahead := now.Add(400 * 24 * time.Hour)
+	receive := func(visitor int, at time.Time) {
+		r.exec(fmt.Sprintf("INSERT INTO events (site, visitor, session, time, received) "+
+			"VALUES ('a', %d, 1, now64(3), toDateTime(%d))", visitor, at.Unix()))
+	}
+	for visitor := 1; visitor <= 2; visitor++ {
+		receive(visitor, now.Add(-time.Hour))
+		receive(visitor, ahead)
+		receive(visitor, ahead.Add(10*time.Second))
+		receive(visitor, now.Add(30*time.Second)) // after the erasure, by a clock that is 30 s ahead
+	}
+	r.ask("a", 1)
+	r.ask("a", 3)
+	j := r.job(nil)
+	for range 3 {
+		if err := j.Erase(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if erased, others := r.rows("a", 1), r.rows("a", 2); erased != 1 || others != 4 {
+		t.Errorf("%d rows of the visitor and %d rows of another, want 1 and 4", erased, others)
+	}
+	e, err := r.store.Sites.Erasure(t.Context(), "a", 1)
+	if err != nil || e.MutatedAt == nil || e.AheadFrom == nil || !e.AheadFrom.Equal(ahead) ||
+		!e.AheadUntil.Equal(ahead.Add(11*time.Second)) || e.ErasedUntil.After(now.Add(time.Minute)) ||
+		e.LogUntil.Before(ahead) {
+		t.Errorf("%+v, %v", e, err)
+	}
+	if e, err := r.store.Sites.Erasure(t.Context(), "a", 3); err != nil || e.AheadFrom != nil || e.MutatedAt == nil {
+		t.Errorf("without events: %+v, %v", e, err)
+	}
+	list := NewList(r.store.Sites, 0, nil)
+	if err := list.Load(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]bool{
+		now.Add(-time.Hour): true, now.Add(time.Hour): false, ahead.Add(-time.Second): false, ahead: true,
+		ahead.Add(10 * time.Second): true, ahead.Add(11 * time.Second): false,
+	} {
+		if got := list.View().Site("a").Has(1, "", at.UnixMilli()); got != want {
+			t.Errorf("an event received at %s is erased: %v", at, got)
+		}
+	}
+	// The next erasure looks for such events again.
+	receive(1, ahead.Add(time.Minute))
+	if e := r.askUntil("a", 1, now.Add(2*time.Second)); e.AheadFrom != nil || e.Version != nil {
+		t.Fatalf("asked again: %+v", e)
+	}
+	for range 3 {
+		if err := j.Erase(t.Context(), held); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if erased := r.rows("a", 1); erased != 1 {
+		t.Errorf("%d rows after the second erasure, want 1", erased)
 	}
 }

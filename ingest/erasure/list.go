@@ -21,9 +21,13 @@ type Source interface {
 	RaiseTombstones(ctx context.Context, version int64) error
 }
 
-// mark erases the events of a visitor or of a key that were received before a time.
-type mark struct {
-	version, before int64 // before in milliseconds
+// mark erases the events of a visitor or of a key that were received before a time, or in a later time span. The times
+// are in milliseconds.
+type mark struct{ version, before, aheadFrom, aheadUntil int64 }
+
+// covers reports whether the mark erases the events that were received at a time.
+func (m mark) covers(received int64) bool {
+	return received < m.before || m.aheadFrom <= received && received < m.aheadUntil
 }
 
 // Site has the erased visitors of a site, and the erased generations of its publishable keys.
@@ -43,7 +47,7 @@ func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 // Has reports whether an event is erased: by its visitor, or by its key. received is the time of its arrival, in
 // milliseconds. eventKey is "" for an event without a key.
 func (s Site) Has(visitor uint64, eventKey string, received int64) bool {
-	erases := func(m mark) bool { return received < m.before && m.version <= s.upTo }
+	erases := func(m mark) bool { return m.covers(received) && m.version <= s.upTo }
 	return slices.ContainsFunc(s.visitors[visitor], erases) ||
 		eventKey != "" && slices.ContainsFunc(s.keys[eventKey], erases)
 }
@@ -80,7 +84,10 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 			of = marks{maps.Clone(of.visitors), maps.Clone(of.keys)}
 			copied[t.SiteID] = true
 		}
-		m := mark{t.Version, t.Before.UnixMilli()}
+		m := mark{version: t.Version, before: t.Before.UnixMilli()}
+		if !t.AheadUntil.IsZero() {
+			m.aheadFrom, m.aheadUntil = t.AheadFrom.UnixMilli(), t.AheadUntil.UnixMilli()
+		}
 		if t.EventKey != "" {
 			of.keys = added(of.keys, t.EventKey, m)
 		} else {

@@ -136,3 +136,17 @@ func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err er
 	}
 	return n, err
 }
+
+// Received returns the first and the last time at which the rows that satisfy where were received; zero without rows.
+func (c *ClickHouse) Received(ctx context.Context, where string) (first, last time.Time, err error) {
+	var n uint64
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT count(), min("+insights.ColumnReceived+"), max("+insights.ColumnReceived+
+		") FROM "+insights.Table+" WHERE "+where).Scan(&n, &first, &last)
+	if err != nil {
+		return time.Time{}, time.Time{}, fmt.Errorf("cannot ask when rows were received: %w", err)
+	}
+	if n == 0 {
+		return time.Time{}, time.Time{}, nil
+	}
+	return first.UTC(), last.UTC(), nil
+}

@@ -56,7 +56,7 @@ const codeDenied = 497
 // NewScratch creates an empty Scratch. The caller drops it.
 func (c *ClickHouse) NewScratch(ctx context.Context) (*Scratch, error) {
 	if c.cfg.Cluster != "" {
-		return nil, errors.New("cannot read a backup into the table of a cluster: restore the parts on one replica")
+		return nil, errors.New("cannot read a backup into the table of a cluster")
 	}
 	if err := c.DropScratch(ctx); err != nil {
 		return nil, err

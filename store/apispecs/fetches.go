@@ -24,9 +24,8 @@ const (
 // AskForFetches enqueues a job for each organization that has specifications to fetch now.
 func (s *Store) AskForFetches(ctx context.Context) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
-		again := time.Now().Add(askAgain)
 		organizations, err := q.AskAboutOpenAPISpecs(ctx, db.AskAboutOpenAPISpecsParams{
-			Size: batchSize, AskAgain: &again,
+			Size: batchSize, Lease: postgres.Interval(askAgain),
 		})
 		if err != nil {
 			return postgres.Interpret(err, "OpenAPI specifications")
@@ -65,8 +64,8 @@ type Fetch struct {
 	Sources []schema.OpenAPISourceState
 	// Errors are the reasons why the specification could not be read.
 	Errors []schema.OpenAPISpecError
-	// Next is the time of the next fetch.
-	Next time.Time
+	// Pause is the time until the next fetch. Postgres's clock counts it, because a node's clock may be wrong.
+	Pause time.Duration
 }
 
 // EndFetch stores the outcome of fetching a specification. If the specification could not be read, its last good
@@ -89,7 +88,7 @@ func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {
 			}
 		}
 		end := db.EndOpenAPISpecFetchParams{
-			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, FetchAt: &f.Next,
+			ID: spec.ID, Versions: spec.Versions, LastVersion: spec.LastVersion, Pause: postgres.Interval(f.Pause),
 			Fetched: spec.Fetched, Errors: []byte("[]"),
 		}
 		if f.Sources != nil {

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"math"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -102,9 +101,8 @@ func insertSpec(ctx context.Context, q *db.Queries, organizationID, slug string)
 // setSource sets the source of a specification whose row the transaction has locked.
 func (s *Store) setSource(ctx context.Context, q *db.Queries, spec Spec, source Source) (Spec, error) {
 	if source.URL != nil {
-		again := time.Now().Add(askAgain)
 		set, err := q.SetOpenAPISpecURL(ctx, db.SetOpenAPISpecURLParams{
-			ID: spec.ID, SourceUrl: source.URL, AskAgain: &again,
+			ID: spec.ID, SourceUrl: source.URL, Lease: postgres.Interval(askAgain),
 		})
 		if err != nil {
 			return spec, err

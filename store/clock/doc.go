@@ -13,8 +13,11 @@
 // Deletions by age measure ages from a trusted time. SQL statements use the function deletion_time
 // (store/functions/clock.sql), and Go code uses DeletionTime.
 //
+// If a clock was ahead for a while, rows of that time wait until the clock reaches their times again. Hasten, which
+// nodes call every few seconds, corrects such times. The function hasten (store/functions/clock.sql) has the columns.
+//
 // Its files by subject:
 //
-//	clock  stores looks and confirmations
-//	look   computes the state after a look
+//	clock  the latest time that nodes have read, looks, confirmations, times that lie ahead
+//	look   the state that follows from a look
 package clock

@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const clock = `-- name: Clock :one
@@ -57,6 +59,22 @@ select deletion_time()::timestamptz
 func (q *Queries) DeletionTime(ctx context.Context) (time.Time, error) {
 	row := q.db.QueryRow(ctx, deletionTime)
 	var column_1 time.Time
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
+const hasten = `-- name: Hasten :one
+select hasten($1::interval, $2::interval)::jsonb
+`
+
+type HastenParams struct {
+	JobPause   pgtype.Interval
+	FetchPause pgtype.Interval
+}
+
+func (q *Queries) Hasten(ctx context.Context, arg HastenParams) ([]byte, error) {
+	row := q.db.QueryRow(ctx, hasten, arg.JobPause, arg.FetchPause)
+	var column_1 []byte
 	err := row.Scan(&column_1)
 	return column_1, err
 }

@@ -13,8 +13,8 @@ import (
 )
 
 const addTombstones = `-- name: AddTombstones :exec
-insert into tombstones (version, site_id, visitor, event_key, before)
-select e.version, e.site_id, e.visitor, e.event_key, e.erased_until
+insert into tombstones (version, site_id, visitor, event_key, before, ahead_from, ahead_until)
+select e.version, e.site_id, e.visitor, e.event_key, e.erased_until, e.ahead_from, e.ahead_until
 from erasures e where e.version = $1 and e.done_at is null
 `
 
@@ -24,27 +24,41 @@ func (q *Queries) AddTombstones(ctx context.Context, version *int64) error {
 	return err
 }
 
+const aheadOfClock = `-- name: AheadOfClock :one
+select (case when known_time() < now() then 'epoch' else now() + interval '1 minute' end)::timestamptz
+`
+
+// Events that were received after this time were received by a clock that is ahead.
+func (q *Queries) AheadOfClock(ctx context.Context) (time.Time, error) {
+	row := q.db.QueryRow(ctx, aheadOfClock)
+	var column_1 time.Time
+	err := row.Scan(&column_1)
+	return column_1, err
+}
+
 const askErasure = `-- name: AskErasure :one
 insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
-values ($1, $2, $3, $4, $4,
-    greatest($4::timestamptz, creation_time()) + $5::interval)
+select $1, $2, $3, r.until, r.until, greatest(r.until, creation_time()) + $4::interval
+from (select erasure_reach($5::timestamptz) as until) r
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
     version      = case when e.erased_until >= excluded.erased_until then e.version end,
+    ahead_from   = case when e.erased_until >= excluded.erased_until then e.ahead_from end,
+    ahead_until  = case when e.erased_until >= excluded.erased_until then e.ahead_until end,
     mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
     done_at      = case when e.erased_until >= excluded.erased_until then e.done_at end,
     erased_until = greatest(e.erased_until, excluded.erased_until)
-returning site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key
+returning site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key, ahead_from, ahead_until
 `
 
 type AskErasureParams struct {
 	SiteID   string
 	Visitor  int64
 	EventKey *string
-	Until    time.Time
 	Keep     pgtype.Interval
+	Until    time.Time
 }
 
 // Index: erasures_pkey. An erasure that already covers the moment stays unchanged. An earlier erasure starts again, and
@@ -55,8 +69,8 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 		arg.SiteID,
 		arg.Visitor,
 		arg.EventKey,
-		arg.Until,
 		arg.Keep,
+		arg.Until,
 	)
 	var i Erasure
 	err := row.Scan(
@@ -69,6 +83,8 @@ func (q *Queries) AskErasure(ctx context.Context, arg AskErasureParams) (Erasure
 		&i.MutatedAt,
 		&i.DoneAt,
 		&i.EventKey,
+		&i.AheadFrom,
+		&i.AheadUntil,
 	)
 	return i, err
 }
@@ -78,7 +94,8 @@ with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit $2::integer for update
 )
 update erasures e set version = $1 from batch b where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until
+returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until, e.ahead_from,
+    e.ahead_until
 `
 
 type BeginErasuresParams struct {
@@ -91,6 +108,8 @@ type BeginErasuresRow struct {
 	Visitor     int64
 	EventKey    string
 	ErasedUntil time.Time
+	AheadFrom   *time.Time
+	AheadUntil  *time.Time
 }
 
 // Index: erasures_pending.
@@ -108,6 +127,8 @@ func (q *Queries) BeginErasures(ctx context.Context, arg BeginErasuresParams) ([
 			&i.Visitor,
 			&i.EventKey,
 			&i.ErasedUntil,
+			&i.AheadFrom,
+			&i.AheadUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -165,7 +186,8 @@ func (q *Queries) BeginRetention(ctx context.Context, most int32) ([]BeginRetent
 }
 
 const begunErasures = `-- name: BegunErasures :many
-select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key
+select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key,
+    ahead_from, ahead_until
 from erasures
 where done_at is null and version is not null and mutated_at is null order by version
 `
@@ -176,6 +198,8 @@ type BegunErasuresRow struct {
 	SiteID      string
 	Visitor     int64
 	EventKey    string
+	AheadFrom   *time.Time
+	AheadUntil  *time.Time
 }
 
 // Index: erasures_pending. They have tombstones, and their rows may still be there.
@@ -195,6 +219,8 @@ func (q *Queries) BegunErasures(ctx context.Context) ([]BegunErasuresRow, error)
 			&i.SiteID,
 			&i.Visitor,
 			&i.EventKey,
+			&i.AheadFrom,
+			&i.AheadUntil,
 		); err != nil {
 			return nil, err
 		}
@@ -230,7 +256,7 @@ func (q *Queries) CarriedOut(ctx context.Context, arg CarriedOutParams) error {
 }
 
 const erasure = `-- name: Erasure :one
-select site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key from erasures where site_id = $1 and visitor = $2
+select site_id, visitor, asked_at, log_until, version, erased_until, mutated_at, done_at, event_key, ahead_from, ahead_until from erasures where site_id = $1 and visitor = $2
 `
 
 type ErasureParams struct {
@@ -252,6 +278,8 @@ func (q *Queries) Erasure(ctx context.Context, arg ErasureParams) (Erasure, erro
 		&i.MutatedAt,
 		&i.DoneAt,
 		&i.EventKey,
+		&i.AheadFrom,
+		&i.AheadUntil,
 	)
 	return i, err
 }
@@ -296,7 +324,7 @@ func (q *Queries) FinishErasures(ctx context.Context, mutatedAt time.Time) (int6
 const forgetErasures = `-- name: ForgetErasures :execrows
 with gone as (
     delete from erasures where done_at is not null and log_until < deletion_time()
-    returning site_id, visitor, erased_until, done_at
+    returning site_id, visitor, greatest(erased_until, ahead_until) as erased_until, done_at
 ), noted as (
     insert into forgotten_erasures as f (site_id, erased_until, done_at)
     select site_id, max(erased_until), max(done_at) from gone group by site_id
@@ -403,6 +431,35 @@ func (q *Queries) RaiseTombstoneVersion(ctx context.Context, version int64) erro
 	return err
 }
 
+const reachAhead = `-- name: ReachAhead :exec
+update erasures set version = null, ahead_from = $4::timestamptz,
+    ahead_until = $5::timestamptz,
+    log_until = case when log_until is not null then
+        greatest(log_until, creation_time()) + greatest($5::timestamptz - erased_until, interval '0')
+    end
+where site_id = $1 and visitor = $2 and version = $3 and done_at is null
+`
+
+type ReachAheadParams struct {
+	SiteID     string
+	Visitor    int64
+	Version    *int64
+	AheadFrom  time.Time
+	AheadUntil time.Time
+}
+
+// Index: erasures_pkey. The erasure begins again, also with the events of a second time span.
+func (q *Queries) ReachAhead(ctx context.Context, arg ReachAheadParams) error {
+	_, err := q.db.Exec(ctx, reachAhead,
+		arg.SiteID,
+		arg.Visitor,
+		arg.Version,
+		arg.AheadFrom,
+		arg.AheadUntil,
+	)
+	return err
+}
+
 const retention = `-- name: Retention :one
 select days from retentions where site_id = $1
 `
@@ -459,7 +516,7 @@ const siteErasures = `-- name: SiteErasures :one
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
 and not exists (
     select from erasures o where o.site_id = $1 and o.visitor = $2
-    and (o.done_at is null or o.erased_until >= $3::timestamptz)
+    and (o.done_at is null or o.erased_until >= erasure_reach($3::timestamptz))
 )
 `
 
@@ -489,7 +546,7 @@ func (q *Queries) TombstoneVersion(ctx context.Context) (int64, error) {
 }
 
 const tombstonesAfter = `-- name: TombstonesAfter :many
-select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before
+select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before, ahead_from, ahead_until
 from tombstones where version > $1 and version <= $2 order by version
 `
 
@@ -499,11 +556,13 @@ type TombstonesAfterParams struct {
 }
 
 type TombstonesAfterRow struct {
-	Version  int64
-	SiteID   string
-	Visitor  int64
-	EventKey string
-	Before   time.Time
+	Version    int64
+	SiteID     string
+	Visitor    int64
+	EventKey   string
+	Before     time.Time
+	AheadFrom  *time.Time
+	AheadUntil *time.Time
 }
 
 // Index: tombstones_pkey.
@@ -522,6 +581,8 @@ func (q *Queries) TombstonesAfter(ctx context.Context, arg TombstonesAfterParams
 			&i.Visitor,
 			&i.EventKey,
 			&i.Before,
+			&i.AheadFrom,
+			&i.AheadUntil,
 		); err != nil {
 			return nil, err
 		}

@@ -110,17 +110,6 @@ func (q *Queries) GiveJobTurns(ctx context.Context, arg GiveJobTurnsParams) (int
 	return give_job_turns, err
 }
 
-const hastenJobs = `-- name: HastenJobs :one
-select hasten_jobs($1::interval)::bigint
-`
-
-func (q *Queries) HastenJobs(ctx context.Context, longest pgtype.Interval) (int64, error) {
-	row := q.db.QueryRow(ctx, hastenJobs, longest)
-	var column_1 int64
-	err := row.Scan(&column_1)
-	return column_1, err
-}
-
 const jobByID = `-- name: JobByID :one
 select river_job.id, river_job.state, river_job.attempt, river_job.max_attempts, river_job.attempted_at, river_job.created_at, river_job.finalized_at, river_job.scheduled_at, river_job.priority, river_job.args, river_job.attempted_by, river_job.errors, river_job.kind, river_job.metadata, river_job.queue, river_job.tags, river_job.unique_key, river_job.unique_states, job_state(state, attempt) as shown_state
 from river_job

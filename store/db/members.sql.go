@@ -415,7 +415,8 @@ func (q *Queries) RememberAuthors(ctx context.Context, arg RememberAuthorsParams
 const seeMember = `-- name: SeeMember :exec
 update memberships set last_seen_at = $1::timestamptz
 where organization_id = $2 and user_id = $3
-  and (last_seen_at is null or last_seen_at < $1::timestamptz)
+  and (last_seen_at is null or last_seen_at < $1::timestamptz
+    or last_seen_at > $1::timestamptz + interval '1 day')
 `
 
 type SeeMemberParams struct {

@@ -264,6 +264,8 @@ type Erasure struct {
 	MutatedAt   *time.Time
 	DoneAt      *time.Time
 	EventKey    *string
+	AheadFrom   *time.Time
+	AheadUntil  *time.Time
 }
 
 type EventRowsAccepted struct {

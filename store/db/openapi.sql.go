@@ -8,6 +8,8 @@ package db
 import (
 	"context"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 const askAboutOpenAPISpecs = `-- name: AskAboutOpenAPISpecs :many
@@ -15,21 +17,22 @@ with taken as (
     select n.id from openapi_specs n where n.source_url is not null and n.fetch_at < now() order by n.fetch_at limit $1
     for update skip locked
 ), marked as (
-    update openapi_specs s set fetch_wanted = true, fetch_at = $2 from taken where s.id = taken.id returning s.organization_id
+    update openapi_specs s set fetch_wanted = true, fetch_at = now() + $2::interval from taken
+    where s.id = taken.id returning s.organization_id
 )
 select distinct organization_id from marked order by organization_id
 `
 
 type AskAboutOpenAPISpecsParams struct {
-	Size     int32
-	AskAgain *time.Time
+	Size  int32
+	Lease pgtype.Interval
 }
 
 // Marks the specifications whose time has come and gives whose they are. Nodes that ask at the same time share them.
 // Index: openapi_specs_due.
 // Sorts: a batch.
 func (q *Queries) AskAboutOpenAPISpecs(ctx context.Context, arg AskAboutOpenAPISpecsParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, askAboutOpenAPISpecs, arg.Size, arg.AskAgain)
+	rows, err := q.db.Query(ctx, askAboutOpenAPISpecs, arg.Size, arg.Lease)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +106,8 @@ func (q *Queries) DeleteOpenAPISpec(ctx context.Context, arg DeleteOpenAPISpecPa
 
 const endOpenAPISpecFetch = `-- name: EndOpenAPISpecFetch :exec
 update openapi_specs set processing_state = 'complete', versions = $1, last_version = $2,
-    last_processed_at = now(), fetch_at = $3, fetch_wanted = false, fetch_runs = 0, fetch_failures = $4,
+    last_processed_at = now(), fetch_at = now() + $3::interval, fetch_wanted = false,
+    fetch_runs = 0, fetch_failures = $4,
     fetched = $5, error_code = $6, errors = $7,
     updated_at = case when last_version is distinct from $2 then now() else updated_at end
 where id = $8
@@ -112,7 +116,7 @@ where id = $8
 type EndOpenAPISpecFetchParams struct {
 	Versions      int32
 	LastVersion   *string
-	FetchAt       *time.Time
+	Pause         pgtype.Interval
 	FetchFailures int32
 	Fetched       []byte
 	ErrorCode     string
@@ -124,7 +128,7 @@ func (q *Queries) EndOpenAPISpecFetch(ctx context.Context, arg EndOpenAPISpecFet
 	_, err := q.db.Exec(ctx, endOpenAPISpecFetch,
 		arg.Versions,
 		arg.LastVersion,
-		arg.FetchAt,
+		arg.Pause,
 		arg.FetchFailures,
 		arg.Fetched,
 		arg.ErrorCode,
@@ -539,20 +543,21 @@ func (q *Queries) SetOpenAPISpecText(ctx context.Context, arg SetOpenAPISpecText
 
 const setOpenAPISpecURL = `-- name: SetOpenAPISpecURL :one
 update openapi_specs set fetched = case when source_url = $1 then fetched else '[]' end, source_url = $1,
-    processing_state = 'pending', source_number = source_number + 1, fetch_at = $2, fetch_wanted = true, fetch_runs = 0,
+    processing_state = 'pending', source_number = source_number + 1,
+    fetch_at = now() + $2::interval, fetch_wanted = true, fetch_runs = 0,
     fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
 where id = $3 returning id, organization_id, slug, source_url, processing_state, versions, last_version, last_processed_at, created_at, updated_at, source_number, fetch_at, fetch_wanted, fetch_runs, fetch_failures, fetched, error_code, errors, visibility
 `
 
 type SetOpenAPISpecURLParams struct {
 	SourceUrl *string
-	AskAgain  *time.Time
+	Lease     pgtype.Interval
 	ID        string
 }
 
 // If the URL is unchanged, the results of earlier fetches stay.
 func (q *Queries) SetOpenAPISpecURL(ctx context.Context, arg SetOpenAPISpecURLParams) (OpenapiSpec, error) {
-	row := q.db.QueryRow(ctx, setOpenAPISpecURL, arg.SourceUrl, arg.AskAgain, arg.ID)
+	row := q.db.QueryRow(ctx, setOpenAPISpecURL, arg.SourceUrl, arg.Lease, arg.ID)
 	var i OpenapiSpec
 	err := row.Scan(
 		&i.ID,

@@ -355,7 +355,8 @@ func (q *Queries) SessionByHash(ctx context.Context, hash []byte) (Session, erro
 const touchSessions = `-- name: TouchSessions :exec
 update sessions set last_used_at = $1
 where id = any($2::text[])
-  and (last_used_at is null or last_used_at < $1::timestamptz - interval '1 minute')
+  and (last_used_at is null or last_used_at < $1::timestamptz - interval '1 minute'
+    or last_used_at > $1::timestamptz + interval '1 day')
 `
 
 type TouchSessionsParams struct {

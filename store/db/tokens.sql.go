@@ -250,7 +250,8 @@ func (q *Queries) TokenByHash(ctx context.Context, hash []byte) (TokenByHashRow,
 const touchTokens = `-- name: TouchTokens :exec
 update tokens set last_used_at = $1
 where id = any($2::text[])
-  and (last_used_at is null or last_used_at < $1::timestamptz - interval '1 minute')
+  and (last_used_at is null or last_used_at < $1::timestamptz - interval '1 minute'
+    or last_used_at > $1::timestamptz + interval '1 day')
 `
 
 type TouchTokensParams struct {
@@ -258,7 +259,8 @@ type TouchTokensParams struct {
 	Ids    []string
 }
 
-// The condition keeps the promise of one write a minute when several nodes see the same token.
+// The condition keeps the promise of one write a minute when several nodes see the same token. A time that is a day
+// ahead is from before the clock was set back.
 func (q *Queries) TouchTokens(ctx context.Context, arg TouchTokensParams) error {
 	_, err := q.db.Exec(ctx, touchTokens, arg.UsedAt, arg.Ids)
 	return err

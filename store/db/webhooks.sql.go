@@ -14,7 +14,7 @@ import (
 
 const askAboutDueWebhooks = `-- name: AskAboutDueWebhooks :many
 with marked as (
-    update webhooks w set due_at = $1::timestamptz where w.id = any(array(
+    update webhooks w set due_at = now() + $1::interval where w.id = any(array(
         select n.id from webhooks n where n.active and n.due_at is not null and n.due_at <= now() order by n.due_at limit $2
         for update skip locked
     ))
@@ -24,7 +24,7 @@ select id, organization_id from marked order by id
 `
 
 type AskAboutDueWebhooksParams struct {
-	Again time.Time
+	Lease pgtype.Interval
 	Size  int32
 }
 
@@ -37,7 +37,7 @@ type AskAboutDueWebhooksRow struct {
 // Index: webhooks_due.
 // Sorts: a batch.
 func (q *Queries) AskAboutDueWebhooks(ctx context.Context, arg AskAboutDueWebhooksParams) ([]AskAboutDueWebhooksRow, error) {
-	rows, err := q.db.Query(ctx, askAboutDueWebhooks, arg.Again, arg.Size)
+	rows, err := q.db.Query(ctx, askAboutDueWebhooks, arg.Lease, arg.Size)
 	if err != nil {
 		return nil, err
 	}
@@ -568,28 +568,29 @@ func (q *Queries) PurgeWebhookEvents(ctx context.Context, arg PurgeWebhookEvents
 
 const recordDelivery = `-- name: RecordDelivery :exec
 update webhook_deliveries set
-    state = $1, attempts = attempts + 1, next_attempt_at = $2, attempted_at = $3::timestamptz,
+    state = $1, attempts = attempts + 1, next_attempt_at = now() + $2::interval,
+    attempted_at = $3::timestamptz,
     status_code = $4, duration_ms = $5::integer, reason = $6,
     response = $7, settled_at = case when $1 <> 'pending' then now() end
 where id = $8 and state = 'pending'
 `
 
 type RecordDeliveryParams struct {
-	State         string
-	NextAttemptAt *time.Time
-	AttemptedAt   time.Time
-	StatusCode    *int32
-	DurationMs    int32
-	Reason        *string
-	Response      *string
-	ID            string
+	State       string
+	Pause       pgtype.Interval
+	AttemptedAt time.Time
+	StatusCode  *int32
+	DurationMs  int32
+	Reason      *string
+	Response    *string
+	ID          string
 }
 
 // Records the outcome of an attempt. If another node has already recorded an outcome, the delivery stays unchanged.
 func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) error {
 	_, err := q.db.Exec(ctx, recordDelivery,
 		arg.State,
-		arg.NextAttemptAt,
+		arg.Pause,
 		arg.AttemptedAt,
 		arg.StatusCode,
 		arg.DurationMs,
@@ -603,19 +604,19 @@ func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) 
 const recordWebhookFailure = `-- name: RecordWebhookFailure :exec
 update webhooks set
     failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
-    held_until = $1::timestamptz,
-    due_at = $1::timestamptz
+    held_until = now() + $1::interval,
+    due_at = now() + $1::interval
 where id = $2
 `
 
 type RecordWebhookFailureParams struct {
-	HeldUntil time.Time
-	ID        string
+	Hold pgtype.Interval
+	ID   string
 }
 
 // Until the hold ends, no job is enqueued.
 func (q *Queries) RecordWebhookFailure(ctx context.Context, arg RecordWebhookFailureParams) error {
-	_, err := q.db.Exec(ctx, recordWebhookFailure, arg.HeldUntil, arg.ID)
+	_, err := q.db.Exec(ctx, recordWebhookFailure, arg.Hold, arg.ID)
 	return err
 }
 

@@ -194,23 +194,3 @@ begin
     return 1;
 end
 $$;
-
--- hasten_jobs corrects the times of jobs after the clock was set back. Otherwise old jobs would wait until the clock
--- reaches its former time again. A job with a turn, and a job whose pause is longer than the longest possible pause,
--- may run now. hasten_jobs also ends a river leader's term that is longer than any possible term. Otherwise there would
--- be no leader for that time, and river would retry no job.
-create or replace function hasten_jobs(longest interval) returns bigint language plpgsql as $$
-declare
-    hastened bigint;
-begin
-    update river_job set scheduled_at = now() where id = any (array(
-        select j.id from river_job j
-        where j.state = 'available' and j.scheduled_at > now() + interval '1 second'
-           or j.state in ('retryable', 'scheduled') and j.scheduled_at > now() + longest
-        for update skip locked
-    ));
-    get diagnostics hastened = row_count;
-    delete from river_leader where expires_at > now() + interval '10 minutes';
-    return hastened;
-end
-$$;

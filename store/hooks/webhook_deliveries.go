@@ -149,7 +149,9 @@ func (s *Store) AskForDeliveries(ctx context.Context) error {
 		if err != nil {
 			return postgres.Interpret(err, "deliveries")
 		}
-		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{Size: webhookAskBatch, Again: time.Now().Add(webhookLease)})
+		due, err := q.AskAboutDueWebhooks(ctx, db.AskAboutDueWebhooksParams{
+			Size: webhookAskBatch, Lease: postgres.Interval(webhookLease),
+		})
 		if err != nil {
 			return postgres.Interpret(err, "webhooks")
 		}
@@ -229,11 +231,12 @@ type DeliveryResult struct {
 	// Reason is the reason for a failure. It is "" for a success.
 	Reason   string
 	Response string
-	// NextAttempt is the time at which a failed delivery is sent again. It is nil if the delivery is not sent again.
-	NextAttempt *time.Time
-	// HeldUntil is the end of the webhook's pause after a failure.
-	HeldUntil time.Time
-	// Disable is the reason for which the webhook becomes inactive, or "".
+	// Pause is the time until a failed delivery is sent again; nil if it will not be sent again. Postgres's clock
+	// counts it, because a node's clock may be wrong.
+	Pause *time.Duration
+	// Hold is the pause of the webhook after a failure.
+	Hold time.Duration
+	// Disable makes the webhook inactive, for this reason.
 	Disable string
 }
 
@@ -243,7 +246,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
 		DurationMs: int32(min(r.Took.Milliseconds(), 1<<30)), // min limits the value to an int32
 		Reason:     postgres.UnlessEmpty(r.Reason), Response: postgres.UnlessEmpty(r.Response),
-		NextAttemptAt: r.NextAttempt,
+		Pause: postgres.IntervalOf(r.Pause),
 	}
 	if r.StatusCode != nil {
 		code := int32(*r.StatusCode) // a status code has three digits
@@ -251,7 +254,7 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 	}
 	if r.Reason != "" {
 		params.State = schema.DeliveryFailed
-		if r.NextAttempt != nil {
+		if r.Pause != nil {
 			params.State = schema.DeliveryPending
 		}
 	}
@@ -262,7 +265,9 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 		if r.Reason == "" {
 			return postgres.Interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
 		}
-		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{ID: webhookID, HeldUntil: r.HeldUntil})
+		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{
+			ID: webhookID, Hold: postgres.Interval(r.Hold),
+		})
 		if err != nil || r.Disable == "" {
 			return postgres.Interpret(err, "webhook")
 		}

@@ -13,3 +13,6 @@ select *, clock_timestamp()::timestamptz as now from clock;
 
 -- name: DeletionTime :one
 select deletion_time()::timestamptz;
+
+-- name: Hasten :one
+select hasten(sqlc.arg(job_pause)::interval, sqlc.arg(fetch_pause)::interval)::jsonb;

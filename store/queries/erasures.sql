@@ -3,13 +3,15 @@
 -- keeps its place if it is not done. The log may have the events until log_until. So it counts from the furthest time
 -- known, also if the requesting node's clock is behind.
 insert into erasures as e (site_id, visitor, event_key, asked_at, erased_until, log_until)
-values ($1, $2, sqlc.narg(event_key), sqlc.arg(until), sqlc.arg(until),
-    greatest(sqlc.arg(until)::timestamptz, creation_time()) + sqlc.narg(keep)::interval)
+select $1, $2, sqlc.narg(event_key), r.until, r.until, greatest(r.until, creation_time()) + sqlc.narg(keep)::interval
+from (select erasure_reach(sqlc.arg(until)::timestamptz) as until) r
 on conflict (site_id, visitor) do update set
     asked_at     = case when e.erased_until >= excluded.erased_until or e.done_at is null then e.asked_at
                         else excluded.asked_at end,
     log_until    = case when e.log_until is null or excluded.log_until is null then null else greatest(e.log_until, excluded.log_until) end,
     version      = case when e.erased_until >= excluded.erased_until then e.version end,
+    ahead_from   = case when e.erased_until >= excluded.erased_until then e.ahead_from end,
+    ahead_until  = case when e.erased_until >= excluded.erased_until then e.ahead_until end,
     mutated_at   = case when e.erased_until >= excluded.erased_until then e.mutated_at end,
     done_at      = case when e.erased_until >= excluded.erased_until then e.done_at end,
     erased_until = greatest(e.erased_until, excluded.erased_until)
@@ -24,7 +26,7 @@ select * from erasures where site_id = $1 and visitor = $2;
 select count(*) from erasures e where e.done_at is null and e.site_id = $1
 and not exists (
     select from erasures o where o.site_id = $1 and o.visitor = $2
-    and (o.done_at is null or o.erased_until >= sqlc.arg(until)::timestamptz)
+    and (o.done_at is null or o.erased_until >= erasure_reach(sqlc.arg(until)::timestamptz))
 );
 
 -- name: NextTombstoneVersion :one
@@ -40,20 +42,35 @@ with batch as (
     select site_id, visitor from erasures where done_at is null and version is null order by asked_at limit sqlc.arg(most)::integer for update
 )
 update erasures e set version = sqlc.arg(version) from batch b where e.site_id = b.site_id and e.visitor = b.visitor
-returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until;
+returning e.site_id, e.visitor, coalesce(e.event_key, '')::text as event_key, e.erased_until, e.ahead_from,
+    e.ahead_until;
 
 -- name: AddTombstones :exec
 -- Index: erasures_pending.
-insert into tombstones (version, site_id, visitor, event_key, before)
-select e.version, e.site_id, e.visitor, e.event_key, e.erased_until
+insert into tombstones (version, site_id, visitor, event_key, before, ahead_from, ahead_until)
+select e.version, e.site_id, e.visitor, e.event_key, e.erased_until, e.ahead_from, e.ahead_until
 from erasures e where e.version = $1 and e.done_at is null;
 
 -- name: BegunErasures :many
 -- Index: erasures_pending. They have tombstones, and their rows may still be there.
 -- Sorts: those that are under way.
-select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key
+select version::bigint as version, erased_until, site_id, visitor, coalesce(event_key, '')::text as event_key,
+    ahead_from, ahead_until
 from erasures
 where done_at is null and version is not null and mutated_at is null order by version;
+
+-- name: AheadOfClock :one
+-- Events that were received after this time were received by a clock that is ahead.
+select (case when known_time() < now() then 'epoch' else now() + interval '1 minute' end)::timestamptz;
+
+-- name: ReachAhead :exec
+-- Index: erasures_pkey. The erasure begins again, also with the events of a second time span.
+update erasures set version = null, ahead_from = sqlc.arg(ahead_from)::timestamptz,
+    ahead_until = sqlc.arg(ahead_until)::timestamptz,
+    log_until = case when log_until is not null then
+        greatest(log_until, creation_time()) + greatest(sqlc.arg(ahead_until)::timestamptz - erased_until, interval '0')
+    end
+where site_id = $1 and visitor = $2 and version = $3 and done_at is null;
 
 -- name: RetryErasures :exec
 -- Index: erasures_pending.
@@ -78,7 +95,7 @@ from erasures where done_at is null;
 -- Index: erasures_done. Deletes erasures whose events have left the log and the dead letters.
 with gone as (
     delete from erasures where done_at is not null and log_until < deletion_time()
-    returning site_id, visitor, erased_until, done_at
+    returning site_id, visitor, greatest(erased_until, ahead_until) as erased_until, done_at
 ), noted as (
     insert into forgotten_erasures as f (site_id, erased_until, done_at)
     select site_id, max(erased_until), max(done_at) from gone group by site_id
@@ -96,7 +113,7 @@ select version from tombstone_version;
 
 -- name: TombstonesAfter :many
 -- Index: tombstones_pkey.
-select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before
+select version, site_id, visitor, coalesce(event_key, '')::text as event_key, before, ahead_from, ahead_until
 from tombstones where version > sqlc.arg(after) and version <= sqlc.arg(upto) order by version;
 
 -- name: Retention :one

@@ -175,6 +175,3 @@ delete from river_job where id = any(array(
       and j.finalized_at < deletion_time() - sqlc.arg(kept)::interval
     limit sqlc.arg(most)
 ));
-
--- name: HastenJobs :one
-select hasten_jobs(sqlc.arg(longest)::interval)::bigint;

@@ -50,7 +50,8 @@ update memberships set role = sqlc.narg(role) where organization_id = sqlc.arg(o
 -- name: SeeMember :exec
 update memberships set last_seen_at = sqlc.arg(seen_at)::timestamptz
 where organization_id = sqlc.arg(organization_id) and user_id = sqlc.arg(user_id)
-  and (last_seen_at is null or last_seen_at < sqlc.arg(seen_at)::timestamptz);
+  and (last_seen_at is null or last_seen_at < sqlc.arg(seen_at)::timestamptz
+    or last_seen_at > sqlc.arg(seen_at)::timestamptz + interval '1 day');
 
 -- name: JoinByDomain :one
 -- Adds a user to the organization with the default role, if the domain of the user's e-mail address is a proved

@@ -31,7 +31,8 @@ where id = sqlc.arg(id) returning *;
 -- name: SetOpenAPISpecURL :one
 -- If the URL is unchanged, the results of earlier fetches stay.
 update openapi_specs set fetched = case when source_url = sqlc.arg(source_url) then fetched else '[]' end, source_url = sqlc.arg(source_url),
-    processing_state = 'pending', source_number = source_number + 1, fetch_at = sqlc.arg(ask_again), fetch_wanted = true, fetch_runs = 0,
+    processing_state = 'pending', source_number = source_number + 1,
+    fetch_at = now() + sqlc.arg(lease)::interval, fetch_wanted = true, fetch_runs = 0,
     fetch_failures = 0, error_code = '', errors = '[]', updated_at = now()
 where id = sqlc.arg(id) returning *;
 
@@ -43,7 +44,8 @@ with taken as (
     select n.id from openapi_specs n where n.source_url is not null and n.fetch_at < now() order by n.fetch_at limit sqlc.arg(size)
     for update skip locked
 ), marked as (
-    update openapi_specs s set fetch_wanted = true, fetch_at = sqlc.arg(ask_again) from taken where s.id = taken.id returning s.organization_id
+    update openapi_specs s set fetch_wanted = true, fetch_at = now() + sqlc.arg(lease)::interval from taken
+    where s.id = taken.id returning s.organization_id
 )
 select distinct organization_id from marked order by organization_id;
 
@@ -67,7 +69,8 @@ select * from openapi_specs where id = sqlc.arg(id) and source_number = sqlc.arg
 
 -- name: EndOpenAPISpecFetch :exec
 update openapi_specs set processing_state = 'complete', versions = sqlc.arg(versions), last_version = sqlc.arg(last_version),
-    last_processed_at = now(), fetch_at = sqlc.arg(fetch_at), fetch_wanted = false, fetch_runs = 0, fetch_failures = sqlc.arg(fetch_failures),
+    last_processed_at = now(), fetch_at = now() + sqlc.arg(pause)::interval, fetch_wanted = false,
+    fetch_runs = 0, fetch_failures = sqlc.arg(fetch_failures),
     fetched = sqlc.arg(fetched), error_code = sqlc.arg(error_code), errors = sqlc.arg(errors),
     updated_at = case when last_version is distinct from sqlc.arg(last_version) then now() else updated_at end
 where id = sqlc.arg(id);

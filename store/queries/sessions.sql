@@ -37,7 +37,8 @@ delete from sessions where user_id = sqlc.arg(user_id) and organization_id = sql
 -- name: TouchSessions :exec
 update sessions set last_used_at = sqlc.arg(used_at)
 where id = any(sqlc.arg(ids)::text[])
-  and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute');
+  and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute'
+    or last_used_at > sqlc.arg(used_at)::timestamptz + interval '1 day');
 
 -- name: DeleteEndedSessions :exec
 -- No index need be used: Postgres uses sessions_end, except if most sessions have ended.

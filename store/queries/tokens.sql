@@ -18,10 +18,12 @@ order by id;
 update tokens set revoked_at = coalesce(revoked_at, now()) where id = $1;
 
 -- name: TouchTokens :exec
--- The condition keeps the promise of one write a minute when several nodes see the same token.
+-- The condition keeps the promise of one write a minute when several nodes see the same token. A time that is a day
+-- ahead is from before the clock was set back.
 update tokens set last_used_at = sqlc.arg(used_at)
 where id = any(sqlc.arg(ids)::text[])
-  and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute');
+  and (last_used_at is null or last_used_at < sqlc.arg(used_at)::timestamptz - interval '1 minute'
+    or last_used_at > sqlc.arg(used_at)::timestamptz + interval '1 day');
 
 -- name: InsightsTokenByID :one
 select * from tokens where id = sqlc.arg(id) and site_id = sqlc.arg(site_id) and kind = 'insights';

@@ -122,7 +122,7 @@ order by w.id;
 -- Index: webhooks_due.
 -- Sorts: a batch.
 with marked as (
-    update webhooks w set due_at = sqlc.arg(again)::timestamptz where w.id = any(array(
+    update webhooks w set due_at = now() + sqlc.arg(lease)::interval where w.id = any(array(
         select n.id from webhooks n where n.active and n.due_at is not null and n.due_at <= now() order by n.due_at limit sqlc.arg(size)
         for update skip locked
     ))
@@ -155,7 +155,8 @@ limit 1;
 -- name: RecordDelivery :exec
 -- Records the outcome of an attempt. If another node has already recorded an outcome, the delivery stays unchanged.
 update webhook_deliveries set
-    state = sqlc.arg(state), attempts = attempts + 1, next_attempt_at = sqlc.narg(next_attempt_at), attempted_at = sqlc.arg(attempted_at)::timestamptz,
+    state = sqlc.arg(state), attempts = attempts + 1, next_attempt_at = now() + sqlc.narg(pause)::interval,
+    attempted_at = sqlc.arg(attempted_at)::timestamptz,
     status_code = sqlc.narg(status_code), duration_ms = sqlc.arg(duration_ms)::integer, reason = sqlc.narg(reason),
     response = sqlc.narg(response), settled_at = case when sqlc.arg(state) <> 'pending' then now() end
 where id = sqlc.arg(id) and state = 'pending';
@@ -167,8 +168,8 @@ update webhooks set failures = 0, failing_since = null, held_until = null where 
 -- Until the hold ends, no job is enqueued.
 update webhooks set
     failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
-    held_until = sqlc.arg(held_until)::timestamptz,
-    due_at = sqlc.arg(held_until)::timestamptz
+    held_until = now() + sqlc.arg(hold)::interval,
+    due_at = now() + sqlc.arg(hold)::interval
 where id = sqlc.arg(id);
 
 -- name: DisableWebhook :exec

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/store/clock"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
@@ -212,6 +213,7 @@ func TestNewsEndsThePause(t *testing.T) {
 // again. A pause that is not too long must stay.
 func TestHasten(t *testing.T) {
 	t.Parallel()
+	longest := clock.Pauses{Job: 2 * time.Hour, Fetch: 2 * time.Hour}
 	url := storetest.URL(t)
 	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
 	for _, sql := range []string{
@@ -229,8 +231,9 @@ func TestHasten(t *testing.T) {
 		}
 	}
 	for _, want := range []int64{3, 0} {
-		if n, err := st.Queue.Hasten(t.Context(), 2*time.Hour); n != want || err != nil {
-			t.Errorf("%d, want %d, %v", n, want, err)
+		n, err := st.Clock.Hasten(t.Context(), longest)
+		if n["river_job.scheduled_at"] != want || int64(len(n)) != min(want, 1) || err != nil {
+			t.Errorf("%v, want %d, %v", n, want, err)
 		}
 	}
 	waiting := storetest.Collect(t, conn, "select kind from river_job where scheduled_at > now() order by kind")
@@ -242,7 +245,7 @@ func TestHasten(t *testing.T) {
 		values (now(), now() + interval '10 seconds', 'lives')`); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := st.Queue.Hasten(t.Context(), 2*time.Hour); err != nil {
+	if _, err := st.Clock.Hasten(t.Context(), longest); err != nil {
 		t.Fatal(err)
 	}
 	if leaders := storetest.Collect(t, conn, "select leader_id from river_leader"); len(leaders) != 1 {

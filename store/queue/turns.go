@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -59,15 +58,8 @@ func (s *Store) LostNodes(ctx context.Context) ([]string, error) {
 	return nodes, postgres.Interpret(err, "jobs")
 }
 
-// Hasten makes jobs run now that would wait too long because the clock was set back. These are jobs with a turn, and
-// jobs whose pause is longer than longest. It returns the number of these jobs.
-func (s *Store) Hasten(ctx context.Context, longest time.Duration) (int64, error) {
-	n, err := s.db.Queries.HastenJobs(ctx, postgres.Interval(longest))
-	return n, postgres.Interpret(err, "jobs")
-}
-
-// Rescue makes the jobs of lost nodes run again, and returns their number. If the job of a Git operation or a
-// translation run has no attempt left, the operation or the run is marked as failed.
+// Rescue lets the jobs of lost nodes run again, and returns their number. Git operations and translation runs fail if
+// their jobs have no attempt left.
 func (s *Store) Rescue(ctx context.Context, nodes []string) (n int, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		ids, err := q.RescueJobs(ctx, db.RescueJobsParams{Reason: postgres.JobLost, Nodes: nodes})

@@ -25,8 +25,9 @@ func fromBigint(hash int64) uint64 { return uint64(hash) }
 // MaxErasures is the largest number of unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure requests the erasure of a visitor's events that were received before until. keep is the retention of the
-// log and of the dead letters. 0 means that they never expire.
+// AskErasure requests the erasure of a visitor's events that were received before until, the time of this node. If this
+// clock or Postgres's clock is wrong, the erasure reaches to the time that the installation knows. keep is the
+// retention of the log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -101,7 +102,7 @@ func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBa
 		for _, r := range rows {
 			b.Visitors = append(b.Visitors, schema.Tombstone{
 				Version: version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
-				Before: r.ErasedUntil,
+				Before: r.ErasedUntil, AheadFrom: postgres.Deref(r.AheadFrom), AheadUntil: postgres.Deref(r.AheadUntil),
 			})
 		}
 		return q.AddTombstones(ctx, &version)
@@ -126,7 +127,7 @@ func (s *Store) BegunErasures(ctx context.Context) (list []schema.ErasureBatch, 
 		b := &list[len(list)-1]
 		b.Visitors = append(b.Visitors, schema.Tombstone{
 			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
-			Before: r.ErasedUntil,
+			Before: r.ErasedUntil, AheadFrom: postgres.Deref(r.AheadFrom), AheadUntil: postgres.Deref(r.AheadUntil),
 		})
 	}
 	return list, postgres.Interpret(err, "erasures")
@@ -137,7 +138,22 @@ func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
-// MarkMutated records that since the time at, no active part of the events table has rows of a version's visitors.
+// AheadOfClock returns the time after which no event was received, unless a clock was ahead.
+func (s *Store) AheadOfClock(ctx context.Context) (time.Time, error) {
+	at, err := s.db.Queries.AheadOfClock(ctx)
+	return at, postgres.Interpret(err, "clock")
+}
+
+// ReachAhead makes an erasure of a version pending again. It then also reaches the events of the tombstone that were
+// received from AheadFrom until AheadUntil.
+func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
+	return postgres.Interpret(s.db.Queries.ReachAhead(ctx, db.ReachAheadParams{
+		SiteID: t.SiteID, Visitor: toBigint(t.Visitor), Version: &t.Version,
+		AheadFrom: t.AheadFrom, AheadUntil: t.AheadUntil,
+	}), "erasures")
+}
+
+// MarkMutated records that the visitors of a version have no row in an active part since a time.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,
@@ -186,7 +202,7 @@ func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tomb
 	for _, r := range rows {
 		list = append(list, schema.Tombstone{
 			Version: r.Version, SiteID: r.SiteID, Visitor: fromBigint(r.Visitor), EventKey: r.EventKey,
-			Before: r.Before,
+			Before: r.Before, AheadFrom: postgres.Deref(r.AheadFrom), AheadUntil: postgres.Deref(r.AheadUntil),
 		})
 	}
 	return list, version, postgres.Interpret(err, "tombstones")

@@ -166,3 +166,43 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 		}
 	}
 }
+
+// TestErasureReach asks for erasures with wrong clocks. An erasure reaches to the node's time if the clocks are right,
+// and otherwise to the time that the installation knows.
+func TestErasureReach(t *testing.T) {
+	t.Parallel()
+	const far = 400 * 24 * time.Hour
+	url := storetest.URL(t)
+	st, conn := storetest.Open(t, url), storetest.Connect(t, url)
+	now := time.Now().Truncate(time.Second)
+	for i, c := range []struct {
+		name string
+		// node is the node's time, seen the furthest time that nodes have seen, and want the end of the erasure.
+		node, seen, want time.Duration
+	}{
+		{"right", 0, 0, 0},
+		{"the node is 20 s behind", -20 * time.Second, 0, -20 * time.Second},
+		{"the node is behind", -far, 0, 0},
+		{"the node is ahead", far, 0, 0},
+		{"all clocks are behind", 0, far, far},
+		{"Postgres is behind", far, far, far},
+		{"all clocks are ahead", 0, -far, -far},
+		{"Postgres is ahead", -far, -far, -far},
+	} {
+		if _, err := conn.Exec(t.Context(), "update clock set seen_at = $1", now.Add(c.seen)); err != nil {
+			t.Fatal(err)
+		}
+		e, err := st.Sites.AskErasure(t.Context(), "reach", uint64(i), now.Add(c.node), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if off := e.ErasedUntil.Sub(now.Add(c.want)); off < 0 || off > 30*time.Second {
+			t.Errorf("%s: it reaches to %s, which is off by %s", c.name, e.ErasedUntil, off)
+		}
+		// An erasure that covers the time is not asked for a second time.
+		again, err := st.Sites.AskErasure(t.Context(), "reach", uint64(i), now.Add(c.node-2*time.Second), time.Hour)
+		if err != nil || again.ErasedUntil.Sub(e.ErasedUntil).Abs() > 30*time.Second {
+			t.Errorf("%s: asked again, it reaches to %s: %v", c.name, again.ErasedUntil, err)
+		}
+	}
+}

@@ -22,8 +22,8 @@ const (
 	keptResponse = 1 << 10
 	// readResponse bounds the bytes that are read. A fully read answer lets the connection be reused.
 	readResponse = 16 << 10
-	// longestRetryAfter is the longest pause that a receiver can request.
-	longestRetryAfter = 24 * time.Hour
+	// LongestRetryAfter is the longest pause that a receiver can request.
+	LongestRetryAfter = 24 * time.Hour
 )
 
 // Config has the settings of deliveries. Guard is required.
@@ -117,7 +117,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	}
 	defer func() { _ = response.Body.Close() }()
 	r.Gone = response.StatusCode == http.StatusGone
-	r.RetryAfter = outbound.RetryAfter(response.Header, r.At, longestRetryAfter)
+	r.RetryAfter = outbound.RetryAfter(response.Header, r.At, LongestRetryAfter)
 	body, err := io.ReadAll(io.LimitReader(response.Body, readResponse))
 	r.Response = text(body)
 	if response.StatusCode < 200 || response.StatusCode > 299 {
