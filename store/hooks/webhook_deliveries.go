@@ -122,12 +122,15 @@ func (s *Store) deliverByHand(
 		if !webhook.Active {
 			return schema.Conflict("the webhook is not active")
 		}
-		waiting, err := q.CountDeliveriesByHand(ctx, db.CountDeliveriesByHandParams{WebhookID: webhookID, Bound: mostByHand})
+		waiting, err := q.CountDeliveriesByHand(ctx, db.CountDeliveriesByHandParams{
+			WebhookID: webhookID, Bound: mostByHand,
+		})
 		if err != nil {
 			return postgres.Interpret(err, "deliveries")
 		}
 		if waiting >= mostByHand {
-			return schema.TooManyRequests(fmt.Sprintf("%d deliveries that were asked for wait already", waiting), time.Minute)
+			return schema.TooManyRequests(
+				fmt.Sprintf("%d deliveries that were asked for wait already", waiting), time.Minute)
 		}
 		id, err := deliver(q)
 		if err != nil {

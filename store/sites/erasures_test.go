@@ -121,7 +121,8 @@ func TestBeginErasuresFails(t *testing.T) {
 		ended <- err
 	}()
 	eventually.True(t, "a session to wait for the row", func() (waits bool) {
-		const question = "select exists (select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock')"
+		const question = "select exists (select from pg_stat_activity " +
+			"where datname = current_database() and wait_event_type = 'Lock')"
 		if err := watch.QueryRow(t.Context(), question).Scan(&waits); err != nil {
 			t.Fatal(err)
 		}
