@@ -30,16 +30,17 @@
 //
 // Adding an operation to an existing resource, say GET /spaces/{spaceId}/git/branches, takes changes in five files:
 //
-//  1. schema/git.go: the type of the answer.
-//  2. store/queries/git.sql: the statement; go generate ./store writes store/db.
-//  3. store/content_git.go: the method of the store.
-//  4. api/content/gitsync.go: the row, the request's type with its rules, and the function. New names in rules go into
-//     api/content/vocabulary.go; the presentation of the row goes into api/view.
-//  5. api/apitest/examples_content.go: the example call that every test of the whole table uses.
-//     Without an example these tests fail and name the operation.
+//  1. In schema/git.go, declare the type of the answer.
+//  2. In store/queries/git.sql, write the SQL statement. go generate ./store then writes its Go function to store/db.
+//  3. In store/content_git.go, write the method of the store that runs the statement.
+//  4. In api/content/gitsync.go, add the operation to the table of operations. Also write the type of its request, with
+//     the rules for the members, and the function that answers the request. Add new names in rules to
+//     api/content/vocabulary.go. If the answer has a new form, write the function for its presentation in api/view.
+//  5. In api/apitest/examples_content.go, add an example call. The tests of the whole table use it. Without an example,
+//     these tests fail and name the operation.
 //
 // go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the
-// operation against its row: tokens, rights, other tenants, limits, bad input, and description. A test in api/content
-// checks what it does. A new resource gets a separate file, and a line in its domain's table.go. An operation on a new
-// kind of object needs a finder in api/access/objects.go.
+// operation against its row in the table: tokens, rights, other tenants, limits, bad input, and description. A test in
+// api/content checks what it does. A new resource gets a separate file, and a line in its domain's table.go. An
+// operation on a new kind of object needs a finder in api/access/objects.go.
 package api

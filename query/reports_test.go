@@ -174,7 +174,8 @@ func FuzzReports(f *testing.F) {
 	})
 }
 
-// TestSessionsOutgrowMemory checks that the error has advice for a lighter query.
+// TestSessionsOutgrowMemory runs queries whose sessions need more memory than a query may use. The error must say how
+// the query can need less.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -222,8 +223,8 @@ func TestSessionsOutgrowMemory(t *testing.T) {
 	}
 }
 
-// TestTransitionsOfErasedPages checks that a page whose events are erased between the count and the names is counted
-// again.
+// TestTransitionsOfErasedPages erases the events of a page after a report has counted them, and before the report reads
+// the names of pages. The report must count again.
 func TestTransitionsOfErasedPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -289,7 +290,8 @@ func TestReportsAreShared(t *testing.T) {
 	}
 }
 
-// TestWhereOfSteps checks that an error about the conditions of a step does not name a where that the request lacks.
+// TestWhereOfSteps checks errors about conditions. If requests of the report have no field `where`, the details of the
+// error must not name this field. The last error is about a condition of a funnel's step, and names the step.
 func TestWhereOfSteps(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))

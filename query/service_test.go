@@ -45,8 +45,8 @@ func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	fill(t, conn, site, n)
 }
 
-// TestUniquesBound checks that counts are exact. Counts in bounded memory are exact up to 65,536, and have an error of
-// at most 1 % above. Counts of sketches have an error of at most 2 %. The header has the error bound.
+// TestUniquesBound checks the errors of counts, for each way to count. Up to a limit, every way is exact. Above the
+// limit, the error is at most a bound, and the query reports that its count is approximate.
 func TestUniquesBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -93,7 +93,7 @@ func TestUniquesBound(t *testing.T) {
 }
 
 // TestOutOfMemory checks a query that cannot count exactly within its memory. The query is answered in bounded memory,
-// with its error bound. With accuracy exact, it is refused with a 400.
+// with its error bound. If the request demands an exact answer, the query is refused with the status 400.
 func TestOutOfMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -184,7 +184,7 @@ func TestLongestRequests(t *testing.T) {
 	}
 }
 
-// TestReadOnly checks that a statement that reads an answer cannot write, with any text.
+// TestReadOnly checks that the method rows, which reads answers, cannot run a statement that writes.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -391,8 +391,8 @@ func TestRangeMessage(t *testing.T) {
 	}
 }
 
-// TestPageAfterExactPage: if an exact count exceeds the memory, a page after an exactly counted page is an error. So is
-// a query that must be exact. Any other query runs again in bounded memory.
+// TestPageAfterExactPage runs queries whose exact count exceeds the memory. A query for the page after an exactly
+// counted page fails, and so does a query that must be exact. Any other query runs again in bounded memory.
 func TestPageAfterExactPage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

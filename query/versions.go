@@ -44,14 +44,15 @@ func newVersions(s *sources) *versions {
 const (
 	// versionAge is short. It is long enough for the panels of a dashboard to share a version.
 	versionAge = 250 * time.Millisecond
-	// versionRest limits the load on the engine for a site with many events. Reading the version of a site with a
+	// versionRest limits the load on ClickHouse for a site with many events. Reading the version of a site with a
 	// hundred million events takes half a second.
 	versionRest = 10
-	// versionedEngine is the engine of a table on a single server.
+	// versionedEngine is the name of the table engine that the events table has on a single server. With any other
+	// table engine, versions are unknown.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
-	// versionOf reads a version. The engine reads one column, of the site's rows. Every mutation has a unique block
-	// number.
+	// versionOf is the statement that reads a version. From the site's rows, ClickHouse reads only one column. Every
+	// mutation has a unique block number.
 	versionOf = `SELECT toString(tuple(count(),
 		(SELECT min(min_block_number) FROM system.parts
 			WHERE database = currentDatabase() AND table = {table:String} AND active),

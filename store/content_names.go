@@ -83,7 +83,7 @@ func (s *Store) SeenBy(ctx context.Context, organizationID, userID string) (stri
 	return seen, postgres.Interpret(err, "spaces")
 }
 
-// target is the target of a reference. The field space is "" for users and collections.
+// target identifies the object to which a reference points. The field space is "" for users and collections.
 type target struct{ kind, space, id string }
 
 // naming finds the names of the targets of references.
@@ -96,7 +96,8 @@ type naming struct {
 	names  map[target]string
 }
 
-// target returns the target of a reference. An anchor's target is its page.
+// target returns the kind, the space and the id of the object to which a reference points. A reference to an anchor
+// points to the anchor's page.
 func (n *naming) target(ref map[string]any) target {
 	text := func(member string) string { value, _ := ref[member].(string); return value }
 	t := target{kind: text("kind"), space: cmp.Or(text("space"), n.space.ID)}

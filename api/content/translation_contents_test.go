@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// upload gives the source a file, and returns its id.
+// upload adds a file to the source space, and returns the file's id.
 func (b *translationBench) upload(name, text string) (id string) {
 	b.T.Helper()
 	b.edit(b.source, fmt.Sprintf(`{"operation":"insert_files","files":[{"name":%q,"base64":%q}]}`, name, base64.StdEncoding.EncodeToString([]byte(text))))
@@ -29,7 +29,8 @@ func contentBlock(id string) string {
 	return fmt.Sprintf(`{"type":"reusable-content","data":{"ref":{"kind":"reusable-content","reusableContent":%q}}}`, id)
 }
 
-// shown returns a page as readers see it: reusable contents replace their blocks.
+// shown returns a page as readers see it. It has the text of each reusable content in place of the block that refers to
+// the content.
 func (b *translationBench) shown(space, title string) string {
 	b.T.Helper()
 	id, _ := b.page(space, title)
@@ -42,8 +43,8 @@ func (b *translationBench) shown(space, title string) string {
 	return string(text)
 }
 
-// TestTranslationOfReusableContents: reusable contents are translated like pages, each once, and the copy has separate
-// files for them. Other files stay the same.
+// TestTranslationOfReusableContents checks that reusable contents are translated like pages, each only once. The copy
+// has new files for the translated contents. All other contents stay in the source's files.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -103,8 +104,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// TestTranslationOfContentThatIsTooLong: some contents become too long, or the translator refuses them. These contents
-// stay in the source's language and are reported.
+// TestTranslationOfContentThatIsTooLong checks a reusable content whose translation is too long. The content stays in
+// the source's language and is reported.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -17,10 +17,10 @@ var BodyPieces = bodyPieces
 // LeastBodyShare is the memory that the bodies of one token may always take.
 const LeastBodyShare = leastBodyShare
 
-// DefaultBodyMemory is Config.BodyMemory if the operator sets none.
+// DefaultBodyMemory is the value of Config.BodyMemory if the operator sets no value.
 var DefaultBodyMemory = Config{}.withDefaults().BodyMemory
 
-// Handler serves every request.
+// Handler returns the function that serves every request.
 func (s *Server) Handler() fasthttp.RequestHandler { return s.http.Handler }
 
 // Stopping reports whether Drain was called.
@@ -58,7 +58,7 @@ func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release f
 	return b.release, err
 }
 
-// Taken is the memory, in bytes, that bodies use.
+// Taken returns the number of bytes of memory that bodies use.
 func (m BodyMemory) Taken() int64 { return m.gate.Inside() }
 
 // Holders counts the tokens that use memory.
@@ -68,22 +68,22 @@ func (m BodyMemory) Holders() int {
 	return len(m.holders)
 }
 
-// Panics counts the panics of an operation.
+// Panics returns the counter of an operation's panics.
 func (m *PrometheusMetrics) Panics(operation string) prometheus.Counter {
 	return m.panics.WithLabelValues(operation)
 }
 
-// Requests counts the answers of an operation with a status.
+// Requests returns the counter of an operation's answers that have the given status.
 func (m *PrometheusMetrics) Requests(operation, status string) prometheus.Counter {
 	return m.requests.WithLabelValues(operation, status)
 }
 
-// Ended counts the connections that were ended for a reason.
+// Ended returns the counter of the connections that were ended for the given reason.
 func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
 	return m.ended.WithLabelValues(reason)
 }
 
-// Unsent is the number of bytes of answers that clients have not read.
+// Unsent returns the gauge of the bytes of answers that clients have not read.
 func (m *PrometheusMetrics) Unsent() prometheus.Gauge { return m.unsent }
 
 // SharedUsers counts the calls that use a shared answer.

@@ -15,9 +15,9 @@ type Mailer interface {
 	Open(ctx context.Context) (*mail.Connection, error)
 }
 
-// sendInvites sends the pending mails of an organization, each at most once. A mail is sent twice only if the process
-// ended during its transfer. Both copies have the same Message-ID and link. A problem with one mail does not delay the
-// others. A problem with the server delays all mails, and the list of invites shows the reason.
+// sendInvites sends the pending mails of an organization. A mail is sent twice only if the process ended during its
+// transfer. Both copies have the same Message-ID and link. A problem with one mail does not delay the others. A problem
+// with the server delays all mails, and the list of invites shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
@@ -36,7 +36,7 @@ func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	}
 }
 
-// inviteSending is one run over the mails of an organization.
+// inviteSending is one run of sendInvites. It sends the pending mails of one organization.
 type inviteSending struct {
 	deps         Deps
 	organization string
@@ -50,7 +50,7 @@ func (s *inviteSending) close() {
 	}
 }
 
-// postponed requests another attempt if the server refuses mails temporarily.
+// postponed returns an error if the server has refused mails temporarily. The error makes the job run again.
 func (s *inviteSending) postponed() error {
 	if s.waiting == 0 {
 		return nil

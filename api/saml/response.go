@@ -26,12 +26,13 @@ type Login struct {
 	// Email is empty if the provider sends no address.
 	Email string
 	Name  string
-	// SessionEnds is the provider's end of the session; zero if the provider sets no end.
+	// SessionEnds is the time at which the session ends at the provider. It is zero if the provider sets no end.
 	SessionEnds time.Time
 }
 
-// Read checks a response as the browser posted it, and returns its login. expected are the requests that this browser
-// started. Errors are written for users. They name the setting that an administrator can correct, and quote only names.
+// Read checks a response and returns its login. encoded is the response as the browser posted it. expected has the ids
+// of the login requests that this browser has started. Errors are written for users. They name the setting that an
+// administrator can correct, and quote only names.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {
@@ -216,8 +217,8 @@ func (a audiences) check(s Service) error {
 	return nil
 }
 
-// confirm finds the request that the assertion answers. An assertion without a request, such as an assertion that
-// starts at the identity provider, is refused. Otherwise no data would tie it to this browser.
+// confirm finds the request that the assertion answers. An assertion that answers no request is refused, because no
+// data ties it to this browser. Identity providers send such assertions for logins that start at the provider.
 func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []string, now time.Time) (string, error) {
 	err := errors.New("the assertion has no bearer confirmation")
 	for _, c := range confirmations {
@@ -254,7 +255,7 @@ var (
 	}
 )
 
-// values are the distinct values of an attribute under any of its names.
+// values returns the distinct values of an attribute. names has the names that the attribute can have.
 func values(a crewjam.Assertion, names []string) []string {
 	var found []string
 	for _, statement := range a.AttributeStatements {

@@ -31,7 +31,7 @@ func read(encoded string) (saml.Login, error) {
 	return saml.Read(service, provider(samltest.Ours()), encoded, []string{"id-other", request}, time.Now())
 }
 
-// alsoFor is a valid response whose assertion lists us and another audience.
+// alsoFor returns a signed response. Its assertion lists this service and another audience.
 func alsoFor(audience string) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna).Element()
@@ -41,7 +41,7 @@ func alsoFor(audience string) *etree.Element {
 	return idp.Response(service, request, idp.Sign(a, dsig.RSASHA256SignatureMethod))
 }
 
-// build makes a response out of an assertion and a response that the test spoils before they are signed.
+// build makes a response with an assertion. spoilAssertion can change the assertion before it is signed.
 func build(spoilAssertion func(a *crewjam.Assertion), signAssertion, signResponse bool) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna)
@@ -92,14 +92,15 @@ func TestGoodResponses(t *testing.T) {
 	}
 }
 
-// evil is an unsigned assertion about somebody else.
+// evil returns an unsigned assertion about somebody else.
 func evil() *etree.Element {
 	a := samltest.Ours().Assertion(service, request, samltest.Person{NameID: "victim", Format: crewjam.PersistentNameIDFormat, Email: "victim@example.com"})
 	a.ID = "id-evil"
 	return a.Element()
 }
 
-// wraps are the eight wrapping attacks XSW1 to XSW8 of Somorovsky et al. (On Breaking SAML, 2012), and their kin.
+// wraps has responses that must be refused. XSW1 to XSW8 are the eight wrapping attacks in the paper "On Breaking SAML"
+// (Somorovsky and others, 2012). The other responses are similar attacks, or have other faults.
 var wraps = map[string]func() *etree.Element{
 	"XSW1: the signed response inside the signature of a copy": func() *etree.Element {
 		signed := build(nil, false, true)
@@ -282,7 +283,7 @@ func TestWrappingAttacks(t *testing.T) {
 	}
 }
 
-// TestSignedButWrong: the signature is valid, but the assertion is for another service, another time or another
+// TestSignedButWrong checks that a signed assertion is refused if it is for another service, another time or another
 // browser.
 func TestSignedButWrong(t *testing.T) {
 	t.Parallel()
@@ -334,7 +335,8 @@ func TestSignedButWrong(t *testing.T) {
 	}
 }
 
-// TestHostileXML refuses texts that two parsers could read differently, and texts that cost more than their size.
+// TestHostileXML checks that some texts are refused: texts that two parsers could read differently, and texts that need
+// more work or memory than their size suggests.
 func TestHostileXML(t *testing.T) {
 	t.Parallel()
 	good, err := base64.StdEncoding.DecodeString(samltest.Encode(build(nil, true, false)))
@@ -415,8 +417,8 @@ func TestCertificates(t *testing.T) {
 	}
 }
 
-// TestKeyChange: while an identity provider changes its key, answers signed by the old key or the new key are accepted.
-// Answers signed by a third key, or by an expired key, are refused.
+// TestKeyChange checks responses while an identity provider changes its key. Responses that are signed by the old key
+// or the new key are accepted. Responses that are signed by a third key or by an expired key are refused.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	ours, other := samltest.Ours(), samltest.Other()

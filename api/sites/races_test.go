@@ -56,8 +56,9 @@ func TestSpacesGoWhileSitesChange(t *testing.T) {
 	}
 }
 
-// TestNoSiteShowsWhatWasTransferred transfers a space to another organization while it is being added to a site. The
-// site first found the space in its own organization, but must not get the space.
+// TestNoSiteShowsWhatWasTransferred transfers a space to another organization while a request adds the space to a site.
+// When the request begins, the space is still in the site's organization. The request must wait for the transfer, and
+// must then be refused.
 func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

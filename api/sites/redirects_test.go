@@ -111,7 +111,7 @@ func TestShareLinks(t *testing.T) {
 		}
 	}
 	s.Refused("PATCH", one, `{"active":true}`, 404, "")
-	// A caller with only read access to the site does not get the keys.
+	// A caller who may only read the site must not list its share links, because they contain the keys.
 	s.Token = h.Ours.Tokens[schema.RoleReview]
 	s.Refused("GET", "/share-links", nil, 403, "")
 }
@@ -227,8 +227,8 @@ func TestRedirects(t *testing.T) {
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
 }
 
-// TestDraftsStayBack makes drafts. A draft of a redirect has no effect until it is published. Operations without drafts
-// refuse the member by name.
+// TestDraftsStayBack creates drafts. A draft of a redirect has no effect until it is published. Operations that do not
+// offer drafts refuse the member `draft`, and name it in the error.
 func TestDraftsStayBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -78,7 +78,8 @@ func (h *addresses) resolve(ctx context.Context, c *access.Caller, r *resolveURL
 // nowhere is the answer for an address without a target that the caller may see.
 var nowhere = schema.NotFound("published content")
 
-// find resolves an address: the site by its path, the share key, the section and the site space, then the page's path.
+// find resolves an address. It finds the site and the share key, then the section and the site space, and then the
+// page's path.
 func (h *addresses) find(ctx context.Context, c *access.Caller, address string, who visitor) (schema.PublishedURL, error) {
 	asked, ok := parseAddress(address)
 	if !ok {
@@ -277,7 +278,7 @@ func canonical(root siteAddress, part sites.PublishedPart, page []string) string
 	return address
 }
 
-// contextID identifies a visitor's claims.
+// contextID returns a hash of a visitor's claims. It returns "" if the visitor has no claims.
 func contextID(claims map[string]any) string {
 	if len(claims) == 0 {
 		return ""

@@ -24,13 +24,14 @@ type edit struct {
 }
 
 var (
-	// plain matches a line that begins with at least five words. Its group is a word of at least five letters.
+	// plain matches a line that begins with at least five words. It captures a word of at least five letters.
 	plain = regexp.MustCompile(`(?m)^\pL+(?: \pL+){2,} (\pL{5,}) \pL+[^\n]*$`)
-	// dense matches the first words of a line without spaces between them.
+	// dense matches a line that begins with at least five Chinese or Japanese characters. It captures these characters.
 	dense = regexp.MustCompile(`(?m)^([\p{Han}\p{Hiragana}\p{Katakana}]{5,})[^\n]*$`)
 	// word matches a word of at least five letters.
 	word = regexp.MustCompile(`\pL{5,}`)
-	// marks matches a mark. A mark is no word of any language, so no page contains it before the edit.
+	// marks matches the mark that an edit adds to a page. A mark is not a word of any language, so no page contains it
+	// before the edit.
 	marks = regexp.MustCompile(`zqzq\d+zq`)
 )
 
@@ -120,8 +121,8 @@ func marked(marks any) bool {
 // uneditable is part of the error message for an edit of a page whose file Octavo does not change.
 const uneditable = "cannot change: "
 
-// edit changes a word in some pages, spread over the space. It sends half of the edits as Markdown and half as
-// documents.
+// edit adds a mark after a word in some pages. The pages are spread evenly over the space. It sends half of the edits
+// as Markdown and half as documents.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
 	if err != nil {
@@ -164,7 +165,7 @@ func (r *round) edit(ctx context.Context) error {
 	return r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/merge", nil, http.StatusOK, nil)
 }
 
-// edits returns the edited text of a page, or nil if it has no plain word.
+// edits returns the edited text of a page. It returns nil if the page has no word after which a mark can be added.
 func (r *round) edits(ctx context.Context, e edit) (any, error) {
 	format := "markdown"
 	if e.document {

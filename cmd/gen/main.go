@@ -1,6 +1,7 @@
-// Command gen writes the documents that are generated from tables in the code: columns, reasons, operations, OpenAPI,
-// webhooks, metrics and settings. It also bundles the tracker and the dashboard. With --check it only compares, and
-// fails if a document is stale. All facts come from the tables.
+// Command gen writes the documents that are generated from tables in the code. The documents describe columns, reasons
+// for refusing events, operations, webhooks, metrics and settings. Another of these documents is the OpenAPI
+// description of the operations. All facts in the documents come from the tables. The command also bundles the tracker
+// and the dashboard. With --check it writes nothing: it compares the files, and fails if a file is stale.
 package main
 
 import (
@@ -60,8 +61,8 @@ func main() {
 	}
 }
 
-// run writes the document. With check it compares instead, and reports whether
-// the file is fresh.
+// run writes the document. If check is true, it compares the document with the file instead, and reports whether they
+// are equal.
 func (d document) run(check bool) (fresh bool, err error) {
 	var b bytes.Buffer
 	if err := d.write(&b); err != nil {

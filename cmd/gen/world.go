@@ -20,15 +20,17 @@ const (
 	// worldDetail is the least area, in square units, by which a point must change an outline. Other points are
 	// removed.
 	worldDetail = 1.2
-	// worldLeast is the least area of an island on the map. A country with less area than worldSpot is drawn as a spot.
+	// worldLeast is the least area of an island on the map. If a country's largest part has less area than worldSpot,
+	// the country is drawn as a spot.
 	worldLeast, worldSpot = 2.5, 9
 )
 
-// worldUnnumbered are the areas without a number of ISO 3166 that belong to a country whose code visitors have.
+// worldUnnumbered has the areas without an ISO 3166 number, by name. The values are the country codes of visitors from
+// these areas.
 var worldUnnumbered = map[string]string{"Kosovo": "XK", "Somaliland": "SO", "N. Cyprus": "CY"}
 
-// worldParts has countries by their codes that Natural Earth leaves out or draws as parts of other countries. The
-// values are degrees of longitude and latitude.
+// worldParts has the places of countries that Natural Earth leaves out or draws as parts of other countries, by the
+// codes of these countries.
 var worldParts = map[string]place{
 	"BQ": {-68.3, 12.2}, "GF": {-53, 4}, "GI": {-5.4, 36.1}, "GP": {-61.5, 16.2}, "MQ": {-61, 14.6},
 	"RE": {55.5, -21.1}, "SJ": {16, 78.5}, "TV": {179.2, -8.5}, "YT": {45.2, -12.8},
@@ -51,7 +53,8 @@ type topology struct {
 	}
 }
 
-// place is a place on Earth: its longitude and latitude in degrees. An outline continues beyond 180 degrees.
+// place is a place on Earth: its longitude and latitude in degrees. The longitudes of an outline may go beyond 180
+// degrees.
 type place [2]float64
 
 // point is a place on the map, in units from its left and upper edges.
@@ -63,8 +66,9 @@ type area struct {
 	rings [][]point
 }
 
-// world writes the map of the dashboard's countries. Its source is Natural Earth (public domain) at 1:110 million. A
-// country that is too small at this scale is a spot, and comes from 1:50 million.
+// world writes the dashboard's map of countries. The outlines are from Natural Earth (public domain), from the data at
+// the scale 1:110 million. A country that is too small at this scale has a spot instead of an outline. The place of the
+// spot is from the data at 1:50 million, or from worldParts.
 func world(b *bytes.Buffer) error {
 	coarse, err := areas("110m", simpler)
 	if err != nil {
@@ -208,7 +212,8 @@ func joined(arcs [][]place, ring []int) []point {
 
 const northEdge, southEdge = 83.7, -56 // degrees of latitude
 
-// naturalEarth is the projection that Tom Patterson made for maps of the world, in radians.
+// naturalEarth projects a place with Tom Patterson's projection for maps of the world. longitude and latitude are in
+// degrees. x and y are in radii of the globe.
 func naturalEarth(longitude, latitude float64) (x, y float64) {
 	l, p := longitude*math.Pi/180, latitude*math.Pi/180
 	p2 := p * p
@@ -230,7 +235,8 @@ func project(at place) point {
 // bottom returns the height of the map.
 func bottom() float64 { return project(place{0, southEdge})[1] }
 
-// simpler leaves out the points of a line that change its shape least, by the areas of their triangles (Visvalingam).
+// simpler removes the points of a line that change its shape least. It compares the areas of the triangles that points
+// form with their neighbours (Visvalingam's algorithm).
 func simpler(line []place) []place {
 	for len(line) > 2 {
 		least, at := math.Inf(1), 0
@@ -276,7 +282,8 @@ func middle(ring []point) point {
 	return point{(low[0] + high[0]) / 2, (low[1] + high[1]) / 2}
 }
 
-// shape writes the outline of an area, without its smallest islands. An area that is small in total has no outline.
+// shape writes the outline of an area, without its smallest islands. The outline is not drawn if even the largest part
+// of the area is too small.
 func (a area) shape() (path string, drawn bool) {
 	if math.Abs(surface(a.largest())) < worldSpot {
 		return "", false

@@ -24,11 +24,12 @@ import (
 const (
 	clockEvery = time.Minute     // time between two checks of the clocks
 	clockWait  = 5 * time.Second // longest wait for the insights store's answer
-	// clockApart is the largest difference between the clocks of a node and an engine that is no fault.
+	// clockApart is the largest allowed difference between a node's clock and an engine's clock.
 	clockApart = 2 * time.Second
 )
 
-// clockFile returns the path of the file with the time by which the embedded broker measures the age of records.
+// clockFile returns the path of a file that contains a time. The embedded broker computes the age of records from this
+// time.
 func clockFile(s *Settings) string { return filepath.Join(s.DataDir, "clock") }
 
 // clockWatch checks the clocks of a node and its engines.
@@ -211,7 +212,8 @@ func (w *clockWatch) show(state clock.State, differ bool) {
 	w.shown.Store(c)
 }
 
-// write writes the time from which the embedded broker measures the ages of records.
+// write stores the time for the embedded broker in the file (see clockFile). Without an embedded broker it does
+// nothing.
 func (w *clockWatch) write(ctx context.Context) error {
 	if w.file == "" {
 		return nil

@@ -43,7 +43,9 @@ func TestDashboardQueries(t *testing.T) {
 		t.Fatalf("%d %s", status, answer)
 	}
 	i.wantCounts(10, 3)
-	// want has the first value of each query's first answer. The first batch is about people in the last seven days.
+	// want has the expected values by the names of queries. A value is the first value in the query's answer. If
+	// several batches have the query, only the first of these batches counts. The first of all batches is about people
+	// in the last seven days.
 	want := map[string]any{
 		"people": 2.0, "views": 4.0, "reads": 1.0, "typed": 2.0, "missed": 1.0, "results": 1.0, "asked": 1.0,
 		"searches": "x", "ledHere": "xy", "titles": "/", "questions": "why?", "pages": "/", "feedback": "/",

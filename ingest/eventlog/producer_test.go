@@ -23,12 +23,13 @@ import (
 type produced struct {
 	mu   sync.Mutex
 	list [][]byte
-	// answer decides the broker's answer to the nth batch: "" accepts it, "break" breaks the connection, and an error
-	// code is returned.
+	// answer decides what the broker does with the nth batch. nil accepts the batch, and a kafka.Error is returned as
+	// an error code. Any other error breaks the connection.
 	answer func(n int) any
 }
 
-// sentTo records the batches that a broker receives.
+// sentTo records the batches that a broker receives. The function answer decides what the broker does with each batch
+// (see produced).
 func sentTo(broker *brokertest.Broker, answer func(n int) any) *produced {
 	p := &produced{answer: answer}
 	broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
@@ -84,8 +85,8 @@ func onePartition(c *Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
-// TestLogIsAppendedOnce: an attempt without an answer arrives after its retry, and then once more. The broker appends
-// the batch once, and so does Apache Kafka.
+// TestLogIsAppendedOnce sends batches several times, as if earlier attempts arrived after later attempts. The embedded
+// broker and Apache Kafka must append each batch once.
 func TestLogIsAppendedOnce(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -115,8 +116,8 @@ func TestLogIsAppendedOnce(t *testing.T) {
 	}
 }
 
-// TestLogCountsSequences: the batches of a partition have one producer, and
-// their sequence numbers continue.
+// TestLogCountsSequences checks that the batches of a partition have the same producer id and consecutive sequence
+// numbers. A batch that is sent again keeps its number. After the largest number, the partition gets a new producer id.
 func TestLogCountsSequences(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -153,8 +154,8 @@ func TestLogCountsSequences(t *testing.T) {
 	}
 }
 
-// TestLogGivesUpAProducer: the log abandons a batch that may have been appended. The next batch has a new producer id,
-// and the two batches do not block each other.
+// TestLogGivesUpAProducer makes the log abandon a batch that the broker may still append. The next batch has a new
+// producer id, and the two batches do not block each other.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -197,8 +198,8 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer: the broker has lost the log's producer, or has a different state of it. If the outcome is
-// uncertain, the log does not send the batch with another id.
+// TestLogLosesItsProducer checks answers which mean that the broker has lost the log's producer, or has a different
+// state of it. The log sends the batch with another id, unless the broker may already have appended the batch.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}
@@ -251,8 +252,7 @@ func TestLogLosesItsProducer(t *testing.T) {
 	}
 }
 
-// TestLogWithoutProducerIDs: brokers that issue no producer ids still accept
-// events.
+// TestLogWithoutProducerIDs checks that the log can append events to a broker that issues no producer ids.
 func TestLogWithoutProducerIDs(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -277,8 +277,8 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	}
 }
 
-// TestLogAppendsAgainPlainly: a message that may be a repeat goes into a separate batch with a mark. The sequence of
-// the other batches continues.
+// TestLogAppendsAgainPlainly checks that a message that may be a repeat goes into a separate batch without a producer.
+// The other batches have consecutive sequence numbers.
 func TestLogAppendsAgainPlainly(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -306,8 +306,8 @@ func TestLogAppendsAgainPlainly(t *testing.T) {
 	}
 }
 
-// TestLogFollowsItsTopic: the log adapts to a topic that gets more partitions or
-// is deleted, without a restart.
+// TestLogFollowsItsTopic adds a partition to the log's topic, and then deletes the topic. The log must adapt without a
+// restart.
 func TestLogFollowsItsTopic(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)

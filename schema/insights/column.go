@@ -136,7 +136,8 @@ type Env struct {
 	Zone Zone
 	// Counting is the way in which Unique measures count.
 	Counting Counting
-	// Visits is true if the rows are visits or sessions, which have the numbers of the Counters.
+	// Visits is true if the statement reads rows of visits or sessions, and not events. In these rows, each of the
+	// Counters has a column.
 	Visits bool
 	// Hosts are the site's own hosts.
 	Hosts []string
@@ -157,7 +158,7 @@ const (
 
 // Value is the type of a column's values, in JSON and in ClickHouse.
 type Value interface {
-	// Shape describes the JSON form in documents and error messages.
+	// Shape returns a description of the JSON form, for the documentation and for error messages.
 	Shape() string
 	// Type is the ClickHouse type of one filter value.
 	Type() sqltree.Type
@@ -180,8 +181,8 @@ var (
 	ClaimProperty = byName["visitorClaimProperty"]
 )
 
-// LastTime is the time of a group's last event. Requests use it under the name datetime: see the document of package
-// query.
+// LastTime is the time of a group's last event. Requests use it under the name datetime: see the documentation of
+// package query.
 var LastTime = func() *Column {
 	c := metric(Datetime.Name, timeValue{}, nil, "Time of the last event.", lastEvent.count, lastEvent)
 	return &c
@@ -193,7 +194,8 @@ func ByName(name string) (*Column, bool) {
 	return c, ok
 }
 
-// Columns returns the column table in the order in which the documents list the columns. Callers must not change it.
+// Columns returns the column table, in the order in which the documentation lists the columns. Callers must not change
+// it.
 func Columns() []Column { return columns }
 
 var byName, fields, knownFields = index(columns)
@@ -216,7 +218,7 @@ func index(list []Column) (map[string]*Column, []Field, uint64) {
 	return names, stored, mask
 }
 
-// String returns the word for the privacy class in the documents.
+// String returns the word for the privacy class in the documentation.
 func (p Privacy) String() string {
 	return [...]string{Content: "content", Coarse: "coarse", Pseudonym: "pseudonym", Personal: "personal"}[p]
 }

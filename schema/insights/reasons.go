@@ -1,6 +1,6 @@
 package insights
 
-// Reason is a reason for refusing an event or its whole request. It is a row of Reasons.
+// Reason is a reason for refusing an event or its whole request. The list Reasons has all reasons.
 type Reason struct {
 	Label     string // label in metrics and logs
 	Status    int    // HTTP status of the response
@@ -8,7 +8,7 @@ type Reason struct {
 	Doc       string
 }
 
-// The reasons of refusal. Metrics, responses and documents use these rows.
+// These are the reasons for refusing events. Metrics, responses and the documentation use this table.
 var (
 	NotJSON         = &Reason{"not_json", 400, false, "The body is not a JSON object with an array `events`."}
 	TooManyEvents   = &Reason{"too_many_events", 400, false, "The request has more events than allowed."}

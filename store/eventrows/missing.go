@@ -34,8 +34,10 @@ func (s *Store) MissingDays(ctx context.Context) (map[schema.MissingDay]int64, e
 	return days, postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissing replaces the stored missing and doubled rows by the result of a comparison. It deletes the stored days
-// and accepted losses of rows that are no longer missing.
+// NoteMissing stores the result of a comparison: the missing and doubled rows of each month. It replaces the result of
+// the previous comparison. If a month's accepted loss is larger than its number of missing rows, NoteMissing reduces
+// the accepted loss to this number. If a month's numbers by day (see MissingDays) add up to more rows than the month
+// lacks, it deletes these numbers.
 func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.ForgetMissingEventRows(ctx); err != nil {
@@ -61,7 +63,8 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 	return postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissingDays adds rows that will soon be missing, by site and day.
+// NoteMissingDays adds to the numbers of missing rows by site and day. It is called shortly before the rows are
+// missing.
 func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error {
 	var p db.NoteMissingEventRowDaysParams
 	for day, rows := range days {
@@ -71,7 +74,7 @@ func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]
 	return postgres.Interpret(s.db.Queries.NoteMissingEventRowDays(ctx, p), "missing rows")
 }
 
-// RestoreMissingDays subtracts rows that a repair has restored, by site and day.
+// RestoreMissingDays subtracts the rows that a repair has restored from the numbers of missing rows by site and day.
 func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		for day, rows := range restored {
@@ -87,7 +90,7 @@ func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.Miss
 	return postgres.Interpret(err, "missing rows")
 }
 
-// RowsOfCopy describes missing rows of a month that a copy of the events table has.
+// RowsOfCopy describes rows of a month that are missing from the events table, but are in a copy of the table.
 type RowsOfCopy struct {
 	Month schema.EventMonth
 	Rows  int64

@@ -3,7 +3,10 @@
 // the case.
 import { isDeepStrictEqual } from 'node:util';
 
-/** The front end's requirements for members that are more than a type of JavaScript, by their names. */
+/**
+ * types has a check for each type of member, by the type's name in the vectors. Some types require more than a type of
+ * JavaScript, because the front end does.
+ */
 const types = {
     string: (v) => typeof v === 'string',
     number: (v) => typeof v === 'number',
@@ -71,8 +74,8 @@ export function at(body, path) {
 }
 
 /**
- * Returns the faults of an answer's members: missing members, and members of another type. A name that ends in `?` may
- * be absent.
+ * Returns the faults of an answer's members: missing members, and members of another type. A member whose name ends in
+ * `?` may be absent.
  */
 export function members(body, expected) {
     return Object.entries(expected).flatMap(([name, type]) => {
@@ -149,8 +152,8 @@ export class Replay {
     }
 
     /**
-     * Runs a step of a case and returns the faults of the answer. It adds the answer's data that later calls need to
-     * values.
+     * Runs a step of a case and returns the faults of the answer. Some later calls need data of the answer: this data
+     * is added to `values`.
      */
     async step(step, values) {
         const call = this.call(step.call);
@@ -222,5 +225,6 @@ export class Replay {
     }
 }
 
-// Names of members may contain values, such as `customizations.siteSpaces.{siteSpace}`.
+// renamed replaces placeholders in the names of members by values. An example of such a name is
+// `customizations.siteSpaces.{siteSpace}`.
 const renamed = (read, values) => Object.fromEntries(Object.entries(read).map(([name, type]) => [fill(name, values), type]));

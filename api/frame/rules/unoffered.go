@@ -2,8 +2,9 @@ package rules
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Unoffered is a switch of newer clients for a feature that this service lacks. Only false is accepted. Ignoring true
-// would break the sender's intent, for example publish a section that should stay a draft.
+// Unoffered is a member with which newer clients switch on a feature. This service lacks the feature, so it accepts
+// only false. If it ignored true, it would do what the sender does not want: for example, it would publish a section
+// that should stay a draft.
 type Unoffered bool
 
 // Problems refuses true.

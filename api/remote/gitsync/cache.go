@@ -22,8 +22,8 @@ import (
 // The cache has a pack for each key. The pack has only the last commit that was fetched with the key, with all its
 // trees and files. The next fetch with the key offers this commit to the server, which then sends only newer objects.
 // Packs are not trusted. The server names the commit of a branch, and every object is found by the hash of its bytes.
-// If an object is missing or damaged, everything is fetched. A pack is a file of the node and not in Postgres. Postgres
-// would write, replicate and back up data that any Git server can send again.
+// If an object is missing or damaged, everything is fetched. Each node stores packs as files, because Postgres would
+// write, replicate and back up data that the Git server can send again.
 
 // CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use the objects.
 // Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
@@ -173,8 +173,8 @@ func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 	return commit.TreeHash, nil
 }
 
-// SweepCache deletes packs that were not used for a week. If the other packs have more than this number of bytes, it
-// deletes the least recently used packs. Processes may share the folder.
+// SweepCache deletes packs that were not used for a week. If the other packs have more bytes in total than the limit
+// `bytes`, it deletes the least recently used packs. Several processes may use the same folder.
 func SweepCache(dir string, bytes int64, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,8 +214,8 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 	return nil
 }
 
-// VerifyCache reads the packs of a cache, and calls each with the size of every pack. err is nil if the pack is not
-// damaged.
+// VerifyCache reads the packs of a cache. For every pack it calls `each` with the pack's size. err is nil if the pack
+// is not damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
 	for _, path := range paths {

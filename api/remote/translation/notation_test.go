@@ -85,7 +85,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestNotationRoundTrip decodes the notation of any inlines to the same inlines.
+// TestNotationRoundTrip encodes random inlines, decodes the text, and encodes the decoded inlines. Both encoded texts
+// must be equal.
 func TestNotationRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -193,7 +194,8 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	}
 }
 
-// loud is a translation into capitals, like translationtest.Loud, which this package cannot import.
+// loud returns a translation of the source: the same text in capitals. It does the same as translationtest.Loud, which
+// this package cannot import.
 func loud(source string) string {
 	all, err := tokens(source)
 	if err != nil {
@@ -205,7 +207,7 @@ func loud(source string) string {
 	return written(all)
 }
 
-// compareKept checks that structure, code, references and anchors are as they were.
+// compareKept checks that a translation has not changed structure, code, references and anchors.
 func compareKept(t *testing.T, at string, from, to []schema.Node) {
 	t.Helper()
 	if len(from) != len(to) {

@@ -2,9 +2,10 @@ import vm from "node:vm";
 
 const shared = vm.createContext({ __proto__: null });
 
-// limited runs a function for a number of milliseconds of processor time. Then it throws ERR_SCRIPT_EXECUTION_TIMEOUT.
-// The engine stops the function by the clock. On a busy machine a process may get little processor time. The function
-// then gets more time of the clock, up to 16 times as much.
+// limited runs a function, and limits its processor time to a number of milliseconds. At the limit it throws
+// ERR_SCRIPT_EXECUTION_TIMEOUT. Node.js can only limit the elapsed time. On a busy machine, the process may get little
+// processor time before this limit. Then limited runs the function again with twice the elapsed time, up to 16 times
+// the milliseconds.
 export function limited(run, milliseconds) {
   shared.run = run;
   for (let timeout = milliseconds; ; timeout *= 2) {

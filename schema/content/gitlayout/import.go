@@ -418,7 +418,9 @@ func (m *importer) noteLeftOut(name string, d schema.Document) {
 	m.layout.note(name, "shown as text or left out: "+cutText(strings.Join(names, ", "), maxTitle)+more)
 }
 
-// document reads and stores the text of a file, and returns the node with it. An empty page has no document.
+// document reads the text of a page's file and stores it as a document. It returns the page's node n with the hash of
+// the document. An empty page has no document, so its hash is "". If the text is too long, the page is read-only (see
+// keep).
 func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, error) {
 	title, _ := file.title(e)
 	d, tooLarge, err := file.document(title)

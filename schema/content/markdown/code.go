@@ -13,7 +13,8 @@ import (
 
 var codeTitle = regexp.MustCompile(`(?:^|\s)title="([^"]*)"`)
 
-// memberInfo is the member of a code block that has the text after the language in the block's first line.
+// memberInfo is the name of a member of a code block's data. The member has the text that follows the language in the
+// block's first line.
 const memberInfo = "info"
 
 func (r *reader) code(n ast.Node) []schema.Node {
@@ -206,7 +207,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. If the first line cannot have all properties, a tag around the block has them.
+// code writes a code block. If the block itself cannot express all of its data, a tag around the block has the data.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -257,8 +258,8 @@ func codeBlock(n *schema.Node) string {
 	return fenced(first, strings.Join(lines, "\n"))
 }
 
-// preAttributesOf returns the attributes of <pre> for the data of a code block. It returns nil if <pre> cannot have all
-// of the data, and a tag is needed.
+// preAttributesOf returns the attributes of <pre> for the data of a code block. It returns nil if these attributes
+// cannot express all of the data. The function code then writes a tag around the block.
 func preAttributesOf(n *schema.Node) attributes {
 	var attrs attributes
 	for _, row := range preAttributes {

@@ -248,7 +248,8 @@ func (r *reader) elementIn(e *element) inlineElement {
 	}
 }
 
-// inlineHTML adds HTML without blocks. It hides the tags of unknown elements, and returns false if it has hidden any.
+// inlineHTML adds HTML nodes as inline content. It hides the tags of elements that cannot be inline content. It returns
+// false if one of the nodes is such an element.
 func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	known := true
 	for _, n := range nodes {
@@ -272,7 +273,7 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 // tagInHTML is a tag of GitBook, or of another template language, in HTML text.
 var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
 
-// htmlText adds text of HTML. It collapses white space, reads shortcodes as emojis, and reads tags in {% %} as in
+// htmlText adds a text in HTML. It collapses white space, reads shortcodes as emojis, and reads tags in {% %} as in
 // Markdown.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
@@ -286,7 +287,7 @@ func (b *inlineBuilder) htmlText(source string) {
 	b.htmlWords(source)
 }
 
-// htmlWords adds text of HTML without tags.
+// htmlWords adds a text in HTML that contains no tags in {% %}.
 func (b *inlineBuilder) htmlWords(source string) {
 	if b.ended("\n") || b.empty() && !b.inLink {
 		source = strings.TrimLeft(source, " ")

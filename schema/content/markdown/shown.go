@@ -38,8 +38,8 @@ func pairShown(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// shownBlocks returns the siblings in a block of kind parent, in the form that readers see. Some siblings store the
-// source of blocks that the grammar does not allow.
+// shownBlocks returns sibling blocks in the form that readers see. parent is the kind of the block that contains them.
+// Some siblings store the source of blocks that the grammar does not allow.
 func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	ends := pairShown(nodes)
 	shown := make([]schema.Node, 0, len(nodes))
@@ -171,8 +171,9 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns the block whose source a paragraph stores. It leaves out a block without visible content, unless it
-// is an empty line.
+// shownKept returns what readers see of the paragraph n, which stores the source of another block. If the source can be
+// read as this block, readers see the block. Otherwise they see the text of the paragraph. A paragraph without visible
+// content is left out, unless it is an empty line.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
 	if len(ideal) == 1 && ideal[0].Type != kindRaw && ideal[0].Type != "paragraph" {
@@ -290,7 +291,7 @@ func annotationLabel(n *schema.Node) string {
 	return "*"
 }
 
-// shownTable turns the value of a column with a single choice into a list.
+// shownTable turns the values in columns with a single choice into lists.
 func shownTable(data schema.Data) schema.Data {
 	definition := stringMap(data["definition"])
 	records := map[string]any{}

@@ -11,9 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestNothingIsSaidTwice draws texts that both sides add to a list. The texts are equal or near-equal, at one place or
-// at different places. A text is a new block, replaces another text, or replaces a block that the other side edited.
-// With any choice, each word is in the result once. Each word of a side is in the result or in a conflict.
+// TestNothingIsSaidTwice merges random documents. Both sides have added equal or nearly equal texts to the same list,
+// at the same place or at different places. A text is a new block, or replaces the text of a block, or replaces a block
+// that the other side edited. Before and after the conflicts are decided, no word is in the result twice. Each word
+// that a side added, or that both sides kept, is in the result or in a conflict.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -65,7 +66,8 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	})
 }
 
-// sayBoth puts a text into a list of both drafts.
+// sayBoth adds a random text to the same list of both drafts. The text may differ in a word between the drafts.
+// Sometimes it calls moveEdited instead.
 func sayBoth(writers [2]writer, drafts *[2]schema.Document) {
 	w := writers[0]
 	mine, other := map[string]listAt{}, map[string]listAt{}
