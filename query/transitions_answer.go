@@ -46,15 +46,7 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.mostInSet = q.service.config.MaxMemory / keyedSessionBytes
 	for range 3 {
 		steps, err := t.count(ctx, q)
-		if tooManyInSet(err) {
-			t.everySession = true // also in a later attempt
-			steps, err = t.count(ctx, q)
-		}
-		if !q.spills && outOfMemory(err) {
-			q.spills = true
-			if q.joins {
-				q.service.sources.joinDied(t.scope)
-			}
+		for fitted(&t, q, err) {
 			steps, err = t.count(ctx, q)
 		}
 		if err != nil {
@@ -69,6 +61,23 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 		}
 	}
 	return nil, schema.Unavailable(errUnseen, retryAfter)
+}
+
+// fitted reports whether the count may succeed in another way after it ended with err, and chooses this way. Later
+// attempts keep it.
+func fitted(t *transitions, q *query, err error) bool {
+	switch {
+	case !t.everySession && tooManyInSet(err):
+		t.everySession = true
+	case !q.spills && outOfMemory(err):
+		q.spills = true
+		if q.joins {
+			q.service.sources.joinDied(t.scope)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // count returns the passages by kind of step.
