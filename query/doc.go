@@ -141,6 +141,8 @@
 //   - A row is a page of a space, or otherwise a path, as in the list of pages. The path and the title of a row are the
 //     path and the title of the page's last view among the transitions.
 //   - The page of the request is a page of a space, or all pages of addresses with a path, also in spaces.
+//   - The engine finds the sessions of the page by their keys, and then lists their views. If the keys are too many for
+//     the query's memory, it lists the views of all sessions in one pass. If the lists do not fit, they go to disk.
 //
 // # Pages
 //

@@ -73,6 +73,7 @@ const (
 	codeStaleReplicas      = 369
 	codeNoReplica          = 225
 	codeRegexp             = 427
+	codeSetSize            = 191
 )
 
 // ownMemory reports whether the query's own limit was exceeded. If the whole server's memory was full, a retry of the
@@ -91,4 +92,10 @@ func noTable(err error) bool {
 func outOfMemory(err error) bool {
 	e, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && e.Code == codeMemory && ownMemory(e)
+}
+
+// tooManyInSet reports whether the result of a subquery after IN exceeded query.mostInSet.
+func tooManyInSet(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return ok && e.Code == codeSetSize
 }

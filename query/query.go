@@ -57,6 +57,9 @@ type query struct {
 	passes bool
 	// most is the number of rows that a statement may return; 0 means the usual limit.
 	most int
+	// mostInSet is the number of rows in the result of a subquery after IN. A statement with more rows ends with an
+	// error, see tooManyInSet. 0 means no limit.
+	mostInSet uint64
 	size
 	lasts      time.Duration // how long the answer is used while the site's events do not change
 	freshUntil string        // the time at which a cached answer was found to be current

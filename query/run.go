@@ -19,6 +19,9 @@ import (
 // maxParams limits the parameters of a statement. The embedded engine accepts at most 10,000.
 const maxParams = 5000
 
+// spilledGroups is the number of groups of a thread that the engine may write to disk.
+const spilledGroups = 10_000
+
 // rows runs a statement and calls each for every row, scanned into targets.
 func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	var rows uint64
@@ -76,6 +79,9 @@ func (q *query) run(
 	if q.most > 0 {
 		settings["max_result_rows"] = q.most
 	}
+	if q.mostInSet > 0 {
+		settings["max_rows_in_set"], settings["set_overflow_mode"] = q.mostInSet, "throw"
+	}
 	if q.source != rawEvents {
 		// Without this setting, the engine (26.5) would use one table's snapshot for the other table, too.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
@@ -92,9 +98,16 @@ func (q *query) run(
 	if q.joins || q.passes {
 		settings["distributed_product_mode"] = "global"
 	}
+	if q.spills || q.passes {
+		// The engine writes groups to disk if the whole statement takes too much memory, and if there are enough bytes
+		// or groups. It counts the bytes of the inner groups, too. With a limit of bytes, it would write the few outer
+		// groups of each block to disk, in 256 parts. So only the number of groups counts.
+		settings["group_by_two_level_threshold_bytes"] = 0
+	}
 	switch {
 	case q.spills:
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4
+		settings["group_by_two_level_threshold"] = spilledGroups
 	case q.passes:
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4 * 3
 	}

@@ -24,6 +24,8 @@ type transitions struct {
 	scope
 	page  pageTarget
 	limit int
+	// everySession is set if too many sessions have the page to find them by their keys.
+	everySession bool
 }
 
 // pageTarget is the page of transitions: a page of a space or, if space is "", all pages with a path.

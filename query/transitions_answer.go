@@ -31,16 +31,24 @@ type shownNeighbour struct {
 	Views uint64  `json:"views"`
 }
 
+// keyedSessionBytes bounds the sessions that a statement finds by their keys. The engine's table of keys takes up to 96
+// bytes for each session while it grows, so the table takes at most a fifth of the query's memory.
+const keyedSessionBytes = 512
+
 // errUnseen ends a query after each of its attempts lost the events that name its pages.
 var errUnseen = errors.New("events were erased while their pages were read")
 
 // answer counts the steps, and then reads the names of the few pages of the answer. If the events of such a page were
 // erased meanwhile, it counts again.
 func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
-	q.visitors(t.scope)
-	q.passes = true
+	q.joins, q.passes = len(t.sessions) > 0, true
+	q.spills = q.joins && q.service.sources.joinSpills(t.scope)
+	q.mostInSet = q.service.config.MaxMemory / keyedSessionBytes
 	for range 3 {
 		steps, err := t.count(ctx, q)
+		for fitted(&t, q, err) {
+			steps, err = t.count(ctx, q)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -53,6 +61,23 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 		}
 	}
 	return nil, schema.Unavailable(errUnseen, retryAfter)
+}
+
+// fitted reports whether the count may succeed in another way after it ended with err, and chooses this way. Later
+// attempts keep it.
+func fitted(t *transitions, q *query, err error) bool {
+	switch {
+	case !t.everySession && tooManyInSet(err):
+		t.everySession = true
+	case !q.spills && outOfMemory(err):
+		q.spills = true
+		if q.joins {
+			q.service.sources.joinDied(t.scope)
+		}
+	default:
+		return false
+	}
+	return true
 }
 
 // count returns the passages by kind of step.

@@ -10,15 +10,16 @@ import (
 // stepKind is a kind of step to or from a view of the page.
 type stepKind uint8
 
-// These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from
-// another page. Each view also has one step after it. A reload is counted only before the later view.
+// These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from another page.
+// Each view also has one step after it: an exit, or a step to another page. A reload is counted only before the later
+// view.
 const (
-	stepNone stepKind = iota
-	stepEntry
-	stepFrom
+	stepEntry stepKind = iota
 	stepReload
-	stepExit
-	stepTo
+	stepFrom
+	stepAfter // is the first kind of step after the page
+	stepExit  = stepAfter + stepEntry
+	stepTo    = stepAfter + stepFrom
 )
 
 // neighbour is a page before or after the page.
@@ -33,90 +34,112 @@ type neighbour struct {
 // Each row also has the number of all steps of its kind.
 //
 // First the statement finds the sessions that viewed the page, by their keys of 128 bits. Then it lists the views of
-// these sessions. For a page that few sessions viewed, this is many times as fast as listing the views of all sessions.
-// For a page that half of the sessions viewed, it takes as long or longer. A view is one number of 256 bits. The number
-// consists of the event's place in the order of sending, the hash of its page, and whether the page is the page of the
-// request. So the engine sorts a session's list without comparing texts.
+// these sessions. For a page that few sessions viewed, this is twice as fast as listing the views of all sessions. For
+// a page that half of the sessions viewed, both take the same time. If too many sessions viewed the page, the keys do
+// not fit into the query's memory. Then everySession is set, and the statement lists the views of all sessions in one
+// pass, whose lists may go to disk.
 func (t transitions) lower() sqltree.Statement {
 	is := t.page.is()
-	session := make([]sqltree.Aliased, len(insights.SessionKey()))
-	for i, key := range insights.SessionKey() {
-		session[i].Expr = key
+	list := []sqltree.Aliased{{
+		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", viewNumber(is))), As: "list",
+	}}
+	var sessions *sqltree.Select
+	if t.everySession {
+		sessions = t.read(list, insights.PageViewed())
+		sessions.Having = sqltree.Bin(sqltree.Gt, sqltree.Call("countIf", is), sqltree.Int(0))
+	} else {
+		sessions = t.read(list, insights.PageViewed(), t.inSessions(is))
 	}
-	that := sqltree.InRows(insights.SessionKey(), t.read(session, insights.PageViewed(), is))
-	page := sqltree.Call("bitOr", sqltree.Call("bitShiftLeft", insights.PageHash(), sqltree.Int(1)), is)
-	sent := sqltree.Call("bitShiftLeft", wide(insights.SentNumber()), sqltree.Int(pageBits))
-	view := sqltree.Call("bitOr", sent, wide(page))
-	sessions := t.read([]sqltree.Aliased{{
-		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", view)), As: "list",
-	}}, insights.PageViewed(), that)
 	sessions.GroupBy = insights.SessionKey()
 
-	list, step, one := sqltree.Col("list"), sqltree.Col("step"), sqltree.Int(1)
-	places := sqltree.Call("arrayEnumerate", list)
-	before := stepsOf(sqltree.Call("arrayShiftRight", list, one), places, stepEntry, stepReload, stepFrom)
-	after := stepsOf(sqltree.Call("arrayShiftLeft", list, one), sqltree.Call("arrayReverse", places),
-		stepExit, stepNone, stepTo)
-	steps := &sqltree.Select{
-		Columns: []sqltree.Aliased{{
-			Expr: sqltree.Call("arrayJoin", sqltree.Call("arrayConcat", before, after)), As: "step",
-		}},
-		Sub: sessions,
-	}
-	kind, hash, number, last := sqltree.Col("kind"), sqltree.Col("hash"), sqltree.Col("steps"), sqltree.Col("latest")
+	step := sqltree.Col("step")
+	side, page, number := sqltree.Col("side"), sqltree.Col("page_bits"), sqltree.Col("steps")
 	counted := &sqltree.Select{
 		Columns: []sqltree.Aliased{
-			{Expr: part(step, 1), As: "kind"}, {Expr: part(step, 2), As: "hash"},
+			{Expr: sqltree.Call("toUInt8", sqltree.Call("bitShiftRight", step, sqltree.Int(sideShift))), As: "side"},
+			{Expr: sqltree.Call("if", isPage(step), sqltree.Int(1), pageOf(step)), As: "page_bits"},
 			{Expr: sqltree.Call("count"), As: "steps"},
-			{Expr: sqltree.Call("min", part(step, 3)), As: "earliest"},
-			{Expr: sqltree.Call("max", part(step, 3)), As: "latest"},
+			{Expr: sqltree.Call("min", step), As: "earliest"},
+			{Expr: sqltree.Call("max", step), As: "latest"},
 		},
-		Sub: steps, Where: sqltree.Bin(sqltree.Gt, part(step, 1), stepNone.expr()),
-		GroupBy: []sqltree.Expr{kind, hash},
+		Sub:     &sqltree.Select{Columns: []sqltree.Aliased{{Expr: stepsOf("list"), As: "step"}}, Sub: sessions},
+		GroupBy: []sqltree.Expr{side, page},
 	}
+	kind, hash, latest := sqltree.Col("kind"), sqltree.Col("hash"), sqltree.Col("latest")
 	return (&sqltree.Select{
 		Columns: []sqltree.Aliased{
-			{Expr: kind}, {Expr: hash}, {Expr: number},
-			{Expr: insights.SentMillis(sqltree.Col("earliest"))}, {Expr: insights.SentMillis(last)},
+			{Expr: kindOfStep(side, page), As: "kind"},
+			{Expr: sqltree.Call("bitShiftRight", page, sqltree.Int(1)), As: "hash"}, {Expr: number},
+			{Expr: insights.SentMillis(sentOf(sqltree.Col("earliest")))}, {Expr: insights.SentMillis(sentOf(latest))},
 			{Expr: sqltree.OverEach(sqltree.Call("sum", number), kind)},
 		},
 		Sub:     counted,
-		OrderBy: []sqltree.Order{{Expr: kind}, {Expr: number, Desc: true}, {Expr: last, Desc: true}, {Expr: hash}},
+		OrderBy: []sqltree.Order{{Expr: kind}, {Expr: number, Desc: true}, {Expr: latest, Desc: true}, {Expr: hash}},
 		Limit:   t.limit + 1, LimitBy: []sqltree.Expr{kind},
 	}).Print()
 }
 
-// pageBits is how many bits of a view are about its page.
-const pageBits = 64
+// inSessions is the condition that an event is in a session with a view of the page.
+func (t transitions) inSessions(is sqltree.Expr) sqltree.Expr {
+	key := make([]sqltree.Aliased, len(insights.SessionKey()))
+	for i, column := range insights.SessionKey() {
+		key[i].Expr = column
+	}
+	return sqltree.InRows(insights.SessionKey(), t.read(key, insights.PageViewed(), is))
+}
+
+// A view is one number of 256 bits, so that the engine sorts a session's list without texts. The last bit is whether
+// the view is of the page of the request. The next 63 bits are the hash of its page, and the next 128 bits its
+// SentNumber. A step is the number of the view before or after a view of the page; 0 means no view. The next bit of a
+// step is 1 if its view is after the page.
+const (
+	sentShift = 64
+	sideShift = sentShift + 128
+)
+
+func viewNumber(is sqltree.Expr) sqltree.Expr {
+	page := sqltree.Call("bitOr", sqltree.Call("bitShiftLeft", insights.PageHash(), sqltree.Int(1)), is)
+	return sqltree.Call("bitOr",
+		sqltree.Call("bitShiftLeft", wide(insights.SentNumber()), sqltree.Int(sentShift)), wide(page))
+}
 
 func wide(number sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt256", number) }
 
-// stepsOf returns the steps between the views of the page in a session's list and the views next to them. Each step is
-// a tuple of its kind, the hash of the other page, and the place of the other view in the order of sending. others has
-// the views next to the views of the list. A view whose place is 1 has no view next to it.
-func stepsOf(others, places sqltree.Expr, end, same, other stepKind) sqltree.Expr {
-	list, view, next := sqltree.Col("list"), sqltree.Col("view"), sqltree.Col("next")
-	page := func(view sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt64", view) } // the last 64 bits
-	is := func(view sqltree.Expr) sqltree.Expr {
-		return sqltree.Bin(sqltree.Eq, sqltree.Call("bitAnd", page(view), sqltree.Int(1)), sqltree.Int(1))
-	}
-	sent := func(view sqltree.Expr) sqltree.Expr {
-		return sqltree.Call("toUInt128", sqltree.Call("bitShiftRight", view, sqltree.Int(pageBits)))
-	}
-	within := func(k stepKind) sqltree.Expr {
-		return sqltree.Call("tuple", k.expr(), sqltree.Call("toUInt64", sqltree.Int(0)), sent(view))
-	}
-	step := sqltree.Call("multiIf", sqltree.Not(is(view)), within(stepNone),
-		sqltree.Bin(sqltree.Eq, sqltree.Col("place"), sqltree.Int(1)), within(end), is(next), within(same),
-		sqltree.Call("tuple", other.expr(), sqltree.Call("bitShiftRight", page(next), sqltree.Int(1)), sent(next)))
-	return sqltree.Call("arrayMap", sqltree.Lambda([]string{"view", "next", "place"}, step), list, others, places)
+// pageOf returns the bits of a view or step about its page.
+func pageOf(view sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt64", view) }
+
+// isPage is 1 if a view or step is of the page of the request.
+func isPage(view sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("bitAnd", sqltree.Call("toUInt8", view), sqltree.Int(1))
 }
 
-func (k stepKind) expr() sqltree.Expr { return sqltree.Call("toUInt8", sqltree.Int(int64(k))) }
-
-func part(tuple sqltree.Expr, n int64) sqltree.Expr {
-	return sqltree.Call("tupleElement", tuple, sqltree.Int(n))
+func sentOf(view sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("toUInt128", sqltree.Call("bitShiftRight", view, sqltree.Int(sentShift)))
 }
+
+// stepsOf returns the steps of a session's list in rows. A view of the page after another view of the page is a step
+// before the later view only.
+func stepsOf(name string) sqltree.Expr {
+	list, one := sqltree.Col(name), sqltree.Int(1)
+	view, other := sqltree.Col("view"), sqltree.Col("other")
+	steps := func(condition, others sqltree.Expr) sqltree.Expr {
+		return sqltree.Call("arrayFilter", sqltree.Lambda([]string{"other", "view"}, condition), others, list)
+	}
+	before := steps(isPage(view), sqltree.Call("arrayShiftRight", list, one))
+	after := steps(sqltree.Bin(sqltree.Gt, isPage(view), isPage(other)), sqltree.Call("arrayShiftLeft", list, one))
+	marked := sqltree.Call("bitOr", other, sqltree.Call("bitShiftLeft", wide(one), sqltree.Int(sideShift)))
+	return sqltree.Call("arrayJoin", sqltree.Call("arrayConcat", before,
+		sqltree.Call("arrayMap", sqltree.Lambda([]string{"other"}, marked), after)))
+}
+
+// kindOfStep returns the kind of a step from its side and the bits about its page: 0 without a view, 1 if its view is
+// of the page of the request.
+func kindOfStep(side, page sqltree.Expr) sqltree.Expr {
+	return sqltree.Call("toUInt8", sqltree.Call("plus", sqltree.Bin(sqltree.Mul, side, stepAfter.expr()),
+		sqltree.Call("least", page, stepFrom.expr())))
+}
+
+func (k stepKind) expr() sqltree.Expr { return sqltree.Int(int64(k)) }
 
 // is returns the condition that an event is about the page.
 func (t pageTarget) is() sqltree.Expr {

@@ -56,12 +56,19 @@ func OfPage(space, page string) sqltree.Expr {
 	return sqltree.AllOf(text("space", space), text("page", page))
 }
 
-// AtPath returns the condition that an event's address has a path, with or without a slash at its end.
+// AtPath returns the condition that an event's address has a path, with or without a slash at its end. Searching an address
+// for the text of the path is much cheaper than cutting the path out, so only addresses with the text are cut.
 func AtPath(path string) sqltree.Expr {
+	text := ""
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
+		text = path // not "/", because an address such as https://example.com has the path "/" too
 	}
-	return sqltree.Bin(sqltree.Eq, canonicalPath(sqltree.Col("url")), sqltree.Param(sqltree.T("String"), path))
+	param := func(value string) sqltree.Expr { return sqltree.Param(sqltree.T("String"), value) }
+	url := sqltree.Col("url")
+	return sqltree.AllOf(
+		sqltree.Bin(sqltree.Gt, sqltree.Call("position", url, param(text)), sqltree.Int(0)),
+		sqltree.Bin(sqltree.Eq, canonicalPath(url), param(path)))
 }
 
 // LastSeen returns expressions for a group of events with the same page key: the space, the page, the path and the
