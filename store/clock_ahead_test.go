@@ -3,6 +3,7 @@ package store_test
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -130,4 +131,35 @@ func (b *wrongClock) sync(branch string) {
 	b.t.Helper()
 	b.exec(`insert into git_syncs (id, space_id, remote, commit_hash, revision, synced_at, imported_at)
 		values ($1, $2, $1, 'c', 'r', clock_timestamp(), clock_timestamp())`, branch, b.tenant.Space.ID)
+}
+
+// TestLastUseAfterClockWasAhead: a later use replaces the time of a use while the clock was 400 days ahead. A use that
+// is reported late does not replace a later one.
+func TestLastUseAfterClockWasAhead(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	b := &wrongClock{t: t, conn: storetest.Connect(t, url), st: storetest.Open(t, url)}
+	b.tenant, _ = storetest.Hooked(t, b.st)
+	user := b.tenant.Users[schema.RoleAdmin].ID
+	b.exec("insert into tokens (id, hash, kind, name, user_id) values ('t', 'h', 'user', 'n', $1)", user)
+	use := func(at time.Time) {
+		b.must(nil, b.st.TouchTokens(t.Context(), []string{"t"}, at))
+		b.must(nil, b.st.Orgs.SeeMember(t.Context(), b.tenant.Organization.ID, user, at))
+	}
+	wants := func(at time.Time) {
+		t.Helper()
+		used := storetest.Collect(t, b.conn, "select extract(epoch from last_used_at)::bigint::text from tokens "+
+			"where id = 't' union all select extract(epoch from last_seen_at)::bigint::text from memberships "+
+			"where last_seen_at is not null")
+		if want := strconv.FormatInt(at.Unix(), 10); !slices.Equal(used, []string{want, want}) {
+			t.Errorf("%q, want twice %s", used, want)
+		}
+	}
+	now := time.Now().Truncate(time.Second)
+	use(now.Add(400 * 24 * time.Hour))
+	wants(now.Add(400 * 24 * time.Hour))
+	use(now)
+	wants(now)
+	use(now.Add(-time.Hour))
+	wants(now)
 }
