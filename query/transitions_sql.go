@@ -10,9 +10,9 @@ import (
 // stepKind is a kind of step to or from a view of the page.
 type stepKind uint8
 
-// These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from another page.
-// Each view also has one step after it: an exit, or a step to another page. A reload is counted only before the later
-// view.
+// These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from
+// another page. Each view also has one step after it: an exit, or a step to another page. A reload is counted only
+// before the later view.
 const (
 	stepEntry stepKind = iota
 	stepReload

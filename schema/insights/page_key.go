@@ -56,8 +56,8 @@ func OfPage(space, page string) sqltree.Expr {
 	return sqltree.AllOf(text("space", space), text("page", page))
 }
 
-// AtPath returns the condition that an event's address has a path, with or without a slash at its end. Searching an address
-// for the text of the path is much cheaper than cutting the path out, so only addresses with the text are cut.
+// AtPath returns the condition that an event's address has a path, with or without a slash at its end. Searching an
+// address for the text of the path is much cheaper than cutting the path out, so only addresses with the text are cut.
 func AtPath(path string) sqltree.Expr {
 	text := ""
 	if len(path) > 1 {
