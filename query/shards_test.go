@@ -82,6 +82,8 @@ func openBare(t *testing.T, folder string) *bare {
 	purego.RegisterLibFunc(&b.buffer, handle, "chdb_result_buffer")
 	purego.RegisterLibFunc(&b.failure, handle, "chdb_result_error")
 	purego.RegisterLibFunc(&b.destroy, handle, "chdb_destroy_query_result")
+	var end func(place *uintptr)
+	purego.RegisterLibFunc(&end, handle, "chdb_close_conn")
 	args := []string{"clickhouse", "--path=" + filepath.Join(folder, "data"), "--config-file=" + file}
 	texts := make([]*byte, len(args))
 	for i, arg := range args {
@@ -93,6 +95,9 @@ func openBare(t *testing.T, folder string) *bare {
 		t.Fatal("the engine did not start")
 	}
 	b.conn = *place
+	// At the exit of a process with the race detector, the library's destructors run. Without this end, the engine's
+	// threads would still use what they destroy.
+	t.Cleanup(func() { end(place) })
 	return b
 }
 

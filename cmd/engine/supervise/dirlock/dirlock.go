@@ -76,9 +76,12 @@ func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error)
 	return &Lock{file: file}, nil
 }
 
-// Release releases the directory. It does not remove the lock file. After a removal, two owners could lock two
-// different files of the same name.
-func (l *Lock) Release() error { return l.file.Close() }
+// Release releases the directory. It unlocks the file before it closes the file. A child of this process has a copy of
+// the open file from its fork until its exec, and the copy would hold the lock for that time. Release does not remove
+// the lock file. After a removal, two owners could lock two different files of the same name.
+func (l *Lock) Release() error {
+	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
+}
 
 func readPID(file *os.File) int {
 	text, err := io.ReadAll(io.NewSectionReader(file, 0, 32))

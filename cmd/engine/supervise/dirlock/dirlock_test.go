@@ -5,10 +5,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
@@ -87,4 +90,48 @@ func TestNotWritable(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), file) || !strings.Contains(err.Error(), "may write") {
 		t.Errorf("got %v", err)
 	}
+}
+
+// TestReleaseBeforeExec: a copy of the open file, as a child of this process has before its exec, does not hold the
+// lock after the release.
+func TestReleaseBeforeExec(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	copied := false
+	for _, file := range files {
+		name, err := os.Readlink(filepath.Join("/proc/self/fd", file.Name()))
+		if err != nil || name != filepath.Join(dir, "lock") {
+			continue
+		}
+		n, err := strconv.Atoi(file.Name())
+		if err != nil {
+			t.Fatal(err)
+		}
+		held, err := unix.Dup(n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = unix.Close(held) })
+		copied = true
+		break
+	}
+	if !copied {
+		t.Fatal("the lock's file is not open")
+	}
+	if err := first.Release(); err != nil {
+		t.Fatal(err)
+	}
+	again, err := dirlock.Acquire(t.Context(), dir, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = again.Release()
 }
