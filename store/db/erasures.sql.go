@@ -437,7 +437,7 @@ update erasures set version = null, ahead_from = $4::timestamptz,
     log_until = case when log_until is not null then
         greatest(log_until, creation_time()) + greatest($5::timestamptz - erased_until, interval '0')
     end
-where site_id = $1 and visitor = $2 and version = $3 and done_at is null
+where site_id = $1 and visitor = $2 and version = $3 and mutated_at is null
 `
 
 type ReachAheadParams struct {

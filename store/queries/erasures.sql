@@ -70,7 +70,7 @@ update erasures set version = null, ahead_from = sqlc.arg(ahead_from)::timestamp
     log_until = case when log_until is not null then
         greatest(log_until, creation_time()) + greatest(sqlc.arg(ahead_until)::timestamptz - erased_until, interval '0')
     end
-where site_id = $1 and visitor = $2 and version = $3 and done_at is null;
+where site_id = $1 and visitor = $2 and version = $3 and mutated_at is null;
 
 -- name: RetryErasures :exec
 -- Index: erasures_pending.
