@@ -154,8 +154,8 @@ func TestEditReadsAsEdited(t *testing.T) {
 }
 
 // isEdited reports whether each block is a block of the edited document, as it is or in the form that Read returns for
-// it. Edit does not write unchanged blocks anew, so such a block may differ from this form: invisible tags in a quote
-// have another form if they are written on one line.
+// it. Edit keeps the Markdown of an unchanged block, so such a block may differ from this form: invisible tags in a
+// quote have another form if they are written on one line.
 func isEdited(nodes, edited []schema.Node) bool {
 	fitted := fittedOf(edited)
 	if sameNodes(nodes, edited) || sameNodes(nodes, fitted) {
