@@ -148,7 +148,8 @@ func compareShards(t *testing.T, folder string) {
 		of   Report
 		body string
 	}{
-		{Funnel, `{"range":"last24Hours","steps":[{},{"where":[{"column":"url","operator":"contains","values":["7"]}]}]}`},
+		{Funnel, `{"range":"last24Hours",
+			"steps":[{},{"where":[{"column":"url","operator":"contains","values":["7"]}]}]}`},
 		{Funnel, `{"range":"last24Hours","by":"session","strictIncrease":false,"steps":[{},{},{}],` + where + `}`},
 		{Retention, `{"range":"last24Hours","interval":"hour"}`},
 		{Retention, `{"range":"last24Hours","interval":"hour",` + where + `}`},
@@ -170,7 +171,8 @@ func compareShards(t *testing.T, folder string) {
 			spread := strings.ReplaceAll(sql, "FROM events", "FROM spread")
 			// The order of rows of funnels and retentions is open.
 			sorted := func(rows string) string {
-				return must("SELECT arrayStringConcat(arraySort(splitByChar('\n', " + sqltree.Quote(rows) + ")), '\n') FORMAT TSVRaw")
+				list := "splitByChar('\n', " + sqltree.Quote(rows) + ")"
+				return must("SELECT arrayStringConcat(arraySort(" + list + "), '\n') FORMAT TSVRaw")
 			}
 			want := sorted(must(sql))
 			got := sorted(must(spread + "\nSETTINGS distributed_product_mode = 'global'"))

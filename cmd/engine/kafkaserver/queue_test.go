@@ -144,8 +144,13 @@ func TestRetentionHasAClock(t *testing.T) {
 		name, text   string
 		faults, ends int // lines of the log
 	}{
-		{"no file", "", 0, 0}, {"an empty file", "\n", 1, 0}, {"a damaged file", "2026-1", 1, 0}, {"an hour ago", hourAgo, 1, 1},
-		{"damaged again", "2026-13-01T00:00:00Z", 2, 1}, {"readable again", hourAgo, 2, 2}, {"the file is gone", "", 3, 2},
+		{"no file", "", 0, 0},
+		{"an empty file", "\n", 1, 0},
+		{"a damaged file", "2026-1", 1, 0},
+		{"an hour ago", hourAgo, 1, 1},
+		{"damaged again", "2026-13-01T00:00:00Z", 2, 1},
+		{"readable again", hourAgo, 2, 2},
+		{"the file is gone", "", 3, 2},
 	} {
 		if step.text != "" {
 			if err := os.WriteFile(file, []byte(step.text), 0o600); err != nil {
