@@ -213,6 +213,12 @@ DAMAGE_FLAGS ?= --record
 damage: engines ## damage each kind of file of a node, and judge what it then answers, into bench/results/
 	go run ./bench/damage $(DAMAGE_FLAGS)
 
+MINUTES    ?= 60
+SOAK_FLAGS ?= --record
+.PHONY: soak
+soak: engines ## everybody's work for MINUTES (60): fails if memory, files or response times grow
+	go run ./bench/soak --minutes $(MINUTES) $(SOAK_FLAGS)
+
 .PHONY: lint
 lint: $(LINTER) ## linters, the size of files, plain words, and no conflict of a merge left behind
 	$(LINTER) run ./...

@@ -4,6 +4,7 @@
 //	chaos         injects faults of every process under load
 //	powercut      simulates power cuts of the default installation
 //	damage        damages files of the default installation
+//	soak          puts everybody's work on one node for an hour, and checks that nothing grows
 //	abuse         runs clients that use as many resources as they can
 //	repositories  measures which changes Octavo makes to other people's repositories
 //	screenshots   takes the pictures in deploy/screenshots

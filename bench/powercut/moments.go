@@ -129,15 +129,15 @@ func merged(ctx context.Context, l *life) error {
 
 // catchingUp stops the insights engine for some seconds, and returns while the sink stores the events of the outage.
 func catchingUp(ctx context.Context, l *life) error {
-	pid, err := l.node.child("clickhouse")
+	engine, err := l.node.Engine("clickhouse")
 	if err != nil {
 		return err
 	}
-	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(int(engine), syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("cannot stop the insights engine: %w", err)
 	}
 	err = pause(ctx, l.between(3*time.Second, 5*time.Second))
-	if err := errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)); err != nil {
+	if err := errors.Join(err, syscall.Kill(int(engine), syscall.SIGCONT)); err != nil {
 		return err
 	}
 	return pause(ctx, l.between(0, time.Second))

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -38,21 +37,6 @@ func (n *node) engines() (e engines, err error) {
 		return e, fmt.Errorf("cannot read the engines' addresses: %w", err)
 	}
 	return e, nil
-}
-
-// child returns the process id of one of the node's engines. argument is the engine's name in the command line.
-func (n *node) child(argument string) (pid int, err error) {
-	pids, err := descendants()
-	if err != nil {
-		return 0, err
-	}
-	for _, pid := range pids {
-		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if err == nil && bytes.Contains(line, []byte("engine\x00"+argument)) {
-			return pid, nil
-		}
-	}
-	return 0, fmt.Errorf("no engine %q is running", argument)
 }
 
 // site is the site that receives the events of a life.

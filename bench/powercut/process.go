@@ -4,14 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"slices"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/octavo-docs/octavo/bench/machine"
 )
 
 // adoptOrphans makes this process the parent of descendants whose parent has exited, so that killAll finds them.
@@ -22,42 +20,10 @@ func adoptOrphans() error {
 	return nil
 }
 
-// descendants returns the ids of the running processes that descend from this process.
-func descendants() ([]int, error) {
-	children := map[int][]int{}
-	stats, err := filepath.Glob("/proc/[0-9]*/stat")
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range stats {
-		text, err := os.ReadFile(path)
-		if err != nil {
-			continue // the process has exited
-		}
-		// The format is: pid (name) state parent. The name may contain blanks
-		// and brackets.
-		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil || len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
-			continue
-		}
-		parent, err := strconv.Atoi(fields[1])
-		if err != nil {
-			return nil, fmt.Errorf("cannot read %s", path)
-		}
-		children[parent] = append(children[parent], pid)
-	}
-	list := slices.Clone(children[os.Getpid()])
-	for i := 0; i < len(list); i++ {
-		list = append(list, children[list[i]]...)
-	}
-	return list, nil
-}
-
 // killAll kills all descendants of this process and waits until they have exited.
 func killAll(within time.Duration) error {
 	for end := time.Now().Add(within); ; {
-		pids, err := descendants()
+		pids, err := machine.Process(os.Getpid()).Descendants()
 		if err != nil {
 			return err
 		}
@@ -68,11 +34,11 @@ func killAll(within time.Duration) error {
 			return fmt.Errorf("processes %v do not exit", pids)
 		}
 		for _, pid := range pids {
-			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			if err := syscall.Kill(int(pid), syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 				return fmt.Errorf("cannot kill process %d: %w", pid, err)
 			}
 		}
-		// descendants leaves out zombies. exec.Cmd reaps the children of this process.
+		// Descendants leaves out zombies. exec.Cmd reaps the children of this process.
 		time.Sleep(20 * time.Millisecond)
 	}
 }

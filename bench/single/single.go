@@ -1,5 +1,6 @@
 // Package single runs one `octavo serve` with embedded engines, like a user who tries the product. Of this module it
-// may import only bench/product, bench/witness, cmd/engine/enginetest for an address and schema for a token.
+// may import only bench/machine, bench/product, bench/witness, cmd/engine/enginetest for an address and schema for a
+// token.
 package single
 
 import (
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/octavo-docs/octavo/bench/machine"
 	"github.com/octavo-docs/octavo/bench/product"
 	"github.com/octavo-docs/octavo/bench/witness"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
@@ -124,6 +126,21 @@ func (n *Node) Wait() {
 
 // PID returns the process id of the node.
 func (n *Node) PID() int { return n.process.Process.Pid }
+
+// Engine returns the process of one of the node's engines. name is the engine's name in its command line, such as
+// "clickhouse". Engine also finds an engine that outlived its node, if this process adopts orphans.
+func (n *Node) Engine(name string) (machine.Process, error) {
+	processes, err := machine.Process(os.Getpid()).Descendants()
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range processes {
+		if line := p.Command(); len(line) > 2 && line[1] == "engine" && line[2] == name {
+			return p, nil
+		}
+	}
+	return 0, fmt.Errorf("no engine %q is running", name)
+}
 
 // Signal sends a signal to the node's process. Its engines do not receive the signal. It returns no error if the node
 // has already exited.
