@@ -24,7 +24,7 @@ type benchCmd struct {
 	Events      []int    `help:"Sizes of the row query, in events. Default: 1, 10 and 100 million."`
 	Hot         int      `help:"Events of the hot site in the row query, all of the last day." default:"10000000"`
 	Clients     int      `help:"Dashboards at once in the row query." default:"10"`
-	Only        []string `help:"Parts of the row query; the data is always made. Default: all." enum:"build,hot,warm,overhead,cold,clients,intake"`
+	Only        []string `help:"Parts of the row query; the data is always made. Default: all." enum:"build,hot,boards,warm,overhead,cold,clients,intake"`
 	Rounds      int      `help:"Rounds of each comparison. 0: the default."`
 	Connections int      `help:"Connections of the loads. 0: the default."`
 	Rate        float64  `help:"First rate to try for freshness, in events per second." default:"50000"`

@@ -60,8 +60,8 @@ func (b *bench) queryRows(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if b.query.wants(hotPart) {
-		if err := b.hot(ctx, d); err != nil || b.query.wantsOnly(hotPart) {
+	if b.query.wants(hotPart) || b.query.wants(boardsPart) {
+		if err := b.hot(ctx, d); err != nil || b.query.wantsOnly(hotPart) || b.query.wantsOnly(boardsPart) {
 			return err
 		}
 	}

@@ -33,6 +33,8 @@ type rig struct {
 	keep   bool
 	// database is the database with the node's events. "" means the engine's default database.
 	database string
+	// cached gives the node its default cache of answers. Without it, each query reads stored rows.
+	cached bool
 
 	engines *enginetest.Running // nil if the node was already running, or if no engine is started yet
 	node    *child
@@ -172,12 +174,16 @@ func (r *rig) clickHouse() string {
 
 // start starts a node on the engines.
 func (r *rig) start(roles, address string) (*child, error) {
+	settings := append(slices.Clone(product.DoorSettings),
+		"OCTAVO_LOG_LEVEL=warn", "OCTAVO_OUTBOUND_ALLOW=127.0.0.1")
+	if !r.cached {
+		settings = append(settings, "OCTAVO_QUERY_CACHE=0")
+	}
 	return startChild("octavo serve --roles="+roles, filepath.Join(r.dir, "serve.log"), product.Node{
 		Address: address, Roles: roles, Dir: filepath.Join(r.dir, "node"), Token: r.Token,
 		Postgres: r.engines.PostgresURL, ClickHouse: r.clickHouse(), Brokers: r.engines.KafkaBrokers, Topic: benchTopic,
 		KafkaUser: r.engines.KafkaLogin.User, KafkaPassword: r.engines.KafkaLogin.Password,
-	}.Environment(slices.Concat(product.DoorSettings,
-		[]string{"OCTAVO_LOG_LEVEL=warn", "OCTAVO_QUERY_CACHE=0", "OCTAVO_OUTBOUND_ALLOW=127.0.0.1"})...),
+	}.Environment(settings...),
 		nil, r.binary, "serve")
 }
 

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/octavo-docs/octavo/bench/loadgen"
+)
+
+// boardsPart measures dashboards of the hot site, which receives events meanwhile.
+const boardsPart = "boards"
+
+const (
+	boardEvery = 10 * time.Second // time between two looks at a dashboard
+	boardRate  = 8_000            // events per second that the hot site receives meanwhile
+)
+
+// boardQuestions returns the twelve queries of a dashboard of the hot site: three of four dimensions, and each metric
+// in turn. Cached answers are allowed, as for a browser.
+func (b *bench) boardQuestions(s *querySize) (list [][]byte) {
+	metrics := append(slices.Clone(hotMetrics), hotCeiling)
+	path := target{org: s.Org, site: s.Sites[0]}.insights() + "/events/aggregate"
+	for i, dimension := range hotDimensions {
+		if i%4 != 3 {
+			body := hotQuestion("last24Hours", metrics[i%len(metrics)], dimension.column)
+			list = append(list, loadgen.Request(http.MethodPost, b.rig.Address, path, b.rig.Token, body))
+		}
+	}
+	return list
+}
+
+// hotQuestion returns a query for a metric by a dimension.
+func hotQuestion(preset, metric, column string) []byte {
+	list := `{"column":"` + metric + `"}`
+	if column != "" {
+		list = column + "," + list
+	}
+	return []byte(`{"range":"` + preset + `","select":[` + list + `]}`)
+}
+
+// hotAgain reports how long a query takes that was just answered, while the site receives no events.
+func (b *bench) hotAgain(s *querySize) error {
+	first, err := lookOnce(b.rig.Address, b.boardQuestions(s))
+	if err != nil {
+		return err
+	}
+	again, err := lookOnce(b.rig.Address, b.boardQuestions(s))
+	if err != nil {
+		return err
+	}
+	name := number(float64(s.events)) + " events of a day, a dashboard's query "
+	b.report.add(row{What: name + "for the first time, p95", Unit: "ms",
+		Ours: spreadOf([]float64{quantile(first, 0.95)}), Budget: &budget{AtMost: 600}})
+	b.report.note(fmt.Sprintf("p50 %s ms of %d", number(quantile(first, 0.5)), len(first)))
+	b.report.add(row{What: name + "again, longest", Unit: "ms", Ours: spreadOf([]float64{quantile(again, 1)}),
+		Budget: &budget{AtMost: 5}})
+	return nil
+}
+
+// hotBoards reports the response times of dashboards of the hot site, while it receives events.
+func (b *bench) hotBoards(ctx context.Context, s *querySize) error {
+	t := target{org: s.Org, site: s.Sites[0]}
+	const perRequest = 50
+	load := loadgen.Load{
+		Address:     b.rig.Address,
+		Requests:    requests(b.loadBodies(perRequest), b.rig.Address, t.insights()+"/events", b.rig.Token),
+		Connections: priceConnections, Rate: boardRate / perRequest, Duration: b.crowd,
+	}
+	for _, row := range []struct {
+		boards   int
+		p50, p95 float64
+	}{{2, 400, 1000}, {10, 0, 1500}} {
+		var sent loadgen.Result
+		var loadErr error
+		var wait sync.WaitGroup
+		wait.Go(func() { sent, loadErr = loadgen.Run(ctx, load) })
+		seen := b.lookTogether(ctx, b.boardQuestions(s), row.boards)
+		wait.Wait()
+		if err := errors.Join(ctx.Err(), loadErr, sent.Only(http.StatusNoContent)); err != nil {
+			return err
+		}
+		b.boardRows(fmt.Sprintf("%s events of a day, %d dashboards of twelve queries beside %d events/s",
+			number(float64(s.events)), row.boards, boardRate), seen, row.p50, row.p95)
+	}
+	return nil
+}
+
+// boardRows reports the response times of dashboards. A limit of 0 is no limit.
+func (b *bench) boardRows(name string, seen crowd, p50, p95 float64) {
+	limit := func(most float64) *budget {
+		if most == 0 {
+			return nil
+		}
+		return &budget{AtMost: most}
+	}
+	for _, x := range []struct {
+		name string
+		q    float64
+		most float64
+	}{{"p50", 0.5, p50}, {"p95", 0.95, p95}} {
+		b.report.add(row{What: name + ", " + x.name, Unit: "ms", Ours: spreadOf([]float64{quantile(seen.times, x.q)}),
+			Budget: limit(x.most)})
+	}
+	refused := row{What: name + ", refused", Unit: "queries", Ours: spreadOf([]float64{float64(len(seen.failed))}),
+		Budget: limit(0.5)}
+	refused.Notes = []string{fmt.Sprintf("%d answers", len(seen.times))}
+	if len(seen.failed) > 0 {
+		refused.Notes = append(refused.Notes, "the first: "+seen.failed[0].Error())
+	}
+	b.report.add(refused)
+}
+
+// lookTogether lets dashboards send their queries each boardEvery, one query after the other. The dashboards begin at
+// different moments. A dashboard whose queries take longer begins again at once.
+func (b *bench) lookTogether(ctx context.Context, questions [][]byte, boards int) (all crowd) {
+	began := time.Now()
+	end := began.Add(b.crowd)
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	for board := range boards {
+		wait.Go(func() {
+			due := began.Add(boardEvery * time.Duration(board) / time.Duration(boards))
+			for ; ctx.Err() == nil && due.Before(end); due = later(due.Add(boardEvery), time.Now()) {
+				time.Sleep(time.Until(due))
+				times, err := lookOnce(b.rig.Address, questions)
+				mu.Lock()
+				all.times = append(all.times, times...)
+				if err != nil {
+					all.failed = append(all.failed, err)
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wait.Wait()
+	return all
+}
+
+// later returns the later of two times.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+// lookOnce sends the queries of a dashboard, and returns their times in milliseconds until the first refused query.
+func lookOnce(address string, questions [][]byte) (times []float64, err error) {
+	conn, err := loadgen.Dial(address, time.Minute)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	for _, request := range questions {
+		began := time.Now()
+		status, answer, err := conn.Exchange(request)
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("status %d: %.500s", status, answer)
+		}
+		if err != nil {
+			return times, err
+		}
+		times = append(times, millis(time.Since(began)))
+	}
+	return times, nil
+}
