@@ -217,7 +217,8 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 		return &sqltree.Select{Columns: tree.Columns, Sub: sessions}
 	}
 	p.sessions = nil
-	plain = append(plain, sqltree.Aliased{Expr: insights.KeyOfGroup(keys), As: insights.GroupKey})
+	numbers := p.groupNumbers(func(i int) sqltree.Expr { return sqltree.Col(groups[i].As) })
+	plain = append(plain, sqltree.Aliased{Expr: insights.KeyOfGroup(numbers), As: insights.GroupKey})
 	others := p.read(plain, p.outside()...)
 	others.GroupBy = keys
 	if len(groups) == 0 {
@@ -234,24 +235,26 @@ func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}
 		condition := append(append([]sqltree.Expr{sqltree.Col(chosenName)}, p.meets()...), p.outside()...)
-		insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))
+		insights.SessionsInGroups(rows, p.env, p.sessions, p.eventNumbers(), sqltree.AllOf(condition...))
 		return rows
 	}
 	p = p.ofEvents()
 	rows := p.aroundEvents()
 	condition := append([]sqltree.Expr{p.chosen()}, p.outside()...)
-	insights.SessionsInGroups(rows, p.env, p.sessions, p.groupKeys(), sqltree.AllOf(condition...))
+	insights.SessionsInGroups(rows, p.env, p.sessions, p.eventNumbers(), sqltree.AllOf(condition...))
 	return rows
 }
 
-// groupKeys returns the expressions that distinguish the groups of an event.
-func (p plan) groupKeys() (keys []sqltree.Expr) {
-	for _, g := range p.groups {
-		if by := g.column.Grouped; by != nil {
-			keys = append(keys, by.Keys()...)
-		} else {
-			keys = append(keys, p.expr(g))
-		}
+// groupNumbers returns the expressions for the numbers that identify the groups of an event. of returns the expression
+// for the value of the i-th group.
+func (p plan) groupNumbers(of func(i int) sqltree.Expr) (numbers []sqltree.Expr) {
+	for i, g := range p.groups {
+		numbers = append(numbers, g.column.GroupNumbers(of(i))...)
 	}
-	return keys
+	return numbers
+}
+
+// eventNumbers returns groupNumbers for rows of events or visits.
+func (p plan) eventNumbers() []sqltree.Expr {
+	return p.groupNumbers(func(i int) sqltree.Expr { return p.expr(p.groups[i]) })
 }

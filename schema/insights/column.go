@@ -99,7 +99,7 @@ type Column struct {
 
 // Grouped is a way to group rows by keys that are compared faster than the value.
 type Grouped struct {
-	// Keys returns the expressions of the keys. Rows with equal values have equal keys.
+	// Keys returns the expressions of the keys, which are numbers. Rows with equal values have equal keys.
 	Keys func() []sqltree.Expr
 	// Value returns the expression for the value of a group.
 	Value func() sqltree.Expr
