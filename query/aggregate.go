@@ -50,8 +50,8 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared, others), nil
 }
 
-// keyOf returns the cache key of a request's plan. The key is the plan's description, in which the request's words for
-// times replace the plan's times.
+// keyOf returns the cache key of a request's plan. The key is the plan's description, but it has the request's words
+// for times (for example a preset) instead of the plan's times.
 func (p plan) keyOf(r request) string {
 	p.scope, p.fill, p.compare = p.timeless(), nil, nil
 	compared, cursor := "-", "-"

@@ -11,8 +11,9 @@ import (
 )
 
 // A cursor identifies the last row of a page by its sort keys. It also has the time of the request for the first page.
-// So a preset's range is the same on all pages. Its hash of the plan prevents its use with another request. It also
-// records the counting method for distinct values, because another method could order the rows differently.
+// So a preset's range is the same on all pages. A hash of the plan prevents the use of the cursor with another request.
+// A cursor also records the counting method for distinct values, because another method could order the rows
+// differently.
 
 const cursorList = "aggregate/"
 

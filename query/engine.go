@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// cause adds the reason why the context ended.
+// cause adds to err the reason why the context ended.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return fmt.Errorf("%w (%w)", err, c)

@@ -114,8 +114,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client. Such errors concern the site's pages or
-// segments, or come from their store.
+// classOf returns the class of an error whose text clients may see. Such errors concern the site's pages or segments,
+// or come from their store.
 func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:

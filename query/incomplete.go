@@ -14,8 +14,8 @@ import (
 const (
 	// headerComplete is "false".
 	headerComplete = "Octavo-Complete"
-	// headerMissing is the number of missing events. It is about the events of the site. If the site of the missing
-	// events is unknown, it is about the events of all sites.
+	// headerMissing is the number of missing events that may belong to the site. Events of an unknown site count for
+	// every site.
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"
@@ -28,8 +28,8 @@ const (
 // missingMargin is the time by which sessions may extend beyond a range.
 const missingMargin = 12 * time.Hour
 
-// lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must
-// be exact.
+// lacks finds the missing and doubled rows that may belong to the query's ranges. It returns an error if the answer
+// must be exact.
 func (q *query) lacks(ranges []scope) error {
 	q.ranges = ranges
 	return q.lacksNow()

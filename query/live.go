@@ -24,7 +24,7 @@ const (
 	ActiveMinutes = 5
 )
 
-// LiveParts returns the members of a live answer that are answers of queries.
+// LiveParts returns the names of those members of a live answer that are answers of queries.
 func LiveParts() []string {
 	parts := insights.LiveQueries()
 	names := make([]string, len(parts))

@@ -26,7 +26,7 @@ func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
 
-// unknownMember refuses a member of the object at path.
+// unknownMember returns the error for an unknown member of the object at path.
 func unknownMember(path, name string, known []string) error {
 	if len(name) > maxShown {
 		// A name of kilobytes would make the path unreadable.
@@ -42,7 +42,7 @@ func quoteShort(s string) string {
 	return strconv.Quote(shortened(s, maxShown))
 }
 
-// shortened cuts a longer text to most bytes and marks the cut.
+// shortened cuts a text that is longer than `most` bytes, and appends "…".
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text

@@ -121,12 +121,12 @@ func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	}
 	n = rank.(int64)
 	if _, mean := by.column.Value.New().(*float64); mean && n < 0 {
-		return 0, false // the row has no mean
+		return 0, false // a negative rank means that the average is null
 	}
 	return n, true
 }
 
-// cut returns the rows of the page after the cursor, and whether there are more.
+// cut returns the part of the list that follows the cursor, up to the limit, and whether more rows follow.
 func (p pages) cut(rows []pageRow) (page []pageRow, more bool) {
 	if p.from != nil {
 		from, found := slices.BinarySearchFunc(rows, *p.from, func(row pageRow, place rowPlace) int {

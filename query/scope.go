@@ -59,7 +59,7 @@ func (s scope) bounded() scope {
 	return s
 }
 
-// expr reads a column of the scope's events.
+// expr returns the expression that reads a column of the scope's events.
 func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }
 
 // conditions returns the conditions that select the scope's events. Every statement has the conditions of one site
@@ -129,8 +129,8 @@ func (s scope) timeless() scope {
 
 func (s scope) identity() string { return s.key }
 
-// span returns the scope if a view has cut its range. Otherwise it returns an empty scope, because the request has the
-// range.
+// span returns the scope if a view has cut its range. Otherwise it returns an empty scope, because the request itself
+// names the range.
 func (s scope) span() scope {
 	if s.cut {
 		return s
@@ -141,8 +141,8 @@ func (s scope) span() scope {
 // fixedAge is the longest time for which an answer about a fixed range is reused while its site's events do not change.
 const fixedAge = 24 * time.Hour
 
-// lasts returns the time for which an answer is reused while the site's events do not change. moving is the time for a
-// range that ends now, because events leave such a range even if no events arrive.
+// lasts returns the time for which an answer is reused while the site's events do not change. For a range that ends
+// now, it returns moving, because events leave such a range even if no new events arrive.
 func (s scope) lasts(moving time.Duration) time.Duration {
 	if s.moves {
 		return moving

@@ -27,8 +27,8 @@ type Segment struct {
 }
 
 const (
-	// anonymous is the title of visitors without claims. identified is the title of visitors who have claims and share
-	// no claim.
+	// anonymous is the title of the segment of visitors without claims. identified is the title of the segment of
+	// visitors who have claims but share none of them.
 	anonymous, identified = "Anonymous", "Identified"
 	// maxTitle limits a title's length in runes.
 	maxTitle = 120
@@ -116,7 +116,7 @@ func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Se
 	return schema.List[Segment]{}, errors.Join(errSegments, err)
 }
 
-// segmentsPage lists and counts the segments of part.
+// segmentsPage lists and counts the segments of the page `part`.
 func (q *query) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
 	err = q.from(ctx, part.scope(), segmentReads, insights.CountExact, func(sc scope) error {
 		list, err = q.segmentsOf(ctx, sc, part)

@@ -31,11 +31,11 @@ type shownNeighbour struct {
 	Views uint64  `json:"views"`
 }
 
-// keyedSessionBytes bounds the sessions that a statement finds by their keys. The engine's table of keys takes up to 96
-// bytes for each session while it grows, so the table takes at most a fifth of the query's memory.
+// keyedSessionBytes is the memory of a query for each session that a statement finds by its key. The engine's table of
+// keys takes up to 96 bytes for each session while it grows, so the table takes at most a fifth of the query's memory.
 const keyedSessionBytes = 512
 
-// errUnseen ends a query after each of its attempts lost the events that name its pages.
+// errUnseen ends a query if the events that name its pages were erased during each of its attempts.
 var errUnseen = errors.New("events were erased while their pages were read")
 
 // answer counts the steps, and then reads the names of the few pages of the answer. If the events of such a page were
@@ -63,8 +63,8 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 	return nil, schema.Unavailable(errUnseen, retryAfter)
 }
 
-// fitted reports whether the count may succeed in another way after it ended with err, and chooses this way. Later
-// attempts keep it.
+// fitted chooses another way of counting after a count ended with err. Later attempts use this way too. It returns
+// false if no other way can help.
 func fitted(t *transitions, q *query, err error) bool {
 	switch {
 	case !t.everySession && tooManyInSet(err):

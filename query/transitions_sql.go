@@ -11,8 +11,8 @@ import (
 type stepKind uint8
 
 // These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from
-// another page. Each view also has one step after it: an exit, or a step to another page. A reload is counted only
-// before the later view.
+// another page. Each view also has one step after it: an exit, or a step to another page. A reload is counted only as
+// the step before the later view.
 const (
 	stepEntry stepKind = iota
 	stepReload
@@ -22,7 +22,7 @@ const (
 	stepTo    = stepAfter + stepFrom
 )
 
-// neighbour is a page before or after the page.
+// neighbour is a page that visitors viewed before or after the page of the request.
 type neighbour struct {
 	hash        uint64
 	views       uint64
@@ -88,10 +88,10 @@ func (t transitions) inSessions(is sqltree.Expr) sqltree.Expr {
 	return sqltree.InRows(insights.SessionKey(), t.read(key, insights.PageViewed(), is))
 }
 
-// A view is one number of 256 bits, so that the engine sorts a session's list without texts. The last bit is whether
-// the view is of the page of the request. The next 63 bits are the hash of its page, and the next 128 bits its
-// SentNumber. A step is the number of the view before or after a view of the page; 0 means no view. The next bit of a
-// step is 1 if its view is after the page.
+// A view is one number of 256 bits, so that the engine sorts a session's list without texts. The last bit is 1 if the
+// view is a view of the request's page. The next 63 bits are the hash of the view's page, and the next 128 bits are the
+// view's SentNumber. A step is the number of the view before or after a view of the page; 0 means no view. The next bit
+// of a step is 1 if its view is after the page.
 const (
 	sentShift = 64
 	sideShift = sentShift + 128
@@ -105,10 +105,10 @@ func viewNumber(is sqltree.Expr) sqltree.Expr {
 
 func wide(number sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt256", number) }
 
-// pageOf returns the bits of a view or step about its page.
+// pageOf returns the bits that describe the page of a view or step.
 func pageOf(view sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt64", view) }
 
-// isPage is 1 if a view or step is of the page of the request.
+// isPage is 1 if a view or step is about the page of the request.
 func isPage(view sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", sqltree.Call("toUInt8", view), sqltree.Int(1))
 }
@@ -117,8 +117,8 @@ func sentOf(view sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toUInt128", sqltree.Call("bitShiftRight", view, sqltree.Int(sentShift)))
 }
 
-// stepsOf returns the steps of a session's list in rows. A view of the page after another view of the page is a step
-// before the later view only.
+// stepsOf returns the expression that makes a row for each step of a session's list. If two consecutive views are views
+// of the page, they are one step: the step before the later view.
 func stepsOf(name string) sqltree.Expr {
 	list, one := sqltree.Col(name), sqltree.Int(1)
 	view, other := sqltree.Col("view"), sqltree.Col("other")
@@ -132,8 +132,8 @@ func stepsOf(name string) sqltree.Expr {
 		sqltree.Call("arrayMap", sqltree.Lambda([]string{"other"}, marked), after)))
 }
 
-// kindOfStep returns the kind of a step from its side and the bits about its page: 0 without a view, 1 if its view is
-// of the page of the request.
+// kindOfStep returns the kind of a step. side is 1 after a view of the page. page has the bits about the step's page: 0
+// without a view, and 1 if the view is a view of the request's page.
 func kindOfStep(side, page sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toUInt8", sqltree.Call("plus", sqltree.Bin(sqltree.Mul, side, stepAfter.expr()),
 		sqltree.Call("least", page, stepFrom.expr())))

@@ -81,7 +81,7 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
 		return known
 	}
-	// Callers share a statement that another caller has just sent. The statement does not end with its caller.
+	// Callers share a statement that another caller has just sent. The statement continues if its caller leaves.
 	version, err, _ := v.reads.Do(site, func() (any, error) { return v.read(ctx, site, now) })
 	if err != nil {
 		v.sources.log.WarnContext(ctx, "An answer is computed again: the version of its events is not known.",
@@ -91,8 +91,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version at a time and stores it. The time up to which events are complete is read first. So the
-// version includes all events up to this time.
+// read reads the site's version and stores it. now is the time of the reading. The time up to which events are complete
+// is read first. So the version includes all events up to this time.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
 	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	ctx = v.sources.config.choosing(ctx)

@@ -10,7 +10,7 @@ import (
 
 const visitsName = "visits"
 
-// chosenName is a column of the rows of sessions: whether the conditions select events of the row.
+// chosenName is a column of the rows of sessions. It is true if the conditions select events of the row.
 const chosenName = "is_chosen"
 
 // ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's

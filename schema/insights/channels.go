@@ -23,9 +23,9 @@ var channels = []string{channelDirect, "search", "ai", "social", "email", "paid"
 // TrafficSource is a source of visitors that has several hosts or spellings.
 type TrafficSource struct {
 	Name, Channel string
-	// Hosts has hosts, whose subdomains belong to the source too. Brands has names before any public suffix of one or
-	// two parts: google means google.com and google.co.uk. Words has other values of utm_source. All texts are in lower
-	// case.
+	// Hosts has names of hosts. Their subdomains belong to the source too. Brands has names without a public suffix:
+	// google means google.com and google.co.uk. Words has further values of utm_source that mean this source. All texts
+	// are in lower case.
 	Hosts, Brands, Words []string
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Role is a part that a column can have in a query.
+// Role is a use that a query can make of a column.
 type Role uint8
 
 // The roles.
@@ -58,7 +58,7 @@ type Column struct {
 	Operators []*Operator
 	Null      NullRule
 	Extra     *Extra // nil if the column has no extra parameter
-	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly.
+	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly they are counted.
 	Unique  bool
 	Fields  []Field // stored form of the column; nil for a derived column
 	Privacy Privacy
@@ -73,8 +73,8 @@ type Column struct {
 	// Session has the parts of the event's whole session that the column reads. A Measure with Session parts reads one
 	// row for each session, so it counts each session once.
 	Session []*SessionPart
-	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]. It is nil for other
-	// measures.
+	// InSessions returns the aggregate of a Measure that counts sessions, over the rows of [SessionsInGroups]. It is
+	// nil for other measures.
 	InSessions func() sqltree.Expr
 
 	// Expr returns the expression for the value. For a Measure, it returns the aggregate.

@@ -54,8 +54,8 @@ func IsDamageText(text string) bool {
 // partName matches the name of a part in a path or in quotes, such as 202611_1_20_3.
 var partName = regexp.MustCompile(`[/'` + "`" + `"]([0-9a-z]+(?:_[0-9]+){3,4})[/'` + "`" + `"]`)
 
-// DamagedPart returns the name of the damaged part from an error of the engine. It returns "" if the error has no such
-// name.
+// DamagedPart returns the name of the damaged part from an error of the engine. It returns "" if the error names no
+// part.
 func DamagedPart(message string) string {
 	found := partName.FindStringSubmatch(message)
 	if found == nil {
