@@ -143,8 +143,8 @@ func (q *query) read(ctx context.Context, sql string, args, targets []any, each 
 	return nil
 }
 
-// queryID names one statement after the request, with a random suffix. Clients choose the ids of their requests, and
-// the engine refuses the id of a running statement.
+// queryID returns the id of one statement: the request's id and a random suffix. Clients choose the ids of their
+// requests. Without the suffix, the engine would refuse a statement while another statement with the same id runs.
 func (q *query) queryID() string {
 	var suffix [6]byte
 	_, _ = rand.Read(suffix[:]) // crypto/rand.Read never returns an error

@@ -39,8 +39,8 @@ const (
 //
 // Only shared claims make segments. A claim is shared if it has few values, or at most half as many values as visitors.
 // A claim that identifies a visitor (an id, an e-mail address, the time of issue) makes no segments. A visitor whose
-// claims changed is in several segments. All pages cover the days of the first page, and repeat its count. The answer
-// is JSON: a schema.List of Segment.
+// claims changed is in several segments. All pages cover the days of the first page, and repeat the total number of the
+// first page. The answer is JSON: a schema.List of Segment.
 func (s *Service) VisitorSegments(
 	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
 ) ([]byte, map[string]string, error) {

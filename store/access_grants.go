@@ -123,9 +123,9 @@ func (s *Store) ListGrantedUsers(
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (postgres.Page[UserRole], error) {
-	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // A rank is at most 6.
+	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // a rank is at most 6, so it fits into 32 bits
 	if role != nil {
-		least, most = int32(role.Rank()), int32(role.Rank()) // A rank is at most 6.
+		least, most = int32(role.Rank()), int32(role.Rank()) // a rank is at most 6, so it fits into 32 bits
 	}
 	path, err := s.db.Queries.ContentPath(ctx, to.ID())
 	if err != nil {

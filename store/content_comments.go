@@ -46,7 +46,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what returns the object's name for error messages.
+// what returns the word for the object in error messages.
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"
@@ -237,7 +237,7 @@ func (s *Store) listThread(
 }
 
 // CommentChange is a change of a comment. Nil fields leave the value unchanged. Added and Removed are reactions of the
-// user. Removed reactions are removed before the others are added.
+// user. UpdateComment removes the reactions in Removed before it adds the reactions in Added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody

@@ -43,7 +43,8 @@ func NewDocument(t Text) (Document, error) {
 }
 
 // wordsOf returns the number of words of a document.
-func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // it has only megabytes
+// a document has only megabytes, so the number fits
+func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) }
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	byHash := make(map[string]Document, len(documents))
@@ -111,8 +112,9 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads documents in the order of hashes until a number of bytes is full, but at least one document.
-// read is the number of hashes whose documents are read. The hash "" stands for a page without a document.
+// DocumentsWithin reads documents in the order of hashes. It stops before their total size exceeds a number of bytes,
+// but reads at least one document. read is the number of hashes whose documents are read. The hash "" stands for a page
+// without a document.
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {

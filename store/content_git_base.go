@@ -28,7 +28,7 @@ type GitBase struct {
 	gitlayout.Base
 	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
 	Commit string
-	// Known and KeepMissing are for [gitlayout.Tools].
+	// Known and KeepMissing are passed to [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
 	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
@@ -278,8 +278,8 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	return nil
 }
 
-// knowOutside sets Known to the pages in folders of the repository outside of an export's folder. The export leaves
-// these pages there.
+// knowOutside sets Known to the pages in folders of the repository outside of an export's folder. The export does not
+// move these pages.
 func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	if b.folder == "" {
 		return nil

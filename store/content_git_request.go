@@ -41,7 +41,7 @@ type gitWay struct {
 // updates reports whether the import updates an open change request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for the way w can still proceed if the way is now as.
+// same reports whether an import that was prepared for the way `w` can still proceed if the way is now `as`.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -50,8 +50,8 @@ func (w gitWay) same(as gitWay) bool {
 }
 
 // wayOfImport returns how an import must proceed. An import needs no change request if there are no merge rules, or if
-// the user may bypass them. If proposes is true, it always needs a change request, because conflicts are resolved
-// there.
+// the user may bypass them. If proposes is true, the import always needs a change request, in which people resolve its
+// conflicts.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
@@ -192,8 +192,8 @@ func (i *gitImporter) proposedBase() (Revision, error) {
 	return i.base()
 }
 
-// fill makes the repository's pages the content of a request. It stores only the differences from before, a revision of
-// the main content.
+// fill makes the repository's pages the content of a request. It stores only the differences from `before`, which is a
+// revision of the main content.
 func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	next, err := nextOf(i.ctx, i.q, row.ID, before)
 	if err != nil {
@@ -287,7 +287,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	// Such a proposed synchronization belongs to an archived request, so it ends.
+	// If the proposed synchronization is not the base of this import, its request is archived. So it ends.
 	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")

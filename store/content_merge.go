@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request. If one part fails, no part is made.
+// ContentChange is a user's change of the content of a change request. If one part fails, the whole change fails.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
@@ -91,8 +91,8 @@ func stillOpen(row ChangeRequest) error {
 	return nil
 }
 
-// MergeResult is the result of a merge or an update. If Conflicts is true, conflicts have prevented it, and Revision is
-// unchanged.
+// MergeResult is the result of a merge or an update. If Conflicts is true, conflicts have prevented the merge, and
+// Revision is unchanged.
 type MergeResult struct {
 	Revision  string
 	Conflicts bool

@@ -27,7 +27,7 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 }
 
 // Move is the new place of a collection. If SetParent is false, the collection stays in its parent. If Before and After
-// are nil, it becomes the last item.
+// are nil, the collection becomes the last item.
 type Move struct {
 	SetParent bool
 	// ParentID is nil for the top level. The parent must be in the same organization.

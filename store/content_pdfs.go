@@ -17,8 +17,8 @@ import (
 type PDF struct {
 	SpaceID  string
 	Revision string
-	// Page is the page that the PDF has, with the pages below it. If Only is true, the PDF has only this page. If Page
-	// is "", it has all pages.
+	// Page is the id of a page. The PDF has this page and the pages below it. If Only is true, the PDF has only this
+	// page. If Page is "", the PDF has all pages.
 	Page string
 	Only bool
 	// User is a user who may read all other spaces and collections whose names the PDF shows.

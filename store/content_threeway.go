@@ -105,8 +105,8 @@ func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result,
 	return m.with(ctx, q, nil)
 }
 
-// with merges with choices for conflicts. It returns the result and the new documents, which the caller must store. It
-// also reads unchanged pages near the changes.
+// with merges both sides, and applies choices for conflicts. It returns the result and the new documents, which the
+// caller must store. It also reads unchanged pages near the changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{

@@ -194,7 +194,7 @@ func CreateStatements(t Topology) []string {
 	return []string{
 		create + local + on + " " + body + "\nENGINE = ReplicatedMergeTree('" + path + "', '{replica}')\n" + layout,
 		// All rows of a log partition are on the same shard. An insert has rows of only one partition, so a repeated
-		// insert reaches the shard that knows its token and can drop it.
+		// insert reaches the shard that remembers the insert's token, and this shard drops the repeat.
 		create + Table + on + " AS " + local + "\nENGINE = Distributed(" + cluster +
 			", currentDatabase(), " + local + ", " + ColumnPartition + ")" + comment,
 	}

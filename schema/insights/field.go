@@ -56,8 +56,8 @@ func (k wireCode) buffer() fieldBuffer {
 	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
-// wireDoor encodes the door through which an event came. An absent value means the door api: messages with this door
-// have no value.
+// wireDoor encodes the door through which an event came. An absent value means the door `api`, so this door is never
+// written.
 type wireDoor struct{ wireCode }
 
 var doorAPI = EventDoors.codeOf("api")

@@ -21,7 +21,7 @@ type Operator struct {
 	Negated bool
 	// Ordered is true if the operator compares values by their order.
 	Ordered bool
-	// parse reads a value of the filter. If it is nil, the filter has values of the column.
+	// parse reads a value of the filter. If it is nil, the filter has values of the column's type.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
 }

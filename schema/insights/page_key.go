@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns that group events by page, for lists of pages. Requests cannot use them.
+// This file has the columns that group events by page, for lists of pages. Requests cannot name these columns.
 
 // These members identify a page in requests and responses: the page of a space, or the path of its addresses.
 const (
@@ -57,7 +57,8 @@ func OfPage(space, page string) sqltree.Expr {
 }
 
 // AtPath returns the condition that an event's address has a path, with or without a slash at its end. Searching an
-// address for the text of the path is much cheaper than cutting the path out, so only addresses with the text are cut.
+// address for the text of the path is much cheaper than cutting the path out, so the path is cut out only of addresses
+// that contain this text.
 func AtPath(path string) sqltree.Expr {
 	text := ""
 	if len(path) > 1 {

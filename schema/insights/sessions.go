@@ -16,9 +16,9 @@ import (
 // best how long a visitor read the last page.
 
 // SessionReach is the time before and after a range in which events still belong to the range's sessions. A session
-// that is not longer has the same values in a query about its day and in a query about its month. A tab that a reader
-// leaves open for a working day makes a shorter session. In addition to its range, a statement reads this time twice:
-// before and after the range.
+// that is not longer has the same values in a query about its day and in a query about its month. For example, a tab
+// that is open for a working day makes a session of less than 12 hours. In addition to its range, a statement reads
+// this time twice: before and after the range.
 const SessionReach = 12 * time.Hour
 
 // sessionReachDoc is the end of the documentation of each column about sessions.
@@ -179,7 +179,7 @@ type Actor struct {
 // Actors has the actors that a request may name. The first actor is the default.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
-// RowOf returns the expression for the part in a session's row, if the session's rows of events already have the part.
+// RowOf returns the expression for the part of a session, read from rows of events that already contain the part.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
 // CountOf returns the expression for the number of counted events in a row that combines several events.
@@ -340,8 +340,8 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 	}
 }
 
-// OfVisitor reports whether the column reads a visitor's first event. In that case, the events of a single session are
-// not enough.
+// OfVisitor reports whether the column reads a visitor's first event. The events of a single session are not enough to
+// compute such a column.
 func (c *Column) OfVisitor() bool {
 	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }

@@ -122,8 +122,7 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	return AppendText(dst, s)
 }
 
-// sectionValue is the id of a site section. Filters accept both forms of an id, and responses always have the same
-// form.
+// sectionValue is the id of a site section. Filters accept an id in the form of the table or in the form of responses.
 type sectionValue struct{ textValue }
 
 func (v sectionValue) Parse(raw jsontext.Value) (any, error) {

@@ -19,7 +19,7 @@ type pageValue struct{}
 
 const pageShape = `object {page: string or null, space: string}, {page: null} or null`
 
-// noPage is the value of a filter that matches no page, inside or outside of spaces.
+// noPage is the value of a filter that selects events without a page, inside or outside of spaces.
 type noPage struct{}
 
 func (noPage) String() string { return "no page" }

@@ -88,7 +88,7 @@ func unknownZone(name string) error {
 	return errZone
 }
 
-// The first bucket of a range may begin before the range. BucketReach is longer than this time before the range can be.
+// BucketReach is more than the longest time by which the first bucket of a range may begin before the range.
 const BucketReach = 40 * 24 * time.Hour
 
 // NewZone returns the zone of a location for a range of time.
@@ -187,8 +187,8 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
-	// If a clock is set back, it shows an hour twice. These are two buckets. If the change falls within an hour, the
-	// rest of this hour begins with the change.
+	// If a clock is set back, it shows an hour twice. The two hours are two buckets. If the change falls within an
+	// hour, the rest of this hour begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
 	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
 		// If no clock change falls within an hour, no bucket begins with a change.

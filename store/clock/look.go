@@ -110,8 +110,8 @@ func (s State) doubt(l Look) Doubt {
 	return ""
 }
 
-// known returns the time to compare with at the first look. It is the newest event's time or the latest other clock's
-// time, whichever is earlier. It is zero if there are no events and no other clocks.
+// known returns the time with which the first look compares Postgres's clock. It is the newest event's time or the
+// latest other clock's time, whichever is earlier. It is zero if there are no events and no other clocks.
 func (l Look) known() (at time.Time) {
 	for _, clock := range l.Clocks {
 		if clock.After(at) {

@@ -294,7 +294,7 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries marks deliveries as failed if they have waited for at least the time waited. If waited is nil, it
+// failDeliveries marks deliveries as failed if they have waited for at least the time `waited`. If waited is nil, it
 // marks all waiting deliveries. Each statement handles a limited number, because there may be deliveries of several
 // days.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
