@@ -65,11 +65,12 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return nil
 }
 
-// errLost is wrapped by errors about documents or files that stored content refers to and the database lacks.
+// errLost is wrapped by errors about documents or files to which stored content refers, but which the database does not
+// have.
 var errLost = errors.New("contents that stored content names are missing")
 
-// lostDocument returns the error about a document that stored content refers to and the database lacks. A damaged disk
-// can cause this, because Postgres reads a page of zeros as an empty page.
+// lostDocument returns the error about a document to which stored content refers, but which the database does not have.
+// A damaged disk can cause this, because Postgres reads a page of zeros as an empty page.
 func lostDocument(hash string) error {
 	return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: document %s", errLost, hash))
 }

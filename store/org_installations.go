@@ -298,7 +298,7 @@ func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (I
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
-// AllowsScopes reports whether an integration requests all of these scopes.
+// AllowsScopes reports whether the manifest of the installation's integration requests all of the given scopes.
 func (i Installation) AllowsScopes(scopes []string) bool {
 	return !slices.ContainsFunc(scopes, func(scope string) bool { return !slices.Contains(i.Manifest.Scopes, scope) })
 }

@@ -3,8 +3,8 @@
 -- ../functions. To change a function's signature, add a migration that drops the function. The migration also prevents
 -- older nodes from restoring their own version of the function.
 --
--- Most of these functions are plain selects, so that Postgres inlines them into the calling query and plans both
--- together.
+-- Most of these functions are plain selects, so that Postgres inlines a function into the calling query, and makes one
+-- plan.
 
 -- role_rank returns the rank of a role, like the method Rank of schema.Role. A guest has a null role and the rank 0.
 create or replace function role_rank(role text) returns integer language sql immutable

@@ -22,8 +22,8 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
--- maker_of returns the user whose turns and limit of mails a change uses. This is user_id. If no user made the change,
--- it is the first administrator of the organization. If there is no administrator, it is ''.
+-- maker_of returns the user whose turns and limit of mails a change uses. The result is user_id. If no user made the
+-- change, the result is the first administrator of the organization. If there is no administrator, the result is ''.
 create or replace function maker_of(user_id text, organization text) returns text language sql stable as $$
     select coalesce(nullif(maker_of.user_id, ''), (
         select m.user_id from memberships m

@@ -1,5 +1,6 @@
 -- These triggers write webhook events. If a webhook of the organization wants the event of a change, a trigger writes
--- it in the transaction of the change. A job delivers the event. schema/webhook_events.go lists the types of events.
+-- the event in the transaction of the change. A job delivers the event. schema/webhook_events.go lists the types of
+-- events.
 
 -- webhook_id returns a new id: the time in microseconds and 48 random bits. So ids are sorted by time, like all ids.
 create or replace function webhook_id() returns text language sql volatile as $$

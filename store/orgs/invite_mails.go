@@ -27,8 +27,8 @@ const (
 	mailsPerPerson = 10
 )
 
-// allMails and mailsBy return subjects of rows in mail_counts: all mails together, and the mails of one inviter. For an
-// organization or an invited person, the subject is the id.
+// allMails is the subject of the row in mail_counts that counts all mails. mailsBy returns the subject of the row that
+// counts the mails of one inviter. The subject of an organization or an invited person is their id.
 const allMails = "all"
 
 func mailsBy(inviter string) string { return "by " + inviter }

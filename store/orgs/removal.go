@@ -10,9 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
-// The user's invites end too, because a link would lead back in. Removing a user who is not a member succeeds. An
-// organization keeps at least one admin.
+// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there. It
+// also deletes the invite links that the user has created, and the invites that the user has sent. Otherwise the user
+// could join again by such a link. Removing a user who is not a member succeeds. An organization keeps at least one
+// admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other concurrently, only one may succeed.
@@ -54,7 +55,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 	})
 }
 
-// leavesAnAdmin refuses to leave a locked organization without an admin.
+// leavesAnAdmin returns an error if a locked organization would have no admin without the user.
 func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
 	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
 	if err != nil {

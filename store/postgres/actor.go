@@ -210,7 +210,7 @@ func (r *actingRows) Next() bool {
 	return false
 }
 
-// Close ends the transaction. Err then returns an error of this end.
+// Close ends the transaction. If the transaction cannot end, Err then returns the error.
 func (r *actingRows) Close() {
 	if r.results != nil {
 		r.Rows.Close()

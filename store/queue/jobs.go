@@ -172,7 +172,7 @@ type Totals struct {
 	OldestWaiting time.Duration
 }
 
-// Totals returns the numbers of every kind that has jobs, except jobs that are done.
+// Totals returns the totals of every kind of job. Jobs that are done are not counted.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {

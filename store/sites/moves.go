@@ -117,7 +117,8 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 	return parent, nil
 }
 
-// checkNesting returns an error if the group id, in its new parent, would be inside itself or be nested too deep.
+// checkNesting returns an error if the group `id` would be inside itself, or would be nested too deep, after a move to
+// the new parent.
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {
