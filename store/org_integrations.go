@@ -156,7 +156,7 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	hash := sha256.Sum256([]byte(n.Script))
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
 		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime,
-		Scopes:     postgres.NotNil(n.Manifest.Scopes),
+		Scopes: postgres.NotNil(n.Manifest.Scopes),
 		// the size of a request fits into an int32
 		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID,
 	})

@@ -10,10 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there. It
-// also deletes the invite links that the user has created, and the invites that the user has sent. Otherwise the user
-// could join again by such a link. Removing a user who is not a member succeeds. An organization keeps at least one
-// admin.
+// RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
+// It also deletes the user's invite links and sent invites, because the user could join again by them. Removing a user
+// who is not a member succeeds. An organization keeps at least one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other concurrently, only one may succeed.
@@ -55,7 +54,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 	})
 }
 
-// leavesAnAdmin returns an error if a locked organization would have no admin without the user.
+// leavesAnAdmin returns an error if the user is the last admin of a locked organization.
 func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
 	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
 	if err != nil {
@@ -74,10 +73,9 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	}), "team")
 }
 
-// Delete ends an organization immediately. It then has no members any more. The keys of its sites, its invites,
-// domains, SAML providers and integrations are deleted, and its hostname is free. Purge deletes its content later,
-// because this may take long. The events of its sites stay in the insights store. They cannot be queried without the
-// site.
+// Delete ends an organization immediately: it has no members any more. The keys of its sites, its invites, domains, SAML
+// providers and integrations are deleted, and its hostname is free. Purge deletes its content later, which may take
+// long. The events of its sites stay in the insights store, but nobody can query them without the site.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {

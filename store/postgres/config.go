@@ -45,7 +45,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	}
 	pool.ConnConfig.RuntimeParams["statement_timeout"] = fmt.Sprint(timeout.Milliseconds())
 	pool.ConnConfig.RuntimeParams["application_name"] = "octavo"
-	// Without this timeout, a transaction that a process left open would hold its locks and stop vacuum.
+	// A transaction that a process left open would hold its locks and stop vacuum.
 	pool.ConnConfig.RuntimeParams["idle_in_transaction_session_timeout"] = "60000"
 	pool.AfterConnect = durably
 	return pool, nil
