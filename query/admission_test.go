@@ -113,7 +113,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
 	service := newService(engine, func(c *Config) {
-		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 3, 2, time.Hour // 64 may wait
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 3, 2, time.Hour // up to 64 queries may wait
 	})
 	var wait sync.WaitGroup
 	answers := make(chan error, 1000)
@@ -166,8 +166,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	})
 	answer(schema.CodeTooManyRequests) // the query of organization d displaced one of the 64 queries
 	close(running[2])
-	answer(0) // b's
-	answer(0) // d's
+	answer(0) // the query of organization b
+	answer(0) // the query of organization d
 	if len(engine.started) != 0 {
 		t.Error("the greedy token got a third slot")
 	}
@@ -175,7 +175,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	for _, done := range running[:2] {
 		close(done)
 	}
-	answer(0) // c's
+	answer(0) // the query of organization c
 	answered := make(chan struct{})
 	go func() {
 		for {

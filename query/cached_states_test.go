@@ -193,7 +193,7 @@ func TestStatesOfTwoNodes(t *testing.T) {
 }
 
 // TestStatesAfterAHangUp checks that a caller that disconnects leaves the cached states intact. The next query builds
-// half-built states again.
+// states again whose building was interrupted.
 func TestStatesAfterAHangUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -78,7 +78,8 @@ func TestCosts(t *testing.T) {
 	service := newService(newSlow(t))
 	service.knows(testSite, 400, dayRows{events: 100_000, visits: 20_000})
 	service.knows("large", 400, dayRows{events: 960_000, visits: 240_000})
-	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13} // as yet
+	// today so far
+	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13}
 	for _, c := range []struct {
 		site, body string
 		cost       cost
@@ -102,9 +103,9 @@ func TestCosts(t *testing.T) {
 		{testSite, `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
 			50_000 + 54_166 + 2*100_000, true},
 		{testSite, `{"range":"last24Hours","select":[{"column":"firstChannel"},{"column":"bounceRate"}]}`,
-			50_000 + 54_166 + 2*100_000, true}, // a join
+			50_000 + 54_166 + 2*100_000, true}, // the statement joins events and sessions
 		{"large", `{"range":"last24Hours","select":[{"column":"visitorGeoCountry"},{"column":"bounceRate"}]}`,
-			25*10_000 + 240_000 + 130_000, true}, // visits
+			25*10_000 + 240_000 + 130_000, true}, // the statement reads visits
 		{"large", `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
 			25*40_000 + 960_000 + 520_000, true},
 		{testSite, `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}}`, 0, true},
@@ -170,7 +171,7 @@ func TestLightPassesHeavy(t *testing.T) {
 		t.Error("a heavy query has passed another")
 	}
 	close(second)
-	third := <-engine.started // b's query: its organization reads nothing
+	third := <-engine.started // the query of organization b, which reads no other rows
 	fourth := <-engine.started
 	close(first)
 	close(<-engine.started)

@@ -260,7 +260,8 @@ func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Even
 	return left
 }
 
-// same compares decoded JSON; coordinates have six digits in an answer.
+// same reports whether two decoded JSON values are equal. It compares coordinates with six digits, as answers have
+// them.
 func same(want, got any) bool {
 	switch w := want.(type) {
 	case []any:

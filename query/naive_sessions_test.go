@@ -12,7 +12,7 @@ import (
 // naiveSession has all events of a session within a range and the 12 hours before and after it.
 type naiveSession struct {
 	views       []*insights.Event // sorted by time, then in the order of sending
-	first, last int64             // event, in milliseconds
+	first, last int64             // times of the first and the last event, in milliseconds
 	came        *insights.Event   // the first event of the session's visitor
 }
 

@@ -102,8 +102,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
 		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
-		// The request may be invalid with any view. If it is not, its range is too long, and becomes valid when the
-		// view cuts it.
+		// The request may be invalid with any view. If it is valid with this view, its range was too long, and the view
+		// has cut the range.
 		if err != nil {
 			if cut := headers[headerRange]; gotErr == nil && cut != "" {
 				from, to, _ := strings.Cut(cut, "/")

@@ -113,7 +113,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	service := keepingMonths(conn)
 	service.states.Cuts = statecache.MonthsAndDays()
 	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
-	relist := func() { service.states.ListParts = 0 } // from now on, before each query
+	relist := func() { service.states.ListParts = 0 } // from now on, each query lists the parts again
 	made := func(spans float64) {
 		t.Helper()
 		if got := testutil.ToFloat64(service.metrics.states[statesMade]); got != spans {
@@ -123,7 +123,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	arrived(at(2, 3), 100, at(2, 3))
 	arrived(at(3, 3), 100, at(3, 3))
 	ask.wants("states", 200, 1)
-	made(3) // days of January, February, days of March
+	made(3) // spans: days of January, all of February, days of March
 	arrived(at(3, 4), 2, at(3, 4))
 	relist()
 	ask.wants("states", 202, 1)
@@ -131,7 +131,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	if parts, _ := service.states.KnownParts(); len(parts.Newest) != 1 {
 		t.Errorf("states are of %d parts, want the large one", len(parts.Newest))
 	}
-	arrived(at(3, 5), 50, at(2, 5)) // late, in a large part
+	arrived(at(3, 5), 50, at(2, 5)) // the events arrive late, in a large part
 	relist()
 	ask.wants("states", 252, 1)
 	made(4)

@@ -81,8 +81,8 @@ func TestTransitionsOutgrowMemory(t *testing.T) {
 	}
 }
 
-// TestFewGroupsStayInMemory checks that a statement writes no groups to disk that are few, even if the statement takes
-// much memory. Otherwise the engine writes the outer groups of each block.
+// TestFewGroupsStayInMemory checks that a statement with few groups writes no group to disk, even if the statement
+// takes much memory. Otherwise the engine writes the outer groups of each block.
 func TestFewGroupsStayInMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

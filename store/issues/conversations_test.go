@@ -177,7 +177,8 @@ func (a inGroups) Assign([]issues.KnownCluster, []issues.AnalyzedIssue) ([]issue
 	return a.groups, nil
 }
 
-// TestHistoryOfClusters founds, joins, replaces and merges. Every issue's moves are in the history of the cluster that it is in.
+// TestHistoryOfClusters creates clusters, adds and replaces issues, and merges clusters. The history of a cluster must
+// have all moves of its issues.
 func TestHistoryOfClusters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -253,7 +254,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// A cluster is deleted if its conversations have lost its issues.
+	// A cluster is deleted if its conversations no longer have its issues.
 	ingest(
 		t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"),
 		storetest.Conversation("4"),
@@ -262,7 +263,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}
-	// Webhooks receive the cluster into which the second was merged. The first cluster was not merged.
+	// Webhooks receive the cluster into which the second cluster was merged. The first cluster was not merged.
 	deliveries, err := st.Hooks.ListWebhookDeliveries(
 		t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10,
 	)

@@ -54,7 +54,7 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 	})
 }
 
-// leavesAnAdmin returns an error if the user is the last admin of a locked organization.
+// leavesAnAdmin refuses to leave a locked organization without an admin.
 func leavesAnAdmin(ctx context.Context, q *db.Queries, organizationID, userID string) error {
 	other, err := q.OtherAdmin(ctx, db.OtherAdminParams{OrganizationID: organizationID, UserID: userID})
 	if err != nil {
@@ -73,9 +73,9 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	}), "team")
 }
 
-// Delete ends an organization immediately: it has no members any more. The keys of its sites, its invites, domains, SAML
-// providers and integrations are deleted, and its hostname is free. Purge deletes its content later, which may take
-// long. The events of its sites stay in the insights store, but nobody can query them without the site.
+// Delete ends an organization immediately. It then has no members. The keys of its sites, its invites, domains, SAML
+// providers and integrations are deleted, and its hostname is free. Purge deletes its content later. The events of its
+// sites stay in the insights store, but nobody can query them without the site.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {

@@ -178,7 +178,7 @@ func TestErasureReach(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	for i, c := range []struct {
 		name string
-		// node is the node's time, seen the furthest time that nodes have seen, and want the end of the erasure.
+		// node is the node's time, seen the latest time that nodes have seen, and want the end of the erasure.
 		node, seen, want time.Duration
 	}{
 		{"right", 0, 0, 0},
