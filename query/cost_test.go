@@ -78,8 +78,7 @@ func TestCosts(t *testing.T) {
 	service := newService(newSlow(t))
 	service.knows(testSite, 400, dayRows{events: 100_000, visits: 20_000})
 	service.knows("large", 400, dayRows{events: 960_000, visits: 240_000})
-	// today so far
-	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13}
+	service.sources.sites["large"].days[0] = dayRows{day: testNow.Truncate(24 * time.Hour), events: 520_000, visits: 130_000, hours: 13} // as yet
 	for _, c := range []struct {
 		site, body string
 		cost       cost

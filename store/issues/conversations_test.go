@@ -177,8 +177,7 @@ func (a inGroups) Assign([]issues.KnownCluster, []issues.AnalyzedIssue) ([]issue
 	return a.groups, nil
 }
 
-// TestHistoryOfClusters creates clusters, adds and replaces issues, and merges clusters. The history of a cluster must
-// have all moves of its issues.
+// TestHistoryOfClusters founds, joins, replaces and merges. Every issue's moves are in the history of the cluster that it is in.
 func TestHistoryOfClusters(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -254,7 +253,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// A cluster is deleted if its conversations no longer have its issues.
+	// A cluster is deleted if its conversations have lost its issues.
 	ingest(
 		t, st, org, "email", storetest.Conversation("1"), storetest.Conversation("2"), storetest.Conversation("3"),
 		storetest.Conversation("4"),
