@@ -282,7 +282,7 @@ func (s *Store) UpdateComment(
 	return s.commentRow(ctx, row)
 }
 
-// DeleteComment deletes a comment with its replies, or a reply. If the comment does not exist, DeleteComment succeeds.
+// DeleteComment deletes a reply, or a comment with its replies. If the comment does not exist, DeleteComment succeeds.
 // It calls allow with the locked row. If allow returns an error, nothing changes.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -42,8 +42,7 @@ func NewDocument(t Text) (Document, error) {
 	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs, words: wordsOf(t)}, err
 }
 
-// wordsOf returns the number of words of a document.
-// a document has only megabytes, so the number fits
+// wordsOf returns the number of words of a document. A document has only megabytes, so the number fits into an int32.
 func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) }
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {

@@ -19,9 +19,9 @@ type GitConflict struct{ Text string }
 func (c *GitConflict) Error() string { return c.Text }
 
 const (
-	// namedConflicts is the largest number of conflicts that a text names.
+	// namedConflicts is the largest number of conflicts that the text of an error names.
 	namedConflicts = 10
-	// longestExcerpt is the largest number of characters that a text quotes from a paragraph.
+	// longestExcerpt is the largest number of characters that the text of an error quotes from a paragraph.
 	longestExcerpt = 60
 )
 

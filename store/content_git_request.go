@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ErrGitMoved is the error of an import if the merge rules or its change request have changed since its preparation.
-// The caller must read the GitBase again.
+// ErrGitMoved is the error of an import if the merge rules or the import's change request have changed since the import
+// was prepared. The caller must read the GitBase again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
 // gitWay describes how an import proceeds: it changes the space, opens a change request, or updates a change request.
@@ -138,7 +138,7 @@ func (i *gitImporter) propose() error {
 	return i.open()
 }
 
-// open creates a change request. If the space already has all of Git's changes, open creates none.
+// open creates a change request. If the space already has all of Git's changes, open creates no change request.
 func (i *gitImporter) open() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.proposedBase()

@@ -35,8 +35,8 @@ type GitImport struct {
 	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
 	// change request.
 	Conflicts string
-	// Force replaces the space's pages without a merge. Standalone creates a separate revision and does not change the
-	// space.
+	// If Force is true, the repository's pages replace the space's pages without a merge. If Standalone is true, the
+	// import creates a separate revision and does not change the space.
 	Force, Standalone bool
 }
 

@@ -83,7 +83,7 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	id := schema.NewID()
 	err := q.InsertRevision(ctx, db.InsertRevisionParams{
 		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
-		PageCount: int32(r.PageCount), // at most tree.MaxPages
+		PageCount: int32(r.PageCount), // a revision has at most tree.MaxPages pages
 		Type:      r.Type, Parents: postgres.NotNil(r.Parents), ChangeRequestID: r.ChangeRequestID,
 		CreatedBy: r.CreatedBy,
 	})

@@ -60,8 +60,8 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 // threeWay is a merge of two revisions that have a common base.
 type threeWay struct {
 	// of and sides each have three elements: the base, the newest revision of the main content, and the revision that
-	// is merged into it. The third element is the newest revision of a change request, Git's state, or the result of a
-	// translation run.
+	// is merged into the main content. The third element is the newest revision of a change request, Git's state, or
+	// the result of a translation run.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string

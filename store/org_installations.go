@@ -120,8 +120,8 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
-// InstallationOf reads an installation of an integration. The caller must have checked that all installations of the
-// integration may be seen.
+// InstallationOf reads an installation of an integration. The caller must have checked that the user may see all
+// installations of the integration.
 func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
 	i, err := lookUpInstallation(ctx, s.db.Queries, name, id)
 	if err != nil {

@@ -10,7 +10,7 @@ const (
 	patience = 24 * time.Hour
 )
 
-// Doubt is the reason why a clock is in doubt.
+// Doubt is the reason why Postgres's clock is in doubt.
 type Doubt string
 
 const (

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. It may change. Then
-// links that were sent before stop working, and pending mails get new links.
+// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. A release may change the
+// name. Then links that were sent before stop working, and pending mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
