@@ -19,7 +19,7 @@ type Caller struct {
 	// Request is the id of the HTTP request. The engine's log shows it with the statements. If it is "", the log shows
 	// no id.
 	Request string
-	// Fresh requests a newly computed answer instead of a cached answer.
+	// If Fresh is true, the query gets a newly computed answer and no cached answer.
 	Fresh bool
 	// User is the id of the user whose personal segments the query may use. If it is "", the query may use only the
 	// site's segments.
@@ -131,9 +131,8 @@ const (
 	lightRows cost = 400_000
 )
 
-// weight returns the number of rows that the query takes from the limit on concurrently read rows. A light query takes
-// 0.
-// 0.
+// weight returns the number of rows that the query takes from the limit on concurrently read rows. For a light query,
+// it returns 0.
 func (c cost) weight() int64 {
 	if c <= lightRows {
 		return 0

@@ -140,7 +140,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
-	first := map[string]int{} // of equal queries, the index of the first, by kind and key
+	first := map[string]int{} // index of the first of equal queries, by kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
@@ -227,8 +227,8 @@ func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 	return append(b, `}}`...), headersOf(list)
 }
 
-// headersOf returns the headers of several answers. Rows read are the sum over all answers. The time up to which events
-// are included is the earliest time of all answers.
+// headersOf returns the headers of several answers. The number of rows read is the sum over the answers that were
+// computed for this batch. The time up to which events are included is the earliest time of all answers.
 func headersOf(list []*named) map[string]string {
 	headers := map[string]string{}
 	var read uint64

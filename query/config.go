@@ -61,7 +61,7 @@ type Config struct {
 	// block.
 	Damaged func(error)
 	// Site returns the settings and hosts of a site. nil means that no settings or hosts are known. Each query calls
-	// it.
+	// Site.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the member `where` of a site's saved segment. If the user may not see the segment, it returns a
 	// "not found" error. user is "" for callers who are not users. nil means that no segment is saved.

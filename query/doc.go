@@ -1,6 +1,6 @@
 // Package query answers queries about a site's visitor events: aggregates, funnels, retentions and visitor segments.
 //
-// A request meets the files in this order. Calls between files go one way, without a circle (order_test.go).
+// A request passes through the files in this order. The uses between files form no circle (order_test.go).
 //
 //   - Ask: answer.go and explain.go take a request, and segments.go takes a request for a page of segments
 //     (segments_page.go). share.go looks in resultcache for the answer of an equal query. The answer may be reused as
@@ -66,7 +66,7 @@
 //   - Octavo's own: weekStart is the first day of weeks. The default is the site's first day.
 //   - Octavo's own: timezone is the zone whose calendar cuts time into intervals and presets. The default is the site's
 //     zone (site.go). A site without settings has UTC, and weeks from Monday. Offsets come only from Go's zone data. If
-//     a clock shows an hour twice, it counts as two hours.
+//     a clock shows an hour twice, the two hours are separate intervals.
 //   - Octavo's own: fill adds the empty buckets of a request's only group of time. It adds them for each combination of
 //     the other groups that occurs in the range. The buckets are added before conditions on metrics, order and limit
 //     apply. In empty buckets, counts are 0 and other metrics are null.
@@ -92,10 +92,10 @@
 //     depth of a JSON body. An `or` that joins metrics with other columns is a 400. contains, startsWith and matches
 //     (RE2) match a part of any of the values, and are case-sensitive.
 //   - Octavo's own: columns of sessions. A session is all events of a visitor with a session id, in the range and up to
-//     12 hours around it. Conditions do not shorten a session. The conditions choose the events whose sessions count.
-//     Each session of a group counts once. Among page views at the same moment, the entry page is the first by space
-//     and page, the exit page the last. Metrics of sessions are null without sessions. In an order, null is less than
-//     any number. Only notIn selects null.
+//     12 hours around it. Conditions do not shorten a session. The conditions choose the events whose sessions are
+//     counted. Each session of a group counts once. Among page views at the same moment, the entry page is the first by
+//     space and page, the exit page the last. Metrics of sessions are null without sessions. In an order, null is less
+//     than any number. Only notIn selects null.
 //   - Octavo's own: firstSource and firstChannel belong to the visitor's first event in the range and up to 12 hours
 //     before it. Conditions do not change the first event. Events of one moment are in the order in which they were
 //     sent.
@@ -105,8 +105,8 @@
 //     peopleCount count visitors of any event.
 //   - Octavo's own: a number that an event lacks (searchResults, engagedSeconds, scrollDepth) is null. A filter with
 //     null matches it, and comparisons never match it. An average leaves out such events.
-//   - Members that are null count as absent. Unknown members are a 400. The
-//     error names the first mistake in the body.
+//   - A member that is null has the same effect as an absent member. Unknown members are a 400. The error names the
+//     first mistake in the body.
 //   - Only page_post_feedback events count as ratings. A page_post_feedback_comment repeats the rating of an earlier
 //     event, so it does not count.
 //   - Octavo's own: a value of page, entryPage or exitPage may have a null page and no space. This value matches events
@@ -130,8 +130,8 @@
 //
 // # Transitions
 //
-// The pages before and after a page are an addition of Octavo. The request has range, timezone and where, like a
-// funnel.
+// Transitions are the pages before and after a page. They are an addition of Octavo. The request has range, timezone
+// and where, like a funnel.
 //
 //   - The page views of a session that meet the conditions form a sequence. The sequence is ordered by time. Page views
 //     of the same moment are in the order in which they were sent. Only page views in the range count, as in a funnel.
@@ -149,12 +149,12 @@
 //
 // Lists of pages are an addition of Octavo. A row is a page from Config.Pages, or a page of a space that only events
 // refer to. Outside of spaces, a row is the path of the events' addresses, without a slash at its end. If an event of a
-// space has no page, it does not count for any page.
+// space has no page, the event is not counted for any page.
 //
 //   - Conditions in where choose the events that the metrics count, as in all reports. The filters on pages choose
 //     rows.
-//   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order.
-//     Spaces, pages and paths break ties, ascending.
+//   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order. Rows that
+//     are equal in the order are sorted by space, page and path, ascending.
 //   - An unknown page has the title of its last event with a title in the range.
 //   - The request is a 400 if more than MaxPages pages are known, or if more than MaxPages pages have events. All pages
 //     are joined and sorted in memory, so the cost of a list does not depend on its limit.
@@ -164,9 +164,9 @@
 // Queries wait for one of a limited number of slots, and until there is room for their estimated rows (admission.go).
 // Organizations and tokens share both limits fairly. The slots limit connections, and the rows limit the engine's work.
 // A query that reads few rows waits only for a slot. A site's rows are counted by day, in at most two seconds. Without
-// visits (on clusters), counting a very large site takes longer. Each of its long ranges then counts as two million
-// rows. All statements of a query share the query's time. A query that exceeds its time, rows or memory is a 400,
-// because sending it again cannot help. The error says how to make it lighter (too_heavy.go). After a 429 or 503,
+// visits (on clusters), counting a very large site takes longer. A query of a long range on such a site then costs two
+// million rows. All statements of a query share the query's time. A query that exceeds its time, rows or memory is a
+// 400, because sending it again cannot help. The error says how to make it lighter (too_heavy.go). After a 429 or 503,
 // sending the query again can help.
 //
 // # Shared answers

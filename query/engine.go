@@ -82,7 +82,7 @@ func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
 }
 
-// noTable reports whether the error is a missing table.
+// noTable reports whether the error says that a table is missing.
 func noTable(err error) bool {
 	e, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && e.Code == codeNoTable

@@ -159,8 +159,8 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 }
 
 // momentRows is the distance between the numbers of two consecutive milliseconds. An actor's rows use at most half of
-// the numbers of a millisecond. So the numbers do not change the length of a window. The product with the last storable
-// time fits into 64 bits.
+// the numbers of a millisecond. So the numbers do not change the length of a window. The product of momentRows and the
+// last storable time fits into 64 bits.
 const momentRows = 1 << 21
 
 // sent returns the statement that reads the rows, numbered in the order in which an actor's events were sent. If an

@@ -12,7 +12,7 @@ import (
 // These headers are for answers about ranges in which events are known to be missing or doubled in the store. Other
 // answers do not have them.
 const (
-	// headerComplete is "false".
+	// headerComplete has the value "false" if events are missing.
 	headerComplete = "Octavo-Complete"
 	// headerMissing is the number of missing events that may belong to the site. Events of an unknown site count for
 	// every site.
@@ -54,7 +54,7 @@ func (q *query) lacksNow() error {
 	if rows(found) > rows(q.missing) {
 		q.missing = found
 	}
-	// After an operator has accepted a loss, exact answers count the remaining events.
+	// If an operator has accepted a loss, exact answers are allowed, and count the remaining events.
 	open, doubled := schema.MissingOpen(q.missing), schema.DoubledTotal(q.missing)
 	if open+doubled > 0 && slices.ContainsFunc(q.ranges, func(s scope) bool { return s.exact }) {
 		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
@@ -94,7 +94,7 @@ func (q *query) days(of func(schema.MissingRows) bool) string {
 	return first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
 }
 
-// ranges are the ranges whose events a report reads.
+// ranges returns the ranges whose events a report reads.
 func (s scope) ranges() []scope { return []scope{s} }
 
 func (p plan) ranges() []scope {

@@ -77,7 +77,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// abbreviates reports whether short is long without some of its characters.
+// abbreviates reports whether `short` is `long` without some of its characters.
 func abbreviates(short, long string) bool {
 	i := 0
 	for j := 0; i < len(short) && j < len(long); j++ {
@@ -88,7 +88,7 @@ func abbreviates(short, long string) bool {
 	return i == len(short)
 }
 
-// edits returns the number of characters to insert, drop, replace or swap to turn a into b, but at most limit.
+// edits returns the number of characters to insert, drop, replace or swap to turn a into b, but at most `limit`.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

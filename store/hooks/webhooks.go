@@ -13,13 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Webhook is a row of the table webhooks.
+// Webhook is a row of its table.
 type Webhook = db.Webhook
 
 const (
 	// WebhookSecretPrefix is the prefix of every secret, as the Standard Webhooks specification requires.
 	WebhookSecretPrefix = "whsec_"
-	// webhookSecretBytes is the size of a secret; the specification requires 24 to 64 bytes.
+	// webhookSecretBytes is the size of a secret; the specification requires 24 to 64.
 	webhookSecretBytes = 32
 	// webhookSecretOverlap is the time that a secret stays valid after the next secret was made.
 	webhookSecretOverlap = 24 * time.Hour
@@ -104,7 +104,7 @@ func (s *Store) DeleteWebhook(ctx context.Context, organizationID, id string) er
 	return postgres.Interpret(err, "webhook")
 }
 
-// ListWebhooks lists an organization's webhooks in the order of their creation, after the id `after`.
+// ListWebhooks lists an organization's webhooks in the order they were made, after the id `after`.
 func (s *Store) ListWebhooks(
 	ctx context.Context, organizationID, after string, size int,
 ) (postgres.Page[Webhook], error) {

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Erasure is a row of the table erasures. It erases a visitor's events, or the events that were posted with a
-// publishable key.
+// Erasure is a row of the table erasures. The row is the erasure of a visitor's events, or of the events that were
+// posted with a publishable key.
 type Erasure = db.Erasure
 
 // toBigint and fromBigint convert a visitor's hash without changing its bits. A hash uses all 64 bits, but Postgres has
@@ -26,8 +26,8 @@ func fromBigint(hash int64) uint64 { return uint64(hash) }
 // MaxErasures is the largest number of unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure requests the erasure of a visitor's events that were received before until, the time of this node. If the
-// clock of this node or of Postgres is wrong, the erasure includes events up to the time known_time
+// AskErasure requests the erasure of a visitor's events that were received before `until`, which is the time of this
+// node. If the clock of this node or of Postgres is wrong, the erasure includes events up to the time known_time
 // (store/functions/clock.sql). keep is the retention of the log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
@@ -35,8 +35,8 @@ func (s *Store) AskErasure(
 	return s.askErasure(ctx, site, visitor, nil, until, keep)
 }
 
-// AskKeyErasure requests the erasure of events that were received before until with one generation of a publishable
-// key. keep is as for AskErasure.
+// AskKeyErasure requests the erasure of events that were posted with one generation of a publishable key and received
+// before `until`. keep has the same meaning as in AskErasure.
 func (s *Store) AskKeyErasure(
 	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -139,14 +139,14 @@ func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
-// AheadOfClock returns the time after which no event was received, unless a clock was ahead.
+// AheadOfClock returns a time. An event was received after this time only if a clock was ahead.
 func (s *Store) AheadOfClock(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.AheadOfClock(ctx)
 	return at, postgres.Interpret(err, "clock")
 }
 
-// ReachAhead makes an erasure of a version pending again. It then also reaches the events of the tombstone that were
-// received from AheadFrom until AheadUntil.
+// ReachAhead makes an erasure of a version pending again. The erasure then also includes events that were received
+// between AheadFrom and AheadUntil.
 func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
 	return postgres.Interpret(s.db.Queries.ReachAhead(ctx, db.ReachAheadParams{
 		SiteID: t.SiteID, Visitor: toBigint(t.Visitor), Version: &t.Version,

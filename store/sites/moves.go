@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// MoveItem moves a site space, a section or a section group next to the items that position names, into their parent.
-// If position names no item, a site space moves to the end of its section, and a section or a group moves to the end of
-// the site.
+// MoveItem moves a site space, a section or a section group next to the items that `position` names. The item moves
+// into the parent of these items. If `position` names no item, a site space moves to the end of its section, and a
+// section or a group moves to the end of the site.
 func (s *Store) MoveItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {

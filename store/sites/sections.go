@@ -33,8 +33,8 @@ func (s *Store) Section(ctx context.Context, siteID, id string) (SectionRow, err
 	return rows[0], nil
 }
 
-// ListSections lists a site's sections, including sections in groups, in the order of its structure, after the rank
-// `after`.
+// ListSections lists a site's sections, including sections in groups, in the order of the site's structure, after the
+// rank `after`.
 func (s *Store) ListSections(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[SectionRow], error) {

@@ -34,8 +34,8 @@ func (s *Store) AccessToSiteSpaces(
 	return access, postgres.Interpret(err, "site spaces")
 }
 
-// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. If isDefault is set,
-// the list has only default site spaces (true) or only other site spaces (false).
+// ListSiteSpaces lists a site's site spaces in the order of the site's structure, after the rank `after`. If isDefault
+// is set, the list has only default site spaces (true) or only other site spaces (false).
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
 ) (postgres.Page[SiteSpaceRow], error) {
