@@ -141,7 +141,7 @@ func (p plan) chosen() sqltree.Expr {
 	return sqltree.AllOf(append(all, p.meets()...)...)
 }
 
-// ofEvents returns the plan with its scope read from events.
+// ofEvents returns the plan. The plan's statement reads the scope from events.
 func (p plan) ofEvents() plan {
 	if v := p.source.visits; v != nil {
 		p.where = slices.Concat(p.where, v.typed)

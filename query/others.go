@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// checkOthers refuses a request for `others` if a member of the request makes "all remaining events" unclear:
-// conditions on metrics, fill or cursor.
+// checkOthers refuses a request that has `others` together with conditions on metrics, fill or cursor. With them, it is
+// unclear which events the row of others has.
 func checkOthers(r request, p plan) error {
 	const alone = "cannot stand with "
 	switch {

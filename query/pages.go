@@ -39,8 +39,8 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 	return p.encode(rows, total, q.truncated, e.plan.env.Counting), nil
 }
 
-// join joins the known pages with the rows of events, and selects and sorts the result. Pages without events have the
-// metrics that an empty range has.
+// join joins the known pages with the rows of events, and selects and sorts the result. The metrics of a page without
+// events equal the metrics of an empty range.
 func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	list := make([]pageRow, 0, len(known)+e.rows)
 	at := make(map[pageID]int, len(known))

@@ -72,7 +72,8 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique && !p.inSessions(r) })
 }
 
-// estimate returns the counting method for the distinct values of many rows. Exact answers do not use it.
+// estimate returns the counting method for the distinct values of many rows. A query whose answer must be exact does
+// not use this method.
 func (p plan) estimate() insights.Counting {
 	switch {
 	case !p.counts():
@@ -122,7 +123,7 @@ type filling struct {
 	buckets []time.Time // start times of the buckets, in the form of the group's column
 }
 
-// comparison is the other range of a request. Its answer has a row for each row of the first range, with the same
+// comparison is the other range of a request. The answer has a row for each row of the first range, with the same
 // groups. A group of time has the bucket with the same index.
 type comparison struct {
 	from, to time.Time
@@ -151,7 +152,7 @@ type sortKey struct {
 }
 
 // perSession reports whether a measure counts sessions by their properties. The rows are then pairs of a group and a
-// session, so that each session of a group counts once.
+// session, so that each session of a group is counted once.
 func (p plan) perSession() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }

@@ -191,7 +191,7 @@ type report interface {
 	weigh(q *query)
 	// ranges returns the ranges whose events the report reads.
 	ranges() []scope
-	// sessionScopes returns the scopes in which the answer uses sessions of events.
+	// sessionScopes returns the scopes for which the answer reads the sessions of events.
 	sessionScopes() []scope
 	// answer runs the report's statements.
 	answer(ctx context.Context, q *query) ([]byte, error)

@@ -19,7 +19,7 @@ const (
 	maxValues  = 10000 // values of all filters together
 	maxLimit   = 1000  // rows of a result
 
-	MaxSegments = 10 // saved segments
+	MaxSegments = 10 // saved segments of a request
 )
 
 // request is an aggregate request: well-formed, but with unresolved names.

@@ -22,7 +22,7 @@ const maxParams = 5000
 // spilledGroups is the number of groups that a thread must have before the engine may write groups to disk.
 const spilledGroups = 10_000
 
-// rows runs a statement and calls each for every row, scanned into targets.
+// rows runs a statement and calls `each` for every row, after it scanned the row into `targets`.
 func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	var rows uint64
 	return q.told(st, &rows, func() error {
@@ -58,7 +58,7 @@ func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error
 	return x.Err
 }
 
-// run runs a statement with the limits of its query. The settings in more replace the usual settings.
+// run runs a statement with the limits of its query. The settings in `more` replace the usual settings.
 func (q *query) run(
 	ctx context.Context, st sqltree.Statement, more clickhouse.Settings,
 	run func(ctx context.Context, args []any) error,

@@ -22,8 +22,8 @@ type scope struct {
 	counted  bool   // whether env.Counting comes from the previous page
 	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether the ranges of the view cut the scope's range
-	moves    bool   // whether the range depends on the time of now
-	key      string // equal for reports that differ only in the time of now
+	moves    bool   // whether the range depends on the present time
+	key      string // equal for reports that differ only in the present time
 }
 
 // source identifies the rows that a scope reads: events or visits.
@@ -155,7 +155,7 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 // visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
-	types    []insights.Code // types of the events that count; nil means all types
+	types    []insights.Code // types of the counted events; nil means all types
 	typed    []condition     // the conditions that select types
 	columns  []string        // the rows' columns, in addition to the counters
 	counters []*insights.Counter

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// sources chooses the source of a statement by the number of rows to read. Its numbers are a few minutes old. A wrong
-// number makes an answer slower, but never wrong.
+// sources chooses the source of a statement by the number of rows to read. The numbers may be a few minutes old. A
+// wrong number makes an answer slower, but never wrong.
 type sources struct {
 	config Config
 	conn   driver.Conn

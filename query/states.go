@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// hasStates reports whether states have the plan's measures with this counting method. Grouping by exact time gives
+// hasStates reports whether states can have the plan's measures with this counting method. Grouping by exact time gives
 // about as many groups as events, so such a plan has no states.
 func (p plan) hasStates(counting insights.Counting) bool {
 	switch counting {

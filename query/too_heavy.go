@@ -12,7 +12,7 @@ import (
 
 // size estimates how heavy a query is, before it runs.
 type size struct {
-	cost   cost          // rows that it will read
+	cost   cost          // rows that the query will read
 	known  bool          // whether the cost comes from counted rows
 	length time.Duration // length of the query's range
 	groups int

@@ -105,7 +105,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	}
 }
 
-// forget drops the entries of a site.
+// forget drops the entries of a site, or of all sites if the site is "".
 func (l *lru[V]) forget(site string) {
 	for _, k := range l.entries.Keys() {
 		if site == "" || k.site == site {

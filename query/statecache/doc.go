@@ -10,7 +10,7 @@
 //   - Parts lists the settled parts, and Spans cuts the reader's range to whole months and days.
 //   - Get sets a status for each span: its states are cached, are to be built now, or are absent. The second query that
 //     needs states builds them.
-//   - Put builds states. A query writes nothing apart from states.
+//   - Put builds states. A query writes only states.
 //   - Confirm reports whether an answer from states is right, and caches the states that were built.
 //   - Forget, Postpone and Drop handle errors. Release ends the builds that Get began.
 //

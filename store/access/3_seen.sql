@@ -60,8 +60,8 @@ create or replace function closed_spaces(of_organization text) returns setof spa
       end
 $$;
 
--- spaces_seen returns the spaces of an organization that a member with this role sees. It follows the rule of
--- collections_seen.
+-- spaces_seen returns the spaces of an organization that a member with this role sees. An admin sees all spaces,
+-- without a look-up of grants.
 create or replace function spaces_seen(of_user text, of_role text, of_organization text)
     returns setof spaces language sql stable as $$
     select s.*

@@ -11,10 +11,10 @@ create or replace function deletion_time() returns timestamptz language sql stab
 $$;
 
 -- creation_time is the creation time for rows that have an effect only for a limited time. It is now(), or the latest
--- time that nodes have seen. So if a clock is behind for a while, it creates no rows that look old when the clock is
--- right again. Such a time may be far ahead of now(). A statement that needs the time since something happened has
--- another column. store/deletion_columns_test.go lists the columns. Audit triggers call it for each statement. In
--- plpgsql the query's plan is cached, which costs half of what a function in SQL costs
+-- time that nodes have seen. So if a clock is behind for a while, no rows are created that look old when the clock is
+-- right again. The creation time may be far ahead of now(). A statement that needs the time since something happened
+-- has another column. store/deletion_columns_test.go lists the columns. Audit triggers call creation_time for each
+-- statement. In plpgsql the query's plan is cached, which costs half of what a function in SQL costs
 -- (bench/results/2026-11-25-audit-cost.md).
 create or replace function creation_time() returns timestamptz language plpgsql stable as $$
 begin
@@ -37,12 +37,12 @@ create or replace function erasure_reach(of_node timestamptz) returns timestampt
 $$;
 
 -- hasten corrects the times of rows after the clock was set back. If a time is further ahead than a right clock would
--- set it, it becomes the present. The rows keep their order. Otherwise jobs and deliveries would wait until the clock
--- reaches these times again. hasten also ends a leader's term that is longer than any possible term, because river
--- retries no job without a leader. It returns the number of corrected rows by column.
+-- set it, it becomes the present time. The rows keep their order. Otherwise jobs and deliveries would wait until the
+-- clock reaches these times again. hasten also ends a leader's term that is longer than any possible term, because
+-- river retries no job without a leader. It returns the number of corrected rows by column.
 --
 -- job_pause is the longest pause of a job, and fetch_pause the longest time between two fetches of a specification.
--- store/times_ahead_test.go decides about each column that has a time.
+-- store/times_ahead_test.go has a list of all columns with times, and says for each column whether hasten corrects it.
 create or replace function hasten(job_pause interval, fetch_pause interval) returns jsonb language plpgsql as $$
 declare
     -- A statement corrects at most this number of rows. The next call corrects the other rows.
@@ -53,16 +53,16 @@ declare
 begin
     for r in
         select * from (values
-            -- The next attempts, and the ends of pauses and leases. A receiver can request a pause of 24 hours. The
-            -- last pause of a delivery is 24 hours and a tenth.
+            -- These columns have the times of next attempts, and the ends of pauses and leases. A receiver can request
+            -- a pause of 24 hours. The last pause of a delivery is 24 hours and a tenth.
             ('openapi_specs', 'fetch_at', fetch_pause, 'source_url is not null'),
             ('river_job', 'scheduled_at', interval '1 second', 'state = ''available'''),
             ('river_job', 'scheduled_at', job_pause, 'state in (''retryable'', ''scheduled'')'),
             ('webhook_deliveries', 'next_attempt_at', interval '27 hours', 'state = ''pending'''),
             ('webhooks', 'due_at', interval '27 hours', 'active and due_at is not null'),
             ('webhooks', 'held_until', interval '25 hours', 'held_until is not null'),
-            -- The times of something that happened. If such a time stayed ahead, new rows would count as older than the
-            -- row.
+            -- These columns have the times of something that happened. If such a time stayed ahead, the row would be
+            -- treated as newer than rows that are created later.
             ('git_operations', 'timestamp', interval '1 minute', 'true'),
             ('git_syncs', 'imported_at', interval '1 minute', 'imported_at is not null'),
             ('git_syncs', 'synced_at', interval '1 minute', 'true'),
