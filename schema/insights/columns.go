@@ -77,7 +77,7 @@ var columns = append([]Column{
 		},
 		Doc:  "The H3 cell of the visitor's location at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
-		// Sort by the index of the cell, because the centre follows from the index.
+		// Sort by the index of the cell, because the index determines the centre.
 		Rank: &Rank{
 			Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("tupleElement", value, sqltree.Int(1)) },
 			New: func() any { return new(string) },

@@ -25,8 +25,8 @@ var damageCodes = []int32{
 	740, // POTENTIALLY_BROKEN_DATA_PART
 }
 
-// IsDamage reports whether an exception of the engine means that its stored files are damaged. The message is checked
-// too, because errors of a connection between two servers have some of the same codes.
+// IsDamage reports whether an exception of the engine means that its stored files are damaged. IsDamage also checks the
+// message, because some errors of a connection between two servers have the same codes.
 func IsDamage(code int32, message string) bool {
 	if code == codeStandard {
 		return strings.Contains(message, "filesystem error") && partName.MatchString(message)
@@ -34,8 +34,8 @@ func IsDamage(code int32, message string) bool {
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
 }
 
-// codeStandard is the code of all exceptions of the C++ library. The library throws such an exception if a part's files
-// are missing.
+// codeStandard is the code of all exceptions of the C++ library. The library throws an exception if a part's files are
+// missing.
 const codeStandard = 1001
 
 // errorCode matches the code in the text of an exception.

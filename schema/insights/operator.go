@@ -38,7 +38,7 @@ func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
 // OpIn is the operator of a filter that does not name an operator.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
-// These bounds limit the work of a filter, because its texts and patterns are tried one by one on every event.
+// The engine compares each text and pattern of a filter with every event. These bounds limit this work.
 const (
 	maxTexts   = 100
 	maxPattern = 256 // characters
@@ -97,8 +97,8 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest returns the condition of an operator on texts: it is true if test is true for a text of the column and one
-// of the values.
+// textTest returns a function that makes the condition of an operator on texts. The condition is true if test is true
+// for a text of the column and one of the values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		meets := func(text sqltree.Expr) sqltree.Expr {

@@ -12,9 +12,9 @@ import (
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
 // visit, quarter of an hour, and combination of the values that the events of a visit share. A row has, for each kind
-// of event, the number of its events. The projection has a fifth as many rows as the table. Queries that need only
-// columns with Visit read the projection. Queries for bounce rates and pages per session read it too, if they group
-// only by these columns.
+// of event, the number of the visit's events in this quarter and combination. The projection has a fifth as many rows
+// as the table. Queries that need only columns with Visit read the projection. Queries for bounce rates and pages per
+// session read it too, if they group only by these columns.
 //
 // The engine writes the projection of a data part together with the part, and rebuilds it when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall

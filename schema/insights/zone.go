@@ -88,7 +88,7 @@ func unknownZone(name string) error {
 	return errZone
 }
 
-// BucketReach is more than the longest time by which the first bucket of a range may begin before the range.
+// BucketReach is longer than the time by which the first bucket of a range may begin before the range.
 const BucketReach = 40 * 24 * time.Hour
 
 // NewZone returns the zone of a location for a range of time.
@@ -116,7 +116,7 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 			end = to
 		case !end.After(t):
 			// ZoneBounds has a bug on December 31 of leap years for which a zone has only a general rule: its result
-			// ends before t, with December 30.
+			// ends with December 30, before t.
 			end = t.Add(time.Hour)
 		}
 		offset := time.Duration(seconds) * time.Second
@@ -171,9 +171,9 @@ func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
 
-// bucket returns the expression for the beginning of an event's bucket in the zone. For a day, week or month, this is
-// the local time of the beginning. For an hour or a minute, it is the time in UTC. Moment converts both results to
-// times.
+// bucket returns the expression for the beginning of an event's bucket in the zone. For a day, week or month, the value
+// is the local time of the beginning. For an hour or a minute, the value is the time in UTC. Moment converts both
+// results to times.
 //
 // Every result is a DateTime64(3), so that the results of all intervals have one type. The setting
 // enable_extended_results_for_datetime_functions must be on. Otherwise the week of January 1, 1970 would begin on this
@@ -208,7 +208,7 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	}
 	for _, s := range z.spans {
 		// If this span contains a part of the bucket, t is the time at which this part begins. If a clock is set
-		// forward at midnight, this is later than the local time in read.
+		// forward at midnight, t is later than midnight.
 		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)
