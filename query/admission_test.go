@@ -107,8 +107,8 @@ func TestHalvedLoad(t *testing.T) {
 }
 
 // TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries gets only its share of the slots, and that
-// the error names this limit. The other tokens of its organization, and other organizations, get answers before any of
-// the 80 ends.
+// the errors of its refused queries name this limit. The other tokens of its organization, and other organizations, get
+// answers before any of the 80 ends.
 func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -198,7 +198,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 }
 
 // TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
-// its limit, and a 503 otherwise. Each error has a Retry-After, and each is counted in the metrics.
+// its limit, and a 503 otherwise. Each error has a Retry-After, and the metrics count each error.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

@@ -229,9 +229,9 @@ func arrivals(events []insights.Event) (list []arrival) {
 	return slices.DeleteFunc(list, func(a arrival) bool { return len(a.events) == 0 })
 }
 
-// storeHot stores the events of two days; a few hours of them are after now. Events arrive late and out of order, many
-// at the borders of quarters of an hour. Visitors are erased between the inserts, and some of them return. Parts are
-// also merged between the inserts. storeHot returns the remaining events in the order in which they were sent.
+// storeHot stores the events of two days, up to five hours after testNow. Events arrive late and out of order, many at
+// the borders of quarters of an hour. Visitors are erased between the inserts, and some of them return. Parts are also
+// merged between the inserts. storeHot returns the remaining events in the order in which they were sent.
 func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Event) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 37))

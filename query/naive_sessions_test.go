@@ -86,8 +86,8 @@ func mean(sum, count int) (any, float64) {
 	return m, m
 }
 
-// viewing returns the number of sessions with a page view, the number of sessions with only one, and the number of
-// their page views.
+// viewing returns the number of sessions with a page view, the number of sessions with exactly one page view, and the
+// number of all these sessions' page views.
 func (g *naiveGroup) viewing() (sessions, bounces, views int) {
 	for _, s := range g.whole {
 		if len(s.views) > 0 {

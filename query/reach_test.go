@@ -376,7 +376,8 @@ func TestReachOfAttacks(t *testing.T) {
 	}
 }
 
-// TestReachOfOldCursor checks that the presets of a view end at a cursor's time only for a short time.
+// TestReachOfOldCursor checks the presets of a view for a request with a cursor. If the cursor is not older than
+// pageTime, they end at the cursor's time. Otherwise they end at the present.
 func TestReachOfOldCursor(t *testing.T) {
 	t.Parallel()
 	r := reach{ranges: []rangeRequest{{preset: "last24Hours"}}, zone: time.UTC, now: testNow}

@@ -71,8 +71,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreShared checks that claims that identify a visitor make no segments. Other claims are returned as they
-// were sent. A visitor with only identifying claims is not anonymous.
+// TestSegmentsAreShared checks that claims that identify a visitor become no segments. Other claims are returned as
+// they were sent. A visitor with only identifying claims is not anonymous.
 func TestSegmentsAreShared(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -191,8 +191,8 @@ func TestSessionsAtBorders(t *testing.T) {
 	}
 }
 
-// TestDayAloneIsDayInChart checks that sessions within the reach are the same in a query of one day and in a chart of
-// several days.
+// TestDayAloneIsDayInChart checks that a query of one day and a chart of several days have the same numbers for the
+// day's sessions. No session is longer than SessionReach.
 func TestDayAloneIsDayInChart(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

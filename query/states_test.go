@@ -84,7 +84,7 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 8, 4)
 	ask.wants("states", 8, 4)
 	insert(t, conn, testSite, earlier())
-	ask.wants("states", 16, 4) // although the list of parts is older
+	ask.wants("states", 16, 4) // although the service listed the parts before the insert
 	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2")
 	ask.wants("visits", 10, 3)
 	ask.wants("visits", 10, 3)
@@ -140,8 +140,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle checks the estimated cost and the read rows of a query from states. Only the rows outside the
-// states count.
+// TestStatesCostLittle checks the estimated cost and the read rows of a query from states. The cost and the number of
+// read rows include only rows outside of the states.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000
@@ -200,7 +200,7 @@ func stateTables(t *testing.T, conn driver.Conn) (tables []string) {
 }
 
 // TestStatesSQL checks that no value of a request appears in a statement about states, or in the name of their table.
-// The key of states has everything on which they depend.
+// The key of states must contain everything on which the states depend.
 func TestStatesSQL(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","timezone":"Europe/Berlin","groupBy":[{"column":"visitorClaim","claim":"%s"},{"column":"page"}],"where":[{"column":"url","operator":"matches","values":["%s"]}],"select":[{"column":"visitorsCount"}]}`

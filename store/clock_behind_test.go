@@ -105,7 +105,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	t.Parallel()
 	const invites = "select count(*) from email_invites where expires_at > creation_time()"
 	for name, c := range map[string]struct {
-		// make makes rows while the clock is behind, and later checks them when it is right.
+		// make makes rows while the clock is behind, and later checks the rows when the clock is right.
 		make, later func(*wrongClock)
 	}{
 		"deliveries": {func(b *wrongClock) {
@@ -260,7 +260,7 @@ func commentOn(b *wrongClock) {
 	}))
 }
 
-// setRight sets the clock right, once.
+// setRight sets the clock right. If the clock is right, it does nothing.
 func (b *wrongClock) setRight() {
 	b.t.Helper()
 	var isBehind bool

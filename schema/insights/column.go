@@ -92,9 +92,8 @@ type Column struct {
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
 	// Rank has the value by which order sorts. If it is nil, order sorts by the value of Expr.
 	Rank *Rank
-	// Nothing returns the value of a Measure in a group without events that the measure counts. If it is nil, the value
-	// is
-	// 0.
+	// Nothing returns the value of a Measure in a group without events that the measure counts. If Nothing is nil,
+	// this value is zero.
 	Nothing func() sqltree.Expr
 }
 

@@ -45,7 +45,7 @@ func TestLooks(t *testing.T) {
 			{at: 0, seen: 0},
 			{at: 3 * day, doubt: Ahead, seen: 0, left: day},
 			{at: 3*day + 12*time.Hour, ran: 12 * time.Hour, doubt: Ahead, seen: 0, left: day / 2},
-			// this node now counts the time
+			// the restarted node counts the remaining half day
 			{at: 3*day + 12*time.Hour, node: "restarted", doubt: Ahead, seen: 0, left: day / 2},
 			{at: 4 * day, node: "restarted", ran: 12 * time.Hour, seen: 4 * day},
 		},
