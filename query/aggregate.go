@@ -72,7 +72,7 @@ func (p plan) weigh(q *query) {
 		other := p.compare.of(p)
 		plans, scans = append(plans, other), append(scans, other.scans()...)
 	}
-	if p.others { // the statement for others reads no states
+	if p.others { // the statement for the row of others reads no states
 		scans = append(scans, p.scans()...)
 	}
 	refs, estimate := p.sourceRefs(), p.estimate()

@@ -14,8 +14,8 @@ import (
 const (
 	// headerComplete has the value "false" if events are missing.
 	headerComplete = "Octavo-Complete"
-	// headerMissing is the number of missing events that may belong to the site. Events of an unknown site count for
-	// every site.
+	// headerMissing is the number of missing events that may belong to the site. Every site's number includes the
+	// missing events of unknown sites.
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"

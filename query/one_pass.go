@@ -7,9 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// onePass is a way to read a plan about sessions without joining events with their sessions. Events or visits of the
-// range and around it are grouped by session once. The same pass collects, for each session, the values of the events
-// that the conditions select.
+// onePass is a method of reading a plan about sessions. All methods except `joined` read it without joining events with
+// their sessions. Events or visits of the range and around it are grouped by session once. The same pass collects, for
+// each session, the values of the events that the conditions select.
 type onePass string
 
 const (
@@ -23,7 +23,7 @@ const (
 	byCell onePass = "by cell"
 )
 
-// onePass returns the way to read the plan's sessions.
+// onePass returns the method of reading the plan's sessions.
 func (p plan) onePass() onePass {
 	if len(p.sessions) == 0 {
 		return joined
@@ -98,7 +98,7 @@ func (p plan) readsOthers() bool {
 	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
 }
 
-// inSessions reports whether a column is read from rows of sessions, each of which counts once in its group. So
+// inSessions reports whether a column is read from rows of sessions. Each session of a group is then counted once. So
 // counting sessions next to another metric of sessions adds no work, and the count is exact.
 func (p plan) inSessions(r ref) bool {
 	return len(r.column.Session) > 0 || r.column.InSessions != nil && p.onePass() != joined

@@ -173,8 +173,8 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 	return columns, keys
 }
 
-// states is a way to read a plan: from cached aggregate states of the table's settled parts, and from the events of the
-// other parts.
+// states says how a plan is read with states: from cached aggregate states of the table's settled parts, and from the
+// events of the other parts.
 type states struct {
 	table string
 	spans []stateSpan // spans with states; their events in other parts are read as events

@@ -36,7 +36,7 @@ const (
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
-// query is the engine's work for one call. Each kind of report makes plans and rows in its own way. Admission, time,
+// query is the engine's work for one call. Each kind of report has separate code for plans and rows. Admission, time,
 // metrics and headers are the same for all kinds.
 type query struct {
 	service *Service
@@ -62,7 +62,7 @@ type query struct {
 	// more rows fails: see tooManyInSet. 0 means no limit.
 	mostInSet uint64
 	size
-	lasts      time.Duration // how long the answer is used while the site's events do not change
+	lasts      time.Duration // how long a cached answer is used while the site's events do not change
 	freshUntil string        // the time at which a cached answer was found to be current
 
 	later    []string // keys of states that a later query may build

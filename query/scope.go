@@ -150,9 +150,9 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 	return fixedAge
 }
 
-// visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The remaining parts at
-// both ends of the range come from events. The engine builds the projection with each part of the events table, so
-// visits and events are equally fresh.
+// visits says how a scope is read with visits. Whole quarters of an hour come from the projection of visits. The
+// remaining parts at both ends of the range come from events. The engine builds the projection with each part of the
+// events table, so visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
 	types    []insights.Code // types of the counted events; nil means all types

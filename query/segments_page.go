@@ -32,7 +32,7 @@ type segmentPage struct {
 	total int64     // total number, as counted for the first page
 	after *segmentKey
 	limit int
-	zone  *time.Location // the zone whose calendar counts the days; nil is UTC
+	zone  *time.Location // the zone in which the page's days begin; nil means UTC
 	reach reach
 	where []condition // conditions of the reach
 }

@@ -388,9 +388,9 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-// rowsOf returns the approximate rows of a scope's range. A day that is only partly inside the range counts in
-// proportion: its hours inside, divided by its hours with events. Only hours with events are counted, because the rest
-// of today has no events yet.
+// rowsOf returns the approximate rows of a scope's range. Of a day that is only partly inside the range, a share of the
+// rows is counted: the day's hours inside the range, divided by the day's hours with events. Only hours with events are
+// counted, because the rest of today has no events yet.
 func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
 	for _, d := range days {

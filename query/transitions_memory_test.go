@@ -31,7 +31,7 @@ func fillSessions(t testing.TB, conn driver.Conn, site string, sessions, views i
 const ofStart = `{"range":"last30Days","page":{"path":"/start"}}`
 
 // TestTransitionsOutgrowMemory checks that lists of sessions go to disk, and that the sessions of a very frequent page
-// are not found by their keys. The answers stay the same. A query that needs too much memory in both ways is refused.
+// are not found by their keys. The answers stay the same. A query that still needs too much memory is refused.
 func TestTransitionsOutgrowMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

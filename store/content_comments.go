@@ -332,8 +332,8 @@ func react(ctx context.Context, q *db.Queries, commentID, userID string, change 
 	return nil
 }
 
-// commentCounts is the amount that a comment adds to the counters of its list. Replies count as open, because they are
-// never resolved.
+// commentCounts is the amount that a comment adds to the counters of its list. Replies are counted as open, because
+// replies are never resolved.
 type commentCounts struct{ open, resolved int64 }
 
 func openness(c Comment) commentCounts {

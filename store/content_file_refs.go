@@ -378,7 +378,8 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFactsParams
 		for _, row := range rows {
-			text, _ := postgres.FromJSON[Text](row.Content) // an unreadable text is never shown, so it counts as empty
+			// an unreadable text is never shown, so it is treated as empty
+			text, _ := postgres.FromJSON[Text](row.Content)
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

@@ -26,7 +26,7 @@ type GitPaths struct {
 }
 
 // GitPaths finds the last synchronization of a space with a repository. If requestID is set and the change request has
-// its own import, that import counts as the last synchronization.
+// its own import, this import is used as the last synchronization.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
 	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})

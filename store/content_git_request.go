@@ -41,7 +41,8 @@ type gitWay struct {
 // updates reports whether the import updates an open change request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for the way `w` can still proceed if the way is now `as`.
+// same reports whether an import can proceed as it was prepared. w is how the import was to proceed when it was
+// prepared. as is how the import must proceed now.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()

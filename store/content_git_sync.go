@@ -120,7 +120,7 @@ type gitImporter struct {
 	loaded []db.InsertFileParams
 }
 
-// alone stores the imported pages as a revision on a separate branch. The import does not count as a synchronization.
+// alone stores the imported pages as a revision on a separate branch. The import is not recorded as a synchronization.
 func (i *gitImporter) alone() error {
 	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
 	if err != nil {

@@ -3,7 +3,7 @@ package store
 import "context"
 
 // insightsKeyName is the name under which the key of InsightsKey is stored. It must never change. With another key,
-// known visitors would count as new visitors.
+// known visitors would be counted as new visitors.
 const insightsKeyName = "insights-visitor-hash"
 
 // exportKeyName is the name under which the key of ExportKey is stored. It may change, but then URLs that were signed

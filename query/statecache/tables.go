@@ -47,7 +47,7 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 }
 
 // Put builds the states of an entry. rows is a statement over the entry's parts. Put stops at the time `until`. The
-// states count as cached only after Confirm has found the answer right.
+// states are used for other queries only after Confirm has found the answer right.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
 ) error {
@@ -103,7 +103,8 @@ func Insert(table string, made sqltree.Statement) sqltree.Statement {
 	return made
 }
 
-// makeRoom creates the table of states, if there is room.
+// makeRoom creates the table of states if it is not known. First it drops tables of states without parts. If there is
+// no room, it returns ErrFull.
 func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Statement, write Write) error {
 	room, known, empty, err := c.room(ctx, table)
 	if err != nil || known {

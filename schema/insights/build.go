@@ -144,10 +144,10 @@ const SketchedExactly = 1 << 10
 // TotalsExactly is the largest number of distinct values for which the larger sketch of CountTotals is exact.
 const TotalsExactly = 1 << 14
 
-// uniques counts distinct values in one of four ways. CountExact is exact. CountBounded uses bounded memory (about 1 MB
-// per cell): it is exact up to UniquesBound, and above that its error is at most 1 %. CountSketched uses a sketch of
-// 2^15 registers, with an error of at most 2 %. A cell of this sketch has 24 KB, so many cells fit into a core's cache.
-// Of 1,801 cells with at least 1,000 visitors, 99 % had an error of at most 1.0 %, and all had at most 1.7 %.
+// uniques counts distinct values with one of four methods. CountExact is exact. CountBounded uses bounded memory (about
+// 1 MB per cell): it is exact up to UniquesBound, and above that its error is at most 1 %. CountSketched uses a sketch
+// of 2^15 registers, with an error of at most 2 %. A cell of this sketch has 24 KB, so many cells fit into a core's
+// cache. Of 1,801 cells with at least 1,000 visitors, 99 % had an error of at most 1.0 %, and all had at most 1.7 %.
 // CountTotals is for a single cell: a sketch of 2^19 registers, with an error of at most 0.5 %.
 //
 // On ClickHouse 26.5, uniqExact is also the fastest for small cells (200 cells of 1,500 visitors: 208 ms;

@@ -44,7 +44,7 @@ type Privacy uint8
 // The privacy classes.
 const (
 	Content   Privacy = iota // describes the site, not the visitor
-	Coarse                   // the same for many visitors
+	Coarse                   // a value that many visitors share
 	Pseudonym                // a keyed hash
 	Personal                 // may identify a person: stored only if it is sent, or if the site requires it
 )
@@ -79,13 +79,13 @@ type Column struct {
 
 	// Expr returns the expression for the value. For a Measure, it returns the aggregate.
 	Expr func(Arguments, Env) sqltree.Expr
-	// Grouped is an alternative way to group by the column. If it is nil, groups use the value of Expr.
+	// Grouped has other keys for grouping by the column. If it is nil, groups use the value of Expr.
 	Grouped *Grouped
 	// HasValue returns the condition that an event has a value. It is set for Excluded columns, and for columns whose
 	// comparisons leave out events without a value.
 	HasValue func() sqltree.Expr
 	// Match replaces the condition of the operator `in`. It is set for columns whose values are not compared with Expr,
-	// or can be compared faster in another way.
+	// or can be compared faster by another expression.
 	Match func(a Arguments, values []any) sqltree.Expr
 	// Texts returns the condition that one of the column's texts meets the test. It is set for columns whose texts
 	// differ from the value of Expr.
@@ -134,7 +134,7 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 type Env struct {
 	// Zone is the time zone in which times are cut to intervals.
 	Zone Zone
-	// Counting is the way in which Unique measures count.
+	// Counting is the method by which Unique measures count.
 	Counting Counting
 	// Visits is true if the statement reads rows of visits or sessions, and not events. In these rows, each of the
 	// Counters has a column.

@@ -14,7 +14,7 @@ const (
 type LiveQuery struct {
 	// Name is the name of the part's member in the response.
 	Name string
-	// Active is true if the query reads only the last minutes, for which a visitor counts as active.
+	// Active is true if the query reads only the last minutes, for which a visitor is regarded as active.
 	Active bool
 	// Members has the JSON members of an aggregate request, except the range.
 	Members string

@@ -6,7 +6,7 @@ const (
 	// tolerance is the longest time by which a trusted clock may be ahead of the latest known time. The function
 	// deletion_time in Postgres has the same constant.
 	tolerance = 48 * time.Hour
-	// patience is the time after which a clock in doubt is trusted. Only time in which nodes run counts.
+	// patience is the time after which a clock in doubt is trusted. Only time in which nodes run is included.
 	patience = 24 * time.Hour
 )
 

@@ -78,8 +78,8 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 }
 
 // askForMails adds n mails to the counts of the organization and of the inviter, and checks their quotas. Then it
-// enqueues the job that sends the mails. If no user made the invite, the organization's first administrator counts as
-// the inviter.
+// enqueues the job that sends the mails. If no user made the invite, the organization's first administrator is regarded
+// as the inviter.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
 	if !s.config.InvitesByMail || n == 0 {
 		return nil
