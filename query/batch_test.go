@@ -220,7 +220,7 @@ func TestDifferentialBatch(t *testing.T) {
 	service := newService(conn, func(c *Config) { c.MaxThreads = 1 })
 	failed, answered := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		// skip four fifths of the draws, because a batch has several queries
+		// Skip four fifths of the draws, because a batch has several queries.
 		if rapid.IntRange(0, 4).Draw(t, "few") > 0 {
 			return
 		}

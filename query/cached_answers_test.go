@@ -18,7 +18,7 @@ func TestKept(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	var passed time.Duration
 	service := newService(conn, keeping)
-	// with this engine, versions are unknown and cached answers are used for a limited time
+	// With this engine, versions are unknown, and cached answers are used for a limited time.
 	service.versions.engine = "Distributed"
 	service.results.Now = func() time.Time { // each reading of the clock takes a second
 		passed += time.Second

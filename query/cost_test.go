@@ -146,13 +146,13 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "1", "lastYear") // 36.5 million rows
 	first := <-engine.started
 	ask("a", "1", "last7Days")
-	all.waiting(1, week) // the rows that its token reads are at the limit
+	all.waiting(1, week) // token 1 already reads as many rows as a token may
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // the rows that its organization reads are at the limit
+	all.waiting(2, 2*week) // organization a already reads as many rows as an organization may
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // the rows that the node reads are at the limit
+	all.waiting(3, 2*week+4_000_000) // the node already reads as many rows as it may
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}
@@ -169,7 +169,7 @@ func TestLightPassesHeavy(t *testing.T) {
 		t.Error("a heavy query has passed another")
 	}
 	close(second)
-	third := <-engine.started // the query of organization b, which reads no other rows
+	third := <-engine.started // the query of organization b, which has no running query
 	fourth := <-engine.started
 	close(first)
 	close(<-engine.started)

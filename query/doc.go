@@ -31,7 +31,7 @@
 //
 // The folders below this package:
 //
-//	resultcache answers that equal queries share
+//	resultcache  answers that equal queries share
 //	statecache   aggregate states in the insights store
 //
 // service.go has the parts that all queries share, and site.go has the data about a query's site. engine.go has the
@@ -92,7 +92,7 @@
 //     `exact` has no estimates.
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries. Nested entries are limited only by the
 //     depth of a JSON body. An `or` that joins metrics with other columns is refused with the status 400. contains,
-//     startsWith and matches (RE2) match a part of any of the values, and are case-sensitive.
+//     startsWith and matches (RE2) select texts of which a part matches any of the values. They are case-sensitive.
 //   - Octavo's own: columns of sessions. A session is all events of a visitor with a session id, in the range and up to
 //     12 hours around it. Conditions do not shorten a session. The conditions choose the events whose sessions are
 //     counted. In each group, a session is counted once. Page views of one moment are in the order in which they were

@@ -124,7 +124,7 @@ type filling struct {
 }
 
 // comparison is the other range of a request. The answer has a row for each row of the first range, with the same
-// groups. A group of time has the bucket with the same index.
+// groups. A row's group of time is the other range's bucket with the same index.
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone

@@ -93,9 +93,9 @@ func monthsBefore(n int) func(time.Time) time.Time {
 	}
 }
 
-// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds round
-// up. So a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of
-// now's location.
+// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds are
+// rounded up. So a range that ends now includes an event of this millisecond. Presets count days and months by the
+// calendar of now's location.
 func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range", now.Location())

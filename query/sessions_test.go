@@ -140,7 +140,7 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(1, day.Add(-10*time.Second), "p1")
 	view(1, day.Add(10*time.Second), "p2")
 	view(2, day.Add(12*time.Hour), "p3")
-	// the first and the last page view within the reach, before and after the range
+	// These are the first and the last page view within the reach, before and after the range.
 	view(3, day.Add(-12*time.Hour), "p4")
 	view(3, day.Add(time.Hour), "p5")
 	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")

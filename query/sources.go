@@ -65,15 +65,16 @@ type sourceLimits struct {
 	// short is the greatest length of a range that is queried without waiting for the count of its rows. A day of most
 	// sites has at most a few hundred thousand events.
 	short time.Duration
-	// few is a number of events. Reading at most `few` events is as quick as reading visits, because the statement over
-	// visits is longer.
+	// few is the largest number of events that are read as quickly as visits, because the statement over visits is
+	// longer.
 	few uint64
 	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
 	fewer uint64
-	// many is a number of rows. A query that reads more rows may count visitors with sketches. Counting the visitors of
-	// so many rows exactly takes a tenth of a second on two cores. For fewer rows a sketch is no faster.
+	// many is the largest number of rows of which a query always counts the visitors exactly. Above this number, it may
+	// use sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows
+	// a sketch is no faster.
 	many uint64
-	// keep is a number of rows. A range with more rows is slow enough to cache its states.
+	// keep is the largest number of rows of a range that is read quickly enough without cached states.
 	keep uint64
 }
 

@@ -378,7 +378,7 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFactsParams
 		for _, row := range rows {
-			// an unreadable text is never shown, so it is treated as empty
+			// An unreadable text is never shown, so it is treated as empty.
 			text, _ := postgres.FromJSON[Text](row.Content)
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {

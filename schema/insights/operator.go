@@ -63,7 +63,7 @@ var Operators = []*Operator{
 	})},
 }
 
-// These are the operators of columns, by the properties of their values.
+// These lists have the operators of columns with different kinds of values.
 var (
 	equality   = Operators[:2:2]                                                  // for values without an order
 	comparison = Operators[:6:6]                                                  // for values with an order

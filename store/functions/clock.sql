@@ -54,7 +54,7 @@ begin
     for r in
         select * from (values
             -- These columns have the times of next attempts, and the ends of pauses and leases. A receiver can request
-            -- a pause of 24 hours. The last pause of a delivery is 24 hours and a tenth.
+            -- a pause of 24 hours. The last pause of a delivery is 26.4 hours.
             ('openapi_specs', 'fetch_at', fetch_pause, 'source_url is not null'),
             ('river_job', 'scheduled_at', interval '1 second', 'state = ''available'''),
             ('river_job', 'scheduled_at', job_pause, 'state in (''retryable'', ''scheduled'')'),
