@@ -220,7 +220,7 @@ func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 			b = appendFailure(b, n.err)
 			continue
 		}
-		own, _ := json.Marshal(n.headers, json.Deterministic(true)) // texts always marshal
+		own, _ := json.Marshal(n.headers, json.Deterministic(true)) // texts can always be encoded
 		b = append(append(append(b, `{"status":200,"headers":`...), own...), `,"answer":`...)
 		b = append(append(b, n.answer...), '}')
 	}
@@ -268,7 +268,7 @@ func appendFailure(b []byte, err error) []byte {
 	if !ok {
 		e = schema.Internal(err)
 	}
-	body, _ := json.Marshal(e.Body()) // texts always marshal
+	body, _ := json.Marshal(e.Body()) // texts can always be encoded
 	b = strconv.AppendInt(append(b, `{"status":`...), int64(e.Code), 10)
 	if seconds := e.RetryAfterSeconds(); seconds > 0 {
 		b = append(b, `,"headers":{"Retry-After":"`+strconv.Itoa(seconds)+`"}`...)

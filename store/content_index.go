@@ -23,7 +23,7 @@ const (
 )
 
 // maxSearchTokens is the largest number of words of a page that search can find. Any normal page has fewer words.
-// maxTopTokens is the largest number of words in the page's headings that count more than other words.
+// maxTopTokens is the largest number of words in the page's headings that get more weight than other words.
 const (
 	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100

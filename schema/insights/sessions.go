@@ -16,9 +16,9 @@ import (
 // its last event of any type, because page_leave shows best how long a visitor read the last page.
 
 // SessionReach is the time before and after a range in which events still belong to the range's sessions. A session
-// that is not longer has the same values in a query about its day and in a query about its month. For example, a tab
-// that is open for a working day makes a session of less than 12 hours. In addition to its range, a statement reads the
-// 12 hours before and the 12 hours after the range.
+// that is at most 12 hours long has the same values in a query about its day and in a query about its month. For
+// example, a tab that is open for a working day makes a session of less than 12 hours. In addition to its range, a
+// statement reads the 12 hours before and the 12 hours after the range.
 const SessionReach = 12 * time.Hour
 
 // sessionReachDoc is the end of the documentation of each column about sessions.
