@@ -13,21 +13,23 @@ import (
 
 // Caller identifies the sender of a query.
 type Caller struct {
-	// Organization and Token have separate limits of concurrent queries.
+	// Organization and Token are the ids of the sender's organization and token. Each organization and each token has
+	// its own limit of concurrent queries.
 	Organization, Token string
 	// Request is the id of the HTTP request. The engine's log shows it with the statements. If it is "", the log shows
 	// no id.
 	Request string
-	// Fresh requests a newly computed answer instead of a cached answer.
+	// If Fresh is true, the query gets a newly computed answer and no cached answer.
 	Fresh bool
-	// User is the user whose personal segments are visible. If it is "", only the site's segments are visible.
+	// User is the id of the user whose personal segments the query may use. If it is "", the query may use only the
+	// site's segments.
 	User string
 	// View narrows the events that the queries read; nil means no narrowing.
 	View *schema.InsightsView
 }
 
-// admission limits the number of concurrent queries and the rows that they read. It shares both limits fairly between
-// organizations.
+// admission limits the number of concurrent queries and the rows that they read. It shares the slots and the rows
+// fairly between organizations.
 type admission struct {
 	config  Config
 	gate    *fair.Gate
@@ -88,7 +90,8 @@ func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave fun
 	return nil, cause(ctx, err)
 }
 
-// hold returns the party of an organization for one more query. The caller must call drop when the query ends.
+// hold counts one more query of an organization, and returns the organization's party. The caller must call drop when
+// the query ends.
 func (a *admission) hold(organization string) *party {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -115,20 +118,21 @@ type queueMetrics struct{ *Metrics }
 func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta)) }
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
 
-// cost is the number of rows that a query reads, as estimated before its turn. The estimate itself reads no rows. If a
-// site's rows are unknown, the site's queries count the rows when they run (sources.go), in their own turn and time.
+// cost is the estimated number of rows that a query will read. The estimate is made before the query's turn, and reads
+// no rows. If the number of a site's rows is unknown, the site's queries count the rows when they run (sources.go).
+// Counting then takes a part of the query's turn and time.
 type cost int64
 
 const (
-	// unknownRows is the cost of a long range on a site with an unknown number of rows.
+	// unknownRows is the cost of a query with a long range if the number of the site's rows is unknown.
 	unknownRows cost = 2_000_000
 	// lightRows is the number of rows that the engine reads in a few hundredths of a second on two cores. A query of at
 	// most lightRows needs only a slot, and overtakes queries that wait for rows.
 	lightRows cost = 400_000
 )
 
-// weight returns how many rows the query takes from the limit of rows that are read concurrently. A light query takes
-// 0.
+// weight returns the number of rows that the query takes from the limit on concurrently read rows. For a light query,
+// it returns 0.
 func (c cost) weight() int64 {
 	if c <= lightRows {
 		return 0

@@ -107,13 +107,13 @@ func TestHalvedLoad(t *testing.T) {
 }
 
 // TestHeavyTokenLeavesTheOthers checks that a token with 80 endless queries gets only its share of the slots, and that
-// the error names this limit. The other tokens of its organization, and other organizations, get answers before any of
-// the 80 ends.
+// the errors of its refused queries name this limit. The other tokens of its organization, and other organizations, get
+// answers before any of the 80 ends.
 func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
 	service := newService(engine, func(c *Config) {
-		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 3, 2, time.Hour // 64 may wait
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 3, 2, time.Hour // up to 64 queries may wait
 	})
 	var wait sync.WaitGroup
 	answers := make(chan error, 1000)
@@ -166,8 +166,8 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	})
 	answer(schema.CodeTooManyRequests) // the query of organization d displaced one of the 64 queries
 	close(running[2])
-	answer(0) // b's
-	answer(0) // d's
+	answer(0) // the query of organization b
+	answer(0) // the query of organization d
 	if len(engine.started) != 0 {
 		t.Error("the greedy token got a third slot")
 	}
@@ -175,7 +175,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 	for _, done := range running[:2] {
 		close(done)
 	}
-	answer(0) // c's
+	answer(0) // the query of organization c
 	answered := make(chan struct{})
 	go func() {
 		for {
@@ -198,7 +198,7 @@ func TestHeavyTokenLeavesTheOthers(t *testing.T) {
 }
 
 // TestShed checks the error of a query whose wait ends. The error is a 429 if the query's token or organization is at
-// its limit, and a 503 otherwise. Each error has a Retry-After, and each is counted in the metrics.
+// its limit, and a 503 otherwise. Each error has a Retry-After, and the metrics count each error.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

@@ -50,8 +50,8 @@ func (p plan) answer(ctx context.Context, q *query) ([]byte, error) {
 	return e.result(compared, others), nil
 }
 
-// keyOf returns the cache key of a request's plan. The key is the plan's description, in which the request's words for
-// times replace the plan's times.
+// keyOf returns the cache key of a request's plan. The key is the plan's description, but it has the request's words
+// for times (for example a preset) instead of the plan's times.
 func (p plan) keyOf(r request) string {
 	p.scope, p.fill, p.compare = p.timeless(), nil, nil
 	compared, cursor := "-", "-"
@@ -72,7 +72,7 @@ func (p plan) weigh(q *query) {
 		other := p.compare.of(p)
 		plans, scans = append(plans, other), append(scans, other.scans()...)
 	}
-	if p.others { // the statement for others reads no states
+	if p.others { // the statement for the row of others reads no states
 		scans = append(scans, p.scans()...)
 	}
 	refs, estimate := p.sourceRefs(), p.estimate()

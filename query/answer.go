@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// compilers has the function that compiles the request of each report.
+// compilers maps each report to the function that compiles the report's requests.
 var compilers = map[Report]func(of reach, body []byte, now time.Time) (report, error){
 	Aggregate:   compiler(compilePlan),
 	Funnel:      compiler(compileFunnel),
@@ -36,7 +36,7 @@ func (s *Service) Answer(
 	return q.reported(ctx, r, err)
 }
 
-// site reads the data about its site that a query needs.
+// site returns the data about a site that a query needs.
 func (s *Service) site(ctx context.Context, id string) (Site, error) {
 	if s.config.Site == nil {
 		return Site{ID: id}, nil

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// assigned reports whether a scope may have events with sessions that nodes assigned. Its statement ends with the first
+// assigned reports whether a scope may have events with sessions that nodes assigned. Its statement stops at the first
 // such event. If the engine does not answer in time, it returns true.
 func (s *Service) assigned(ctx context.Context, sc scope) bool {
 	st := sc.assignedEvents().Print()
@@ -17,8 +17,8 @@ func (s *Service) assigned(ctx context.Context, sc scope) bool {
 	return found || err != nil
 }
 
-// assignedEvents reads one of the scope's events with a session that a node assigned. It leaves out conditions on
-// sessions.
+// assignedEvents returns a statement that reads at most one event of the scope whose session was assigned by a node.
+// The statement ignores conditions on sessions.
 func (s scope) assignedEvents() *sqltree.Select {
 	s.where = slices.DeleteFunc(slices.Clone(s.where), func(c condition) bool {
 		return slices.ContainsFunc(reads([]condition{c}), func(r ref) bool { return len(r.column.Session) > 0 })

@@ -13,7 +13,8 @@ func TestAssignedSessions(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	events := fixture()
-	events[0].Door, events[0].PublishableKey = code(insights.EventDoors, "key"), "k1.1" // in the last hour
+	// the first event, in the last hour, comes from a browser
+	events[0].Door, events[0].PublishableKey = code(insights.EventDoors, "key"), "k1.1"
 	insert(t, conn, testSite, events)
 	insert(t, conn, "site_2", fixture())
 	service := newService(conn)

@@ -20,13 +20,14 @@ import (
 const (
 	MaxBatch = 24
 	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,
-	// because a turn has the memory of one query.
+	// because a turn reserves the memory of only one query.
 	batchParallel = 2
 	// batchDepth is the number of levels of nesting that a batch adds to a query.
 	batchDepth = 2
 )
 
-// Connections returns the number of connections to the engine that the queries of so many concurrent turns need.
+// Connections returns the number of connections to the engine that are needed while `turns` queries or batches run
+// concurrently.
 func Connections(turns int) int { return batchParallel * turns }
 
 // named is a query of a batch.
@@ -34,7 +35,7 @@ type named struct {
 	name   string
 	of     Report
 	body   []byte
-	report report // compiled
+	report report // the compiled request
 	*query
 	equal int // index of an earlier, equal query; -1 if there is no such query
 
@@ -43,9 +44,9 @@ type named struct {
 	err     error
 }
 
-// Batch answers named queries about a site. All presets end at now. The queries share one turn and the time limit of
-// one query. Their answers and errors are the same as for single queries. An error of Batch itself concerns the batch
-// or its turn.
+// Batch answers named queries about a site. All preset ranges end at now. The queries share one turn and the time limit
+// of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only if the
+// whole batch fails, for example because it gets no turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -101,11 +102,12 @@ func readBatch(body []byte) (list []*named, err error) {
 	return list, nil
 }
 
-// readNamed divides a query of a batch into its report and the report's body.
+// readNamed splits a query of a batch into the report's name and the body of the report's request.
 func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	of = Aggregate
 	if value.Kind() != jsontext.KindBeginObject {
-		return of, value, nil // refused when it is compiled, like a single query
+		// Compiling refuses a value that is not an object, also in a single query.
+		return of, value, nil
 	}
 	r := newReader(value)
 	_, _ = r.ReadToken()
@@ -138,7 +140,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
-	first := map[string]int{} // index of the first such query, by kind and key
+	first := map[string]int{} // index of the first of equal queries, by kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
@@ -163,7 +165,7 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 		if n.known {
 			rows += n.cost
 		} else {
-			rows += cost(n.cost.weight()) // the cost is a guess, and a light guess takes no rows
+			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
 		}
 	}
 	if run {
@@ -218,15 +220,15 @@ func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
 			b = appendFailure(b, n.err)
 			continue
 		}
-		own, _ := json.Marshal(n.headers, json.Deterministic(true)) // texts always marshal
+		own, _ := json.Marshal(n.headers, json.Deterministic(true)) // texts can always be encoded
 		b = append(append(append(b, `{"status":200,"headers":`...), own...), `,"answer":`...)
 		b = append(append(b, n.answer...), '}')
 	}
 	return append(b, `}}`...), headersOf(list)
 }
 
-// headersOf returns the headers of several answers. They have the number of rows read, and the earliest time up to
-// which an answer has events.
+// headersOf returns the headers of several answers. The number of rows read is the sum over the answers that were
+// computed for this batch. The time up to which events are included is the earliest time of all answers.
 func headersOf(list []*named) map[string]string {
 	headers := map[string]string{}
 	var read uint64
@@ -246,7 +248,8 @@ func headersOf(list []*named) map[string]string {
 	return headers
 }
 
-// headersOfMost copies headers from the answer that has the largest value in the header `number`.
+// headersOfMost copies the header `number` and the headers `more` from the answer in which `number` has the largest
+// value.
 func headersOfMost(headers map[string]string, list []*named, number string, more ...string) {
 	most := int64(0)
 	for _, n := range list {
@@ -265,7 +268,7 @@ func appendFailure(b []byte, err error) []byte {
 	if !ok {
 		e = schema.Internal(err)
 	}
-	body, _ := json.Marshal(e.Body()) // texts always marshal
+	body, _ := json.Marshal(e.Body()) // texts can always be encoded
 	b = strconv.AppendInt(append(b, `{"status":`...), int64(e.Code), 10)
 	if seconds := e.RetryAfterSeconds(); seconds > 0 {
 		b = append(b, `,"headers":{"Retry-After":"`+strconv.Itoa(seconds)+`"}`...)

@@ -220,7 +220,8 @@ func TestDifferentialBatch(t *testing.T) {
 	service := newService(conn, func(c *Config) { c.MaxThreads = 1 })
 	failed, answered := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		if rapid.IntRange(0, 4).Draw(t, "few") > 0 { // run a fifth of the draws, because a batch has several queries
+		// Skip four fifths of the draws, because a batch has several queries.
+		if rapid.IntRange(0, 4).Draw(t, "few") > 0 {
 			return
 		}
 		bodies := map[string]json.RawMessage{}
@@ -336,7 +337,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// TestLiveErrors checks that a live answer without a turn is refused like a query.
+// TestLiveErrors checks that a request for a live answer that gets no turn is refused like a query.
 func TestLiveErrors(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)

@@ -18,7 +18,8 @@ func TestKept(t *testing.T) {
 	insert(t, conn, testSite, fixture())
 	var passed time.Duration
 	service := newService(conn, keeping)
-	service.versions.engine = "Distributed"  // the version is unknown, so an answer is used only until its time is over
+	// With this engine, versions are unknown, and cached answers are used for a limited time.
+	service.versions.engine = "Distributed"
 	service.results.Now = func() time.Time { // each reading of the clock takes a second
 		passed += time.Second
 		return testNow.Add(passed)
@@ -65,8 +66,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestCurrentAnswers checks that an answer is used until events of its site change, however long ago it was computed.
-// An answer about a range that ends now is used for a minute at most.
+// TestCurrentAnswers checks that a cached answer is used until events of its site change, however long ago it was
+// computed. A cached answer about a range that ends now is used for at most a minute.
 func TestCurrentAnswers(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -28,15 +28,17 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
 }
 
-// saves reports whether states save at least half of the rows that the best alternative source reads. After an import
-// of old events, states may save less, because most rows may be in parts without states. left is the number of rows to
-// read in scopes without states. extra is the number of rows to read together with states.
+// saves reports whether reading states is worthwhile. left is the number of rows in scopes without states. extra is the
+// number of rows that must be read as events in scopes with states. After an import of old events, extra may be large,
+// because most rows may be in parts without states. left must be at most half of the rows that the best other source
+// reads. If extra is more than lightRows, the sum of both must be at most this half.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
 
-// costOfStates returns a plan's cost, where rows are the rows of the best other source. Without usable states the cost
-// is rows. Otherwise it is the remaining rows, plus all events from which missing states are built.
+// costOfStates returns a plan's cost. rows is the number of rows that the best other source reads. Without usable
+// states the cost is rows. Otherwise the cost is the number of rows that states do not replace, plus all events from
+// which missing states are built.
 func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	parts, known := s.states.KnownParts()
 	if !known || !s.wantsStates(p, best, rows) {
@@ -111,8 +113,8 @@ func (q *query) readStates(ctx context.Context, p plan, best scope, run func(pla
 	return false, q.withoutStates(ctx, err)
 }
 
-// fromCache builds the missing states, runs the plan's statement, and reports whether its answer is right. left is
-// the number of rows that the statement reads in scopes without states.
+// fromCache builds the missing states, runs the plan's statement, and reports whether the answer is right: see
+// statecache.Cache.Confirm. left is the number of rows that the statement reads in scopes without states.
 func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(plan) error) (right bool, err error) {
 	cache, st := q.service.states, p.states
 	if err := q.buildStates(ctx, p); err != nil {
@@ -129,8 +131,8 @@ func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(pla
 	return cache.Confirm(ctx, st.table, entriesOf(st.spans), extra)
 }
 
-// buildStates builds missing states. It uses at most half of the query's remaining time, so that events can still be
-// read.
+// buildStates builds missing states. It uses at most half of the query's remaining time, so that enough time remains to
+// read events.
 func (q *query) buildStates(ctx context.Context, p plan) error {
 	cache, spans := q.service.states, p.states.toBuild()
 	half := time.Now().Add(time.Until(q.ends) / 2)
@@ -150,8 +152,8 @@ func (q *query) buildStates(ctx context.Context, p plan) error {
 	return nil
 }
 
-// limited reports whether a statement about states exceeded a limit. If it returns true, the next such statement would
-// exceed the limit too.
+// limited reports whether a statement about states exceeded a limit. If it returns true, the next statement about
+// states would exceed the limit too.
 func limited(err error) bool {
 	if errors.Is(err, statecache.ErrSlow) || errors.Is(err, statecache.ErrFull) || outOfMemory(err) {
 		return true

@@ -10,10 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// meddling changes the table just before states are read, or just after they were built.
+// meddling is an engine that changes the table just before states are read, or just after they were built.
 type meddling struct {
 	driver.Conn
-	before, after string // texts of statements
+	before, after string // texts that identify the statements
 	meddle        func()
 }
 
@@ -193,12 +193,12 @@ func TestStatesOfTwoNodes(t *testing.T) {
 }
 
 // TestStatesAfterAHangUp checks that a caller that disconnects leaves the cached states intact. The next query builds
-// half-built states again.
+// states again whose building was interrupted.
 func TestStatesAfterAHangUp(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		before, after string
-		made          bool // whether states are built again
+		made          bool // whether the next queries build the states again
 	}{
 		"while states are read": {before: "UNION ALL"},
 		"while they are made":   {after: "INSERT INTO", made: true},
@@ -224,7 +224,7 @@ func TestStatesAfterAHangUp(t *testing.T) {
 			}
 			made := false
 			m.before, m.after, m.meddle = "", "INSERT INTO", func() { made = true }
-			if c.made { // the number of queries for these states began again at 0
+			if c.made { // the first query for these states does not build them
 				ask.wants("visits", 8, 4)
 			}
 			if ask.wants("states", 8, 4); made != c.made {

@@ -21,7 +21,7 @@ import (
 
 var update = flag.String("update", "", "write one kind of golden file: rows, plan or sql")
 
-// A case file is a list of cases. Each starts with "=== name", then the request. Each section that follows is an
+// A case file is a list of cases. A case has the line "=== name", the request, and sections. Each section is an
 // expected part of the result. The files under testdata/rows have "--- rows" or "--- error". If the answer's headers
 // are not usualHeaders, the case also has "--- headers". testdata/plan.txt and testdata/sql.txt have a dozen of these
 // requests (see shapes), with their plans and their statements.
@@ -113,7 +113,7 @@ func golden(t *testing.T, kind, path string, want, got []testCase) {
 	}
 }
 
-// usualHeaders are the headers of most cases: all of the fixture's rows are read.
+// usualHeaders are the headers of most cases. These cases read all rows of the fixture.
 const usualHeaders = "Octavo-Result: exact\nOctavo-Rows-Read: 10\nOctavo-Source: raw"
 
 // TestCases runs the case files on the real engine.
@@ -235,7 +235,7 @@ type answerColumns []struct {
 	Values jsontext.Value `json:"values"`
 }
 
-// rowsText writes one line for each column, and the other parts of the answer.
+// rowsText returns an answer as text: a line for each column, and then the other parts of the answer.
 func rowsText(t testing.TB, body []byte) string {
 	t.Helper()
 	var result struct {

@@ -15,7 +15,7 @@ func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 		e = newEncoder(p, st)
 		err := q.rows(ctx, st.Statement, st.targets, e.row)
 		if (q.joins || q.passes) && !q.spills && outOfMemory(err) {
-			q.spills = true // spilling is slower, so it is not on from the start
+			q.spills = true // spilling makes a statement slower, so only the retry spills
 			if q.joins {
 				q.service.sources.joinDied(p.scope)
 			}

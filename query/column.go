@@ -41,7 +41,7 @@ func refTexts(list []ref) []string {
 	return texts
 }
 
-// term is one element of the order.
+// term is one entry of the request's `order`.
 type term struct {
 	ref
 	desc bool

@@ -102,7 +102,7 @@ func TestEveryColumn(t *testing.T) {
 					want = "where[0].operator is not an operator of the column " + c.Name
 				}
 				rests := []string{"", `,"groupBy":[{"column":"urlPath"}]`, `,"select":[` + column + `]`}
-				if testing.Short() { // in the short form, each operator runs with one of the rests
+				if testing.Short() { // in the short form, each operator runs with a single member of rests
 					rests = rests[i%len(rests):][:1]
 				}
 				for _, rest := range rests {

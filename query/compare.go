@@ -34,11 +34,12 @@ func newComparison(p plan, from, to time.Time) (*comparison, error) {
 func (c *comparison) of(p plan) plan {
 	p.from, p.to, p.env.Zone = c.from, c.to, c.zone
 	p.having, p.order, p.fill, p.after, p.paged, p.others, p.total = nil, nil, nil, nil, false, false, false
-	p.counted = false // its rows are ordered like the first range's rows
+	p.counted = false // the first range determines the order, so this range may use any counting method
 	return p
 }
 
-// counterpart returns a group's value in the other range. ok is false if the other range has fewer buckets.
+// counterpart returns the value in the other range that corresponds to a group's value in the first range. ok is false
+// if the other range has fewer buckets of time.
 func (c *comparison) counterpart(value any) (other any, ok bool) {
 	t, isTime := value.(time.Time)
 	if !isTime {

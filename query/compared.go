@@ -54,9 +54,9 @@ func (q *query) compared(ctx context.Context, p plan, first *encoder) ([]byte, e
 	return columnsJSON(nil, p.output, values), nil
 }
 
-// missing returns the value of an output column in a row that the other range does not have. Groups come from the first
-// range's row. A time is replaced by the time of the matching bucket in the other range, or by null if the other range
-// has fewer buckets. Counts are 0, and other measures null.
+// missing returns the value of an output column in a row that the other range does not have. A group has the value of
+// the first range's row. A group of time has the time of the matching bucket in the other range, or null if the other
+// range has fewer buckets. Counts are 0, and other measures null.
 func (c *comparison) missing(r ref, p plan, row keptRow, output int) []byte {
 	switch {
 	case r.isMeasure():

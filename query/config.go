@@ -25,10 +25,11 @@ type Config struct {
 	Rows, RowsPerOrganization, RowsPerToken int64
 	QueueWait                               time.Duration
 
-	// Keep is the time for which an answer is cached for equal queries while events of its site arrive. A quick answer
-	// is cached for ten times its duration. If an answer took longer than Keep, it stays cached for the time that it
-	// took, up to a minute. Without new events, an answer stays cached for a day, or for a minute if its range ends
-	// now. If Keep is 0, no answer is cached, so every query runs. KeepBytes limits the memory of cached answers.
+	// Keep is the time for which an answer is cached for equal queries while events of its site arrive. An answer that
+	// took little time is cached for ten times the time that it took. If an answer took longer than Keep, it stays
+	// cached for the time that it took, up to a minute. Without new events, an answer stays cached for a day, or for a
+	// minute if its range ends now. If Keep is 0, no answer is cached, so every query runs. KeepBytes limits the memory
+	// of cached answers.
 	Keep      time.Duration
 	KeepBytes int
 
@@ -47,20 +48,22 @@ type Config struct {
 	MaxThreads int
 
 	// Halvings returns how many times the engine's load is halved after its memory ran out. Fewer queries then run
-	// concurrently, and each query has fewer threads. If Halvings is nil, the load is never halved. It must not block.
+	// concurrently, and each query has fewer threads. If Halvings is nil, the load is never halved. Halvings must not
+	// block.
 	Halvings func() int
 
 	// FreshUntil returns the time up to which a site's events are stored. If it is nil or returns false, the answer
-	// does not have the header Octavo-Fresh-Until. It must not block.
+	// does not have the header Octavo-Fresh-Until. FreshUntil must not block.
 	FreshUntil func(ctx context.Context, site string) (time.Time, bool)
-	// Missing returns the rows that the store has lost. If it is nil, no row is missing. It must not block.
+	// Missing returns the rows that the store has lost. If it is nil, no row is missing. Missing must not block.
 	Missing func() []schema.MissingRows
-	// Damaged is called with each error about damaged files of the store; nil ignores such errors. It must not block.
+	// Damaged is called with each error about damaged files of the store; nil ignores such errors. Damaged must not
+	// block.
 	Damaged func(error)
 	// Site returns the settings and hosts of a site. nil means that no settings or hosts are known. Each query calls
-	// it.
+	// Site.
 	Site func(ctx context.Context, id string) (Site, error)
-	// Segment returns the member where of a site's saved segment. If the user may not see the segment, it returns a
+	// Segment returns the member `where` of a site's saved segment. If the user may not see the segment, it returns a
 	// "not found" error. user is "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
 	// Pages returns the pages of the given spaces of a site. If spaces is nil, it returns the pages of all spaces. ok
@@ -70,7 +73,7 @@ type Config struct {
 	Log *slog.Logger
 }
 
-// DefaultConfig suits a small machine that runs all parts. It caches neither answers nor states.
+// DefaultConfig returns limits for a small machine that runs all services. It caches neither answers nor states.
 func DefaultConfig() Config {
 	return Config{
 		Concurrency: 8, PerOrganization: 4, PerToken: 2, QueueWait: 10 * time.Second,
@@ -81,9 +84,9 @@ func DefaultConfig() Config {
 	}
 }
 
-// settings returns the settings of every statement. left is the time that the statement may take. readonly=2 forbids
-// writes and DDL; readonly=1 would also forbid these settings. Statements that build states run without readonly: see
-// query.write.
+// settings returns the engine's settings for a statement that reads. left is the time that the statement may take.
+// readonly=2 forbids writes and DDL; readonly=1 would also forbid changing settings. Statements that build states run
+// without readonly: see query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {
 	s := clickhouse.Settings{
 		"readonly":              2,
@@ -105,7 +108,7 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		// projection would take longer than a small query.
 		"optimize_use_projections":          0,
 		"optimize_use_implicit_projections": 0,
-		// Without this setting no week starts before 1970: see bucket in schema/insights.
+		// Without this setting, the engine returns no week that starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
 	if threads := c.threads(); threads > 0 {

@@ -71,8 +71,8 @@ func (s *Service) knows(site string, days int, each dayRows) {
 	s.sources.sites[site], s.sources.visits, s.sources.checked = r, true, time.Now().Add(time.Hour)
 }
 
-// TestCosts checks that a query costs the rows of its range in its source. A comparison costs the rows of both ranges.
-// If the rows are unknown, a query costs a fixed number.
+// TestCosts checks that a query's cost is the number of rows that its range has in its source. The cost of a comparison
+// is the number of rows of both ranges. If the number of rows is unknown, the cost is a fixed number.
 func TestCosts(t *testing.T) {
 	t.Parallel()
 	service := newService(newSlow(t))
@@ -88,7 +88,7 @@ func TestCosts(t *testing.T) {
 		{testSite, `{"range":"last30Days"}`, 10_000 + 29*20_000 + 10_833, true},
 		{testSite, `{"range":"last30Days","groupBy":[{"column":"page"}]}`, 50_000 + 29*100_000 + 54_166, true},
 		{testSite, `{"range":"last30Days","compare":"previousPeriod"}`, 10_000 + 29*20_000 + 10_833 + 10_000 + 29*20_000 + 10_833, true},
-		{"large", `{"range":"last24Hours"}`, 25 * 10_000, true}, // is read as visits like a longer range
+		{"large", `{"range":"last24Hours"}`, 25 * 10_000, true}, // reads visits, like a longer range
 		{"large", `{"range":"last7Days"}`, (12 + 6*24 + 13) * 10_000, true},
 		{"large", `{"range":{"from":"2026-03-15T11:45:00Z","to":"2026-03-15T12:15:00Z"}}`, 2 * 40_000, true},
 		{"large", `{"range":{"from":"2026-03-14T12:00:00Z","to":"2026-03-14T13:00:00Z"}}`, 40_000, true},
@@ -102,9 +102,9 @@ func TestCosts(t *testing.T) {
 		{testSite, `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
 			50_000 + 54_166 + 2*100_000, true},
 		{testSite, `{"range":"last24Hours","select":[{"column":"firstChannel"},{"column":"bounceRate"}]}`,
-			50_000 + 54_166 + 2*100_000, true}, // a join
+			50_000 + 54_166 + 2*100_000, true}, // the statement joins events and sessions
 		{"large", `{"range":"last24Hours","select":[{"column":"visitorGeoCountry"},{"column":"bounceRate"}]}`,
-			25*10_000 + 240_000 + 130_000, true}, // visits
+			25*10_000 + 240_000 + 130_000, true}, // the statement reads visits
 		{"large", `{"range":"last24Hours","select":[{"column":"page"},{"column":"bounceRate"}]}`,
 			25*40_000 + 960_000 + 520_000, true},
 		{testSite, `{"range":{"from":"2001-01-01T00:00:00Z","to":"2002-01-01T00:00:00Z"}}`, 0, true},
@@ -127,9 +127,8 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestLightPassesHeavy checks that queries wait for the rows of other queries, within the limits of token,
-// organization and node. Light queries do not wait. A query heavier than its token's limit runs when the token reads
-// no other rows.
+// TestLightPassesHeavy checks that a query waits while the running queries of its token, organization or node read too
+// many rows. Light queries do not wait. A query heavier than its token's limit runs when the token reads no other rows.
 func TestLightPassesHeavy(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
@@ -147,13 +146,13 @@ func TestLightPassesHeavy(t *testing.T) {
 	ask("a", "1", "lastYear") // 36.5 million rows
 	first := <-engine.started
 	ask("a", "1", "last7Days")
-	all.waiting(1, week) // the rows that its token reads are at the limit
+	all.waiting(1, week) // token 1 already reads as many rows as a token may
 	ask("a", "2", "lastYear")
 	second := <-engine.started
 	ask("a", "3", "last7Days")
-	all.waiting(2, 2*week) // the rows that its organization reads are at the limit
+	all.waiting(2, 2*week) // organization a already reads as many rows as an organization may
 	ask("b", "1", "last3Months")
-	all.waiting(3, 2*week+4_000_000) // the rows that the node reads are at the limit
+	all.waiting(3, 2*week+4_000_000) // the node already reads as many rows as it may
 	if n := testutil.ToFloat64(service.metrics.runningRows); n != 8_000_000 {
 		t.Errorf("%v rows are read", n)
 	}
@@ -170,7 +169,7 @@ func TestLightPassesHeavy(t *testing.T) {
 		t.Error("a heavy query has passed another")
 	}
 	close(second)
-	third := <-engine.started // b's query: its organization reads nothing
+	third := <-engine.started // the query of organization b, which has no running query
 	fourth := <-engine.started
 	close(first)
 	close(<-engine.started)

@@ -11,8 +11,9 @@ import (
 )
 
 // A cursor identifies the last row of a page by its sort keys. It also has the time of the request for the first page.
-// So a preset's range is the same on all pages. Its hash of the plan prevents its use with another request. It also
-// records the counting method for distinct values, because another method could order the rows differently.
+// So a preset's range is the same on all pages. A hash of the plan prevents the use of the cursor with another request.
+// A cursor also records the counting method for distinct values, because another method could order the rows
+// differently.
 
 const cursorList = "aggregate/"
 
@@ -59,8 +60,8 @@ func (p *plan) countedAs(text string) error {
 	return nil
 }
 
-// continued returns the plan of the rows after a cursor. keys are the plan's mark, its counting method, and a key for
-// each term of the order.
+// continued returns the plan of the rows after a cursor. keys are the plan's mark (a hash), its counting method, and a
+// key for each term of the order.
 func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
 		return p, nil
@@ -109,7 +110,7 @@ func keyText(target any) string {
 	return ""
 }
 
-// tupleKey names a list of texts inside a key.
+// tupleKey is the name of the list of texts in a sort key that is a tuple.
 const tupleKey = "tuple"
 
 // leadingTexts returns a tuple's leading texts, which identify the tuple. The first text of a geographic point is its

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCursorsBelongToTheirRequest checks that a cursor of another site or request, or a changed cursor, is a 400. A
-// request with another limit may use the cursor. Presets end at the time of the first page's request.
+// TestCursorsBelongToTheirRequest checks that a cursor of another site or request, or a changed cursor, is refused with
+// the status 400. A request with another limit may use the cursor. Presets end at the time of the first page's request.
 func TestCursorsBelongToTheirRequest(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -15,8 +15,9 @@ import (
 
 var places = [][2]float32{{52.52, 13.405}, {48.8566, 2.3522}, {-33.8688, 151.2093}, {0, 0}, {89.9, -179.9}, {52.51, 13.41}}
 
-// randomEvents uses few different values, so that groups have several events and ties are common. Each member is drawn
-// separately. The intake accepts a page without a space, and a table may hold events that an older intake accepted.
+// randomEvents returns n random events. It uses few different values, so that groups have several events and ties are
+// common. Each member is drawn separately, so an event may have a page without a space. The intake accepts such events,
+// and an older intake accepted other combinations.
 func randomEvents(r *rand.Rand, n int) []insights.Event {
 	pick := func(list ...string) string { return list[r.IntN(len(list))] }
 	enum := func(e *insights.Enum, least int) insights.Code {
@@ -79,7 +80,7 @@ func randomEvents(r *rand.Rand, n int) []insights.Event {
 		if i > 0 && r.IntN(8) == 0 { // at the same time as another event
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis, list[i-1].Visitor, list[i-1].Session
 		}
-		if i > 0 && r.IntN(4) == 0 { // at most some hours later in a session
+		if i > 0 && r.IntN(4) == 0 { // a few hours later in the same session
 			e.TimeMillis, e.Visitor, e.Session = list[i-1].TimeMillis+r.Int64N(
 				int64(14*time.Hour/time.Millisecond),
 			), list[i-1].Visitor, list[i-1].Session
@@ -309,7 +310,7 @@ var textColumns = slices.DeleteFunc(slices.Clone(naiveNames), func(s string) boo
 	return !slices.ContainsFunc(c.Operators, func(o *insights.Operator) bool { return o.Word == "contains" })
 })
 
-// drawFilter draws values of the events themselves, so that the filter matches events.
+// drawFilter draws a filter with values of the events, so that the filter matches some events.
 func drawFilter(t *rapid.T, events []insights.Event, n *naive, metrics bool) naiveFilter {
 	filterable := slices.DeleteFunc(slices.Clone(naiveNames), func(s string) bool {
 		c, _ := insights.ByName(s)

@@ -229,9 +229,9 @@ func arrivals(events []insights.Event) (list []arrival) {
 	return slices.DeleteFunc(list, func(a arrival) bool { return len(a.events) == 0 })
 }
 
-// storeHot stores the events of two days; a few hours of them are after now. Events arrive late and out of order, many
-// at the borders of quarters of an hour. Visitors are erased between the inserts, and some of them return. Parts are
-// also merged between the inserts. storeHot returns the remaining events in the order in which they were sent.
+// storeHot stores the events of two days, up to five hours after testNow. Events arrive late and out of order, many at
+// the borders of quarters of an hour. Visitors are erased between the inserts, and some of them return. Parts are also
+// merged between the inserts. storeHot returns the remaining events in the order in which they were sent.
 func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Event) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(7, 37))
@@ -260,7 +260,8 @@ func storeHot(t *testing.T, conn driver.Conn, site string) (left []insights.Even
 	return left
 }
 
-// same compares decoded JSON; coordinates have six digits in an answer.
+// same reports whether two decoded JSON values are equal. It compares coordinates with six digits, as answers have
+// them.
 func same(want, got any) bool {
 	switch w := want.(type) {
 	case []any:

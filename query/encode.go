@@ -16,9 +16,9 @@ type encoder struct {
 	rows        int
 	approximate bool
 	more        bool      // there are rows after the limit
-	cursor      string    // continues after the last row
+	cursor      string    // cursor of the next page
 	kept        []keptRow // the rows with their groups; only for plans with compare, others or keeps
-	total       uint64    // rows without the limit
+	total       uint64    // number of rows that exist without the limit
 }
 
 // keptRow is a row to compare with its counterpart in another range, or to join with a page.
@@ -101,8 +101,8 @@ func rankValue(target any) any {
 	return groupValue(target)
 }
 
-// nothing reports whether the value at the index read is null because its row was filled. In a filled row, counts are
-// 0, and other measures are null.
+// nothing reports whether the value at the index `read` is null because the row is a filled row. In a filled row,
+// counts are 0, and other measures are null.
 func (e *encoder) nothing(read int) bool {
 	r, targets := e.statement.reads[read], e.statement.targets
 	if e.plan.fill == nil || !r.isMeasure() {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// cause adds the reason why the context ended.
+// cause adds to err the reason why the context ended.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return fmt.Errorf("%w (%w)", err, c)
@@ -82,7 +82,7 @@ func ownMemory(e *clickhouse.Exception) bool {
 	return !strings.Contains(e.Message, "(total)") && !strings.Contains(e.Message, "(for user)")
 }
 
-// noTable reports whether the error is a missing table.
+// noTable reports whether the error says that a table is missing.
 func noTable(err error) bool {
 	e, ok := errors.AsType[*clickhouse.Exception](err)
 	return ok && e.Code == codeNoTable

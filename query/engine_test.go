@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// store is a fresh database with the events table on the real engine.
+// store returns a connection to a fresh database of the real engine, with the events table.
 func store(t testing.TB) driver.Conn {
 	t.Helper()
 	options, err := clickhouse.ParseDSN(enginetest.ClickHouse(t))
@@ -43,7 +43,7 @@ func insert(t testing.TB, conn driver.Conn, site string, events []insights.Event
 	insertAt(t, conn, time.UnixMilli(0), site, events)
 }
 
-// nextOffset is an unused offset in the log.
+// nextOffset is the next unused offset in the log.
 var nextOffset atomic.Uint64
 
 // insertAt inserts events that arrive at a given time, after all events that were inserted before.

@@ -25,7 +25,8 @@ var (
 	// errSegments ends the last attempt to count segments, which reads a single day. The client cannot make this
 	// request lighter. So the answer is a 503, not a 400.
 	errSegments = errors.New("the visitors of a single day cannot be counted in time")
-	// errSite ends a query whose site cannot be read. Its answer might use a wrong time zone.
+	// errSite ends a query whose site cannot be read. Without the site's settings, the answer might use a wrong time
+	// zone.
 	errSite = errors.New("cannot read the settings of the site")
 	// errQueryTime ends a query that the engine did not end in time.
 	errQueryTime = errors.New("the query ran too long")
@@ -114,8 +115,8 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 	return schema.Internal(err), classInternal
 }
 
-// classOf returns the class of an error that is already for the client. Such errors concern the site's pages or
-// segments, or come from their store.
+// classOf returns the class of an error whose text clients may see. Such errors concern the site's pages or segments,
+// or come from the store of pages and segments.
 func classOf(e *schema.Error) class {
 	switch {
 	case e.Code < schema.CodeInternal:

@@ -41,7 +41,7 @@ func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 // groups first.
 //
 // The statement gathers the rows of each combination of the other groups, and appends the missing buckets. In these
-// buckets, a measure is zero, or has its value without events.
+// buckets, a measure is zero, or has the value that it has without events.
 func (f *filling) read(rows *sqltree.Select, columns []sqltree.Aliased, reads []ref) *sqltree.Select {
 	var others []sqltree.Aliased
 	var otherGroups []sqltree.Expr

@@ -25,12 +25,12 @@ func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 
 // condition is a node of a tree: a filter, or a group of joined conditions.
 type condition struct {
-	filter        // of a leaf
-	joined *joint // of a group; nil for a leaf
+	filter        // set in a leaf
+	joined *joint // set in a group; nil in a leaf
 	list   []condition
 }
 
-// joint is a way to join conditions, with its word in requests.
+// joint is an operator that joins conditions: and, or. word is its name in requests.
 type joint struct {
 	word string
 	of   func(...sqltree.Expr) sqltree.Expr

@@ -109,8 +109,8 @@ func (f funnel) String() string {
 // lower turns the funnel into SQL that counts the actors by the number of steps that they reached.
 //
 // Each event gives a row for each step that it matches. The engine's windowFunnel reads an actor's rows in the order of
-// a number. Rows with equal numbers have any order. So each row of the same time gets a different number. The later
-// step of an event comes first. So it cannot follow the earlier step of this event.
+// a number. The engine may read rows with equal numbers in any order. So each row of the same time gets a different
+// number. If an event matches two steps, the row of the later step comes first. So the event cannot reach both steps.
 func (f funnel) lower() sqltree.Statement {
 	marks := make([]sqltree.Expr, len(f.steps))
 	for i, step := range f.steps {
@@ -143,8 +143,8 @@ func (f funnel) lower() sqltree.Statement {
 	}).Print()
 }
 
-// moments reads the rows with numbers in which the later steps come first within the same millisecond. So a step cannot
-// follow another step of the same millisecond.
+// moments returns the statement that reads the rows. Within a millisecond, rows of later steps get lower numbers. So a
+// step cannot follow another step of the same millisecond.
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
 		sqltree.Int(int64(len(f.steps))))
@@ -159,18 +159,18 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 }
 
 // momentRows is the distance between the numbers of two consecutive milliseconds. An actor's rows use at most half of
-// the numbers of a millisecond. So the numbers do not change the length of a window. The product with the last storable
-// time fits into 64 bits.
+// the numbers of a millisecond. So the numbers do not change the length of a window. The product of momentRows and the
+// last storable time fits into 64 bits.
 const momentRows = 1 << 21
 
-// sent reads the rows with numbers in the order in which an actor's events were sent. If an actor has more than
-// momentRows/2 rows, the last rows of a millisecond share one number.
+// sent returns the statement that reads the rows, numbered in the order in which an actor's events were sent. If an
+// actor has more than momentRows/2 rows, the last rows of a millisecond share one number.
 func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	order := insights.SentOrder()
 	of := func(i int) sqltree.Expr {
 		return sqltree.Call("tupleElement", sqltree.Col("row"), sqltree.Int(int64(i)))
 	}
-	later := sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), step) // is less for later steps
+	later := sqltree.Bin(sqltree.Sub, sqltree.Int(int64(len(f.steps))), step) // later is smaller for later steps
 	list := f.read(append(slices.Clone(key), sqltree.Aliased{
 		Expr: sqltree.Call("arraySort", sqltree.Call("groupArray", sqltree.Call("tuple", append(order, later)...))),
 		As:   "list",

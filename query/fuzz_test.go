@@ -15,7 +15,7 @@ import (
 )
 
 // FuzzAggregate checks that any body gives an error that names its fault, or a statement that contains only this
-// program's words. Its literals are checked against a closed grammar, which has no place for user text.
+// program's words. The test checks the statement's literals against a closed grammar, which has no place for user text.
 func FuzzAggregate(f *testing.F) {
 	for _, cases := range rowFiles(f) {
 		for _, c := range cases {

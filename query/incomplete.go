@@ -12,10 +12,10 @@ import (
 // These headers are for answers about ranges in which events are known to be missing or doubled in the store. Other
 // answers do not have them.
 const (
-	// headerComplete is "false".
+	// headerComplete has the value "false" if events are missing.
 	headerComplete = "Octavo-Complete"
-	// headerMissing is the number of missing events. It is about the events of the site. If the site of the missing
-	// events is unknown, it is about the events of all sites.
+	// headerMissing is the number of missing events that may belong to the site. Every site's number includes the
+	// missing events of unknown sites.
 	headerMissing = "Octavo-Missing-Rows"
 	// headerMissingRange has the first and the last day of the missing events, in UTC: 2026-11-02..2026-11-30.
 	headerMissingRange = "Octavo-Missing-Range"
@@ -28,8 +28,8 @@ const (
 // missingMargin is the time by which sessions may extend beyond a range.
 const missingMargin = 12 * time.Hour
 
-// lacks finds the missing and doubled rows that may be about the query's ranges. It returns an error if the answer must
-// be exact.
+// lacks finds the missing and doubled rows that may belong to the query's ranges. It returns an error if the answer
+// must be exact.
 func (q *query) lacks(ranges []scope) error {
 	q.ranges = ranges
 	return q.lacksNow()
@@ -54,7 +54,7 @@ func (q *query) lacksNow() error {
 	if rows(found) > rows(q.missing) {
 		q.missing = found
 	}
-	// After an operator has accepted a loss, exact answers count the remaining events.
+	// If an operator has accepted a loss, exact answers are allowed, and count the remaining events.
 	open, doubled := schema.MissingOpen(q.missing), schema.DoubledTotal(q.missing)
 	if open+doubled > 0 && slices.ContainsFunc(q.ranges, func(s scope) bool { return s.exact }) {
 		return schema.Damaged(schema.StoreEvents, fmt.Errorf(
@@ -94,7 +94,7 @@ func (q *query) days(of func(schema.MissingRows) bool) string {
 	return first.Format(time.DateOnly) + ".." + last.Format(time.DateOnly)
 }
 
-// ranges are the ranges whose events a report reads.
+// ranges returns the ranges whose events a report reads.
 func (s scope) ranges() []scope { return []scope{s} }
 
 func (p plan) ranges() []scope {

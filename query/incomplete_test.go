@@ -32,7 +32,8 @@ func TestLacksMeanwhile(t *testing.T) {
 	}
 }
 
-// TestDoubled: an answer has the number of doubled rows on its days, and is not exact.
+// TestDoubled checks that an answer reports the number of doubled rows on the days of its range. A request for an exact
+// answer is refused.
 func TestDoubled(t *testing.T) {
 	t.Parallel()
 	day := func(day int) time.Time { return time.Date(2026, 3, day, 0, 0, 0, 0, time.UTC) }

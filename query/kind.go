@@ -3,7 +3,7 @@ package query
 // Report is a kind of report.
 type Report string
 
-// These are the reports that have a request.
+// These are the reports that clients request with a JSON body.
 const (
 	Aggregate   Report = "aggregate"
 	Funnel      Report = "funnel"
@@ -12,10 +12,10 @@ const (
 	Pages       Report = "pages"
 )
 
-// Reports lists the reports that have a request.
+// Reports lists the reports that clients request with a JSON body.
 func Reports() []Report { return []Report{Aggregate, Funnel, Retention, Transitions, Pages} }
 
-// ReportWords returns the words of the reports that have a request.
+// ReportWords returns the names of the reports that clients request with a JSON body.
 func ReportWords() (words []string) {
 	for _, of := range Reports() {
 		words = append(words, string(of))
@@ -23,7 +23,7 @@ func ReportWords() (words []string) {
 	return words
 }
 
-// kindSegments is the report that has no request: see [Service.VisitorSegments].
+// kindSegments is the report that clients request without a JSON body: see [Service.VisitorSegments].
 const kindSegments Report = "segments"
 
 // kinds are the kinds of queries, for metrics: a closed set.

@@ -20,11 +20,11 @@ const (
 	// LiveMinutes is the number of minutes that a live answer shows. The last minute is the current minute, which is
 	// not over.
 	LiveMinutes = 30
-	// ActiveMinutes is the number of minutes for which a visitor counts as active after an event.
+	// ActiveMinutes is the number of minutes for which a visitor is regarded as active after an event.
 	ActiveMinutes = 5
 )
 
-// LiveParts returns the members of a live answer that are answers of queries.
+// LiveParts returns the names of those members of a live answer that are answers of queries.
 func LiveParts() []string {
 	parts := insights.LiveQueries()
 	names := make([]string, len(parts))

@@ -19,13 +19,13 @@ type statement struct {
 }
 
 // lower turns a plan into SQL. Every group and measure has one alias, even if only a filter or the order uses it. So
-// conditions and order refer to the expressions of the rows. The statement reads one row above the limit to find out
-// whether more rows follow.
+// conditions and the order use the same expressions as the rows. The statement reads one row above the limit to find
+// out whether more rows follow.
 func lower(p plan) statement {
 	var s statement
 	pass := p.onePass()
 	if pass != byCell && (p.perSession() || pass == bySession) {
-		p.env.Visits = true // rows of sessions also have the numbers of events
+		p.env.Visits = true // rows of sessions also contain counts of events
 	}
 	columns, keys := p.groupColumns()
 	var groups []sqltree.Expr

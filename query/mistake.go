@@ -26,7 +26,7 @@ func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
 
-// unknownMember refuses a member of the object at path.
+// unknownMember returns the error for an unknown member of the object at path.
 func unknownMember(path, name string, known []string) error {
 	if len(name) > maxShown {
 		// A name of kilobytes would make the path unreadable.
@@ -42,7 +42,7 @@ func quoteShort(s string) string {
 	return strconv.Quote(shortened(s, maxShown))
 }
 
-// shortened cuts a longer text to most bytes and marks the cut.
+// shortened cuts a text that is longer than `most` bytes, and appends "…".
 func shortened(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -77,7 +77,7 @@ func nearest(name string, known []string) string {
 	return best
 }
 
-// abbreviates reports whether short is long without some of its characters.
+// abbreviates reports whether `short` is `long` without some of its characters.
 func abbreviates(short, long string) bool {
 	i := 0
 	for j := 0; i < len(short) && j < len(long); j++ {
@@ -88,7 +88,7 @@ func abbreviates(short, long string) bool {
 	return i == len(short)
 }
 
-// edits returns the number of characters to insert, drop, replace or swap to turn a into b, but at most limit.
+// edits returns the number of characters to insert, drop, replace or swap to turn a into b, but at most `limit`.
 func edits(a, b string, limit int) int {
 	if len(a)-len(b) >= limit || len(b)-len(a) >= limit {
 		return limit

@@ -58,7 +58,7 @@ func (n *naive) fill(r naiveRequest, dimensions []naiveKey, group func([]naiveVa
 	}
 }
 
-// bucketsOf walks through the range in steps that are shorter than any bucket.
+// bucketsOf returns the buckets of the range. It walks through the range in steps that are shorter than any bucket.
 func (n *naive) bucketsOf(r naiveRequest, interval string) (list []naiveValue) {
 	step := map[string]time.Duration{
 		"minute": 30 * time.Second, "hour": 15 * time.Minute, "day": time.Hour, "week": 24 * time.Hour, "month": 24 * time.Hour,

@@ -17,7 +17,8 @@ var naiveTextTests = map[string]func(text, value string) bool{
 	"matches":    func(text, pattern string) bool { return regexp.MustCompile("(?s)" + pattern).MatchString(text) },
 }
 
-// onMetrics returns the conditions on metrics, or all other conditions. A list in the request never mixes them.
+// onMetrics returns the conditions on metrics, or all other conditions. The lists below an `or` or `and` have
+// conditions of one kind.
 func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	for _, f := range list {
 		below := slices.Concat(f.Or, f.And)

@@ -52,8 +52,8 @@ func (n *naive) in(events []insights.Event, zone string, r naiveRange) *naive {
 	return n
 }
 
-// selected returns the events of a range that meet the conditions, grouped by who. They are ordered by time, and by the
-// order of sending within the same time.
+// selected returns the events of a range that meet the conditions, grouped by the result of `who`. They are ordered by
+// time, and by the order of sending within the same time.
 func (n *naive) selected(events []insights.Event, r naiveRange, where []naiveFilter, who func(*insights.Event) naiveVisit) map[naiveVisit][]*insights.Event {
 	by := map[naiveVisit][]*insights.Event{}
 	for i := range events {
@@ -72,7 +72,8 @@ func (n *naive) meets(e *insights.Event, where []naiveFilter) bool {
 	return naiveAll(where, func(f naiveFilter) bool { return n.matches(e, f) })
 }
 
-// funnel tries each event as the first step. Then it takes the earliest event that matches each next step.
+// funnel answers a request for a funnel. It tries each event as the first step. Then it takes the earliest event that
+// matches each next step.
 func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	n = n.in(events, f.Zone, f.Range)
 	window := cmp.Or(int64(f.Window), 14*86400) * 1000
@@ -114,7 +115,7 @@ func (n *naive) funnel(events []insights.Event, f naiveFunnel) []any {
 	return steps
 }
 
-// transitions looks at each pair of consecutive views in each session.
+// transitions answers a request for transitions. It looks at each pair of consecutive views in each session.
 func (n *naive) transitions(events []insights.Event, r naiveTransitions) map[string]any {
 	n = n.in(events, r.Zone, r.Range)
 	bySession := func(e *insights.Event) naiveVisit { return naiveVisit{e.Visitor, e.Session} }

@@ -76,7 +76,7 @@ func (r naiveRef) key() naiveKey {
 func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
 
 // inferredKeys returns the keys of a list of references. A reference without an interval or precision takes it from the
-// only such reference in others.
+// only reference to the same column in others.
 func inferredKeys(list, others []naiveRef) []naiveKey {
 	var keys []naiveKey
 	for _, r := range list {
@@ -107,9 +107,9 @@ func outputKeys(r naiveRequest) []naiveKey {
 // naiveLast is the key of the time of a group's last event.
 var naiveLast = naiveKey{column: "last datetime"}
 
-// naiveRefusal returns the beginning of the error message for an unanswerable request, and "" for other requests. Such
-// a request has one of two faults. It has a column without its extra next to several such columns with an extra. Or it
-// has null for a column for which the contract has no word for "none".
+// naiveRefusal returns the beginning of the error message for an unanswerable request, and "" for other requests. An
+// unanswerable request names a column without an extra, and also the same column with several extras. Or it has null in
+// a filter on a column for which the contract has no word for an absent value.
 func naiveRefusal(r naiveRequest) string {
 	for _, side := range []struct {
 		name         string

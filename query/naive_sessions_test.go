@@ -12,7 +12,7 @@ import (
 // naiveSession has all events of a session within a range and the 12 hours before and after it.
 type naiveSession struct {
 	views       []*insights.Event // sorted by time, then in the order of sending
-	first, last int64             // event, in milliseconds
+	first, last int64             // times of the first and the last event, in milliseconds
 	came        *insights.Event   // the first event of the session's visitor
 }
 
@@ -86,8 +86,8 @@ func mean(sum, count int) (any, float64) {
 	return m, m
 }
 
-// viewing returns the number of sessions with a page view, the number of sessions with only one, and the number of
-// their page views.
+// viewing returns the number of sessions with a page view, the number of sessions with exactly one page view, and the
+// number of all these sessions' page views.
 func (g *naiveGroup) viewing() (sessions, bounces, views int) {
 	for _, s := range g.whole {
 		if len(s.views) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// This file answers aggregate requests in memory, event by event, as the documents define them. It has a separate
+// This file answers aggregate requests in memory, event by event, as the documentation defines them. It has a separate
 // decoder and no plans. Of the column table, it uses only the words of enumerations.
 
 // naiveValue is a dimension's value for one event.
@@ -31,7 +31,7 @@ type naiveColumn struct {
 	match func(v any) []any
 }
 
-// naive holds the H3 cells, which the evaluator cannot compute itself, and the time zone of the request.
+// naive evaluates requests. It has the H3 cells, which it cannot compute itself, and the time zone of the request.
 type naive struct {
 	cells map[[2]float32][16]naiveCell
 	zone  *time.Location
@@ -381,7 +381,8 @@ func (m *naiveMean) add(v insights.Measured) {
 	}
 }
 
-// naiveMetrics returns the value as JSON, and the value to order by, which is NaN for null.
+// naiveMetrics has a function for each metric. The function returns the value as JSON, and the value to order by, which
+// is NaN for null.
 var naiveMetrics = map[string]func(g *naiveGroup) (any, float64){
 	"eventsCount":   func(g *naiveGroup) (any, float64) { return count(g.events), float64(g.events) },
 	"sessionsCount": func(g *naiveGroup) (any, float64) { return count(int64(len(g.whole))), float64(len(g.whole)) },

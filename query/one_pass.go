@@ -7,23 +7,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// onePass is a way to read a plan about sessions without joining events with their sessions. Events or visits of the
-// range and around it are grouped by session once. The same pass collects, for each session, the values of the events
-// that the conditions select.
+// onePass is a method of reading a plan about sessions. All methods except `joined` read it without joining events with
+// their sessions. Events or visits of the range and around it are grouped by session once. The same pass collects, for
+// each session, the values of the events that the conditions select.
 type onePass string
 
 const (
 	// joined joins events with their sessions, because the groups or conditions need both together.
 	joined onePass = ""
-	// bySession: all groups consist of whole sessions. A session has the numbers of its selected events.
+	// bySession: all groups describe whole sessions. The row of a session also has the counts of its selected events.
 	bySession onePass = "by session"
-	// byCell: all groups consist of events. A session has the list of groups in which it has selected events. Other
-	// measures are read as in a plan without sessions. Sessions and other measures are read from the same source if
-	// this source has all parts of sessions.
+	// byCell: all groups describe events. The row of a session lists the groups in which the session has selected
+	// events. Other measures are read as in a plan without sessions. Sessions and other measures are read from the same
+	// source if this source has all parts of sessions.
 	byCell onePass = "by cell"
 )
 
-// onePass returns the way to read the plan's sessions.
+// onePass returns the method of reading the plan's sessions.
 func (p plan) onePass() onePass {
 	if len(p.sessions) == 0 {
 		return joined
@@ -48,7 +48,7 @@ func (p plan) onePass() onePass {
 	return joined
 }
 
-// columnsKind is the object that columns describe: nothing, events, sessions, or a mix.
+// columnsKind says what columns describe: nothing, events, sessions, or a mix.
 type columnsKind int
 
 const (
@@ -58,8 +58,8 @@ const (
 	mixed
 )
 
-// kindOf returns the kind of columns. A column about a visitor is mixed, because a single session is not enough to
-// compute it.
+// kindOf returns what the columns describe. A column about a visitor is mixed, because a single session is not enough
+// to compute it.
 func kindOf(refs []ref) (kind columnsKind) {
 	for _, r := range refs {
 		k := ofEvents
@@ -77,8 +77,9 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that determine the plan's source. In a plan by cell, every source that has these
-// columns has sessions too, unless a part of sessions is read from events only.
+// sourceRefs returns the columns that determine the plan's source. In a plan by cell, it leaves out the columns of
+// sessions, because every source with the other columns also has sessions. Parts of sessions that visits lack are read
+// from events.
 func (p plan) sourceRefs() []ref {
 	if p.onePass() != byCell || !p.numbered() && !p.readsOthers() {
 		return p.refs()
@@ -86,7 +87,7 @@ func (p plan) sourceRefs() []ref {
 	return slices.DeleteFunc(p.refs(), p.inSessions)
 }
 
-// numbered reports whether visits have the numbers of all parts of sessions.
+// numbered reports whether visits contain the numbers of all parts of sessions that the plan reads.
 func (p plan) numbered() bool {
 	return !slices.ContainsFunc(p.sessions, func(part *insights.SessionPart) bool { return part.OfNumbers == nil })
 }
@@ -97,8 +98,8 @@ func (p plan) readsOthers() bool {
 	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
 }
 
-// inSessions reports whether a column is read from rows of sessions, each of which counts once in its group. So the
-// number of sessions costs nothing in addition to another metric of sessions, and is exact.
+// inSessions reports whether a column is read from rows of sessions. Each session of a group is then counted once. So
+// counting sessions next to another metric of sessions adds no work, and the count is exact.
 func (p plan) inSessions(r ref) bool {
 	return len(r.column.Session) > 0 || r.column.InSessions != nil && p.onePass() != joined
 }
@@ -140,7 +141,7 @@ func (p plan) chosen() sqltree.Expr {
 	return sqltree.AllOf(append(all, p.meets()...)...)
 }
 
-// ofEvents returns the plan with its scope read from events.
+// ofEvents returns the plan. The plan's statement reads the scope from events.
 func (p plan) ofEvents() plan {
 	if v := p.source.visits; v != nil {
 		p.where = slices.Concat(p.where, v.typed)
@@ -230,7 +231,7 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 }
 
 // sessionsInGroups begins a statement by cell over the rows of sessions. The rows come from visits if the other
-// measures also do, and if visits have the numbers of sessions.
+// measures come from visits too, and if visits contain the numbers of sessions.
 func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// checkOthers refuses a request for `others` if the rows beyond the limit are not all remaining events of the range.
+// checkOthers refuses a request that has `others` together with conditions on metrics, fill or cursor. With them, it is
+// unclear which events the row of others has.
 func checkOthers(r request, p plan) error {
 	const alone = "cannot stand with "
 	switch {
@@ -22,7 +23,8 @@ func checkOthers(r request, p plan) error {
 	return nil
 }
 
-// outside returns the condition that an event is not in the first rows, if the plan is about the remaining events.
+// outside returns the condition that an event is in none of the first rows. It returns nil if the plan is not about the
+// remaining events.
 func (p plan) outside() []sqltree.Expr {
 	if p.rest == nil {
 		return nil

@@ -39,8 +39,8 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 	return p.encode(rows, total, q.truncated, e.plan.env.Counting), nil
 }
 
-// join joins the known pages with the rows of events, and selects and sorts the result. Pages without events have the
-// metrics that an empty range has.
+// join joins the known pages with the rows of events, and selects and sorts the result. The metrics of a page without
+// events equal the metrics of an empty range.
 func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	list := make([]pageRow, 0, len(known)+e.rows)
 	at := make(map[pageID]int, len(known))
@@ -121,12 +121,12 @@ func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	}
 	n = rank.(int64)
 	if _, mean := by.column.Value.New().(*float64); mean && n < 0 {
-		return 0, false // the row has no mean
+		return 0, false // a negative rank means that the average is null
 	}
 	return n, true
 }
 
-// cut returns the rows of the page after the cursor, and whether there are more.
+// cut returns the part of the list that follows the cursor, up to the limit, and whether more rows follow.
 func (p pages) cut(rows []pageRow) (page []pageRow, more bool) {
 	if p.from != nil {
 		from, found := slices.BinarySearchFunc(rows, *p.from, func(row pageRow, place rowPlace) int {

@@ -59,7 +59,7 @@ func compilePages(of reach, body []byte, now time.Time) (p pages, err error) {
 	return p, p.continues(keys)
 }
 
-// resolveMetrics resolves the metrics of pages. If the request names no metric, it returns the number of events.
+// resolveMetrics resolves the metrics of pages. If the request names no metric, it returns eventsCount.
 func resolveMetrics(list []columnRequest) (refs []ref, err error) {
 	named, err := resolveList(list)
 	for _, n := range named {
@@ -121,7 +121,7 @@ func (p pages) String() string {
 	return b.String()
 }
 
-// lasts returns 0: pages and their titles change without events.
+// lasts returns 0, because pages and their titles can change while no event arrives.
 func (p pages) lasts(time.Duration) time.Duration { return 0 }
 
 // weigh sets the query's cost. It sets groups to 0, so that no error advises the caller to group by fewer columns.

@@ -10,20 +10,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// These bound a list of pages. If a site has more than MaxPages pages, or events of more pages, the request is refused,
-// because the list is joined and sorted in memory.
+// These constants limit a list of pages. A request is refused if the site has more than MaxPages pages, or events of
+// more than MaxPages pages, because the list is joined and sorted in memory.
 const (
 	MaxPages         = 50_000
 	MaxPagesLimit    = maxLimit
 	DefaultPagesRows = 100
-	maxPageWords     = 100 // entries of owners, spaces and kinds
+	maxPageWords     = 100 // largest number of entries in owners, in spaces and in kinds
 )
 
 // These are the kinds of pages.
 const (
 	// pageKnown is a page of one of the site's spaces.
 	pageKnown = "current"
-	// pageRemoved is a page of a space that is no longer in the site, but has events in the range.
+	// pageRemoved is a page of a space that Config.Pages does not list, but that has events in the range.
 	pageRemoved = "removed"
 	// pagePath is a path outside any space.
 	pagePath = "path"

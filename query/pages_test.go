@@ -148,7 +148,7 @@ func TestPagesDifferential(t *testing.T) {
 			if more != (len(want) > 0) || more != (headers[headerTruncated] == "true") {
 				t.Fatalf("%s: next is %v with %d rows left, headers %v", body, next, len(want), headers)
 			}
-			if !more || page == 3 && limit == 1 { // the other limits go to the end
+			if !more || page == 3 && limit == 1 { // with the other limits, the test reads the list to its end
 				break
 			}
 			pages++

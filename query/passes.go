@@ -45,8 +45,8 @@ func defaultOrder(p plan) plan {
 	return p
 }
 
-// breakTies ends the order with all groups, because no two rows have equal groups. Otherwise the limit would cut
-// equal rows at random.
+// breakTies appends all groups to the order. No two rows have equal groups, so no two rows are equal in this order.
+// Otherwise it would be random which of several equal rows the limit cuts off.
 func breakTies(p plan) plan {
 	order := slices.Clone(p.order)
 	for _, g := range p.groups {

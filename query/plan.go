@@ -72,7 +72,8 @@ func (p plan) counts() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return r.column.Unique && !p.inSessions(r) })
 }
 
-// estimate returns the counting method for the distinct values of many rows. Exact answers do not use it.
+// estimate returns the counting method for the distinct values of many rows. A query whose answer must be exact does
+// not use this method.
 func (p plan) estimate() insights.Counting {
 	switch {
 	case !p.counts():
@@ -83,8 +84,8 @@ func (p plan) estimate() insights.Counting {
 	return insights.CountSketched
 }
 
-// String describes the plan for explanations, tests and cursors. A change of its words invalidates the cursors that
-// clients hold.
+// String describes the plan for explanations, tests and cursors. If the words of this description change, the cursors
+// that clients have become invalid.
 func (p plan) String() string {
 	b := p.describe()
 	line := b.line
@@ -115,21 +116,21 @@ func (p plan) String() string {
 	return b.String()
 }
 
-// filling adds the empty buckets of a time group. It adds them for each combination of the other groups that occurs in
-// the range. It happens before the conditions on groups, the order and the limit are applied.
+// filling adds the empty buckets of a group of time. It adds them for each combination of the other groups that occurs
+// in the range. It adds them before the conditions on groups, the order and the limit apply.
 type filling struct {
 	group   ref
-	buckets []time.Time // beginnings of the buckets, as the group reads them
+	buckets []time.Time // start times of the buckets, in the form of the group's column
 }
 
-// comparison is the other range of a request. Its answer has a row for each row of the first range, with the same
-// groups. A group of time has the bucket with the same index.
+// comparison is the other range of a request. The answer has a row for each row of the first range, with the same
+// groups. A row's group of time is the other range's bucket with the same index.
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
-	// first and other are the buckets of the group of time in the first range and in the other range, as the group
-	// reads them. They are empty without a group of time. Several groups of time are refused: weeks and months begin on
-	// different days, so their bucket numbers do not match.
+	// first and other are the buckets of the group of time in the first range and in the other range, in the form of
+	// the group's column. They are empty without a group of time. Several groups of time are refused: weeks and months
+	// begin on different days, so their bucket numbers do not match.
 	first, other []time.Time
 }
 
@@ -151,7 +152,7 @@ type sortKey struct {
 }
 
 // perSession reports whether a measure counts sessions by their properties. The rows are then pairs of a group and a
-// session, so that each session of a group counts once.
+// session, so that each session of a group is counted once.
 func (p plan) perSession() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }
@@ -172,10 +173,11 @@ func (p plan) groupColumns() (columns []sqltree.Aliased, keys []sqltree.Expr) {
 	return columns, keys
 }
 
-// states is a way to read a plan: cached aggregate states of settled parts, and the remaining events.
+// states says how a plan is read with states: from cached aggregate states of the table's settled parts, and from the
+// events of the other parts.
 type states struct {
 	table string
-	spans []stateSpan // their remaining parts are read as events
+	spans []stateSpan // spans with states; their events in other parts are read as events
 	rest  []scope     // scopes that are read without states, in all parts
 }
 

@@ -36,7 +36,7 @@ const (
 	headerFreshUntil = "Octavo-Fresh-Until"
 )
 
-// query is the engine's work for one call. Each kind of report makes plans and rows in its own way. Admission, time,
+// query is the engine's work for one call. Each kind of report has separate code for plans and rows. Admission, time,
 // metrics and headers are the same for all kinds.
 type query struct {
 	service *Service
@@ -44,35 +44,36 @@ type query struct {
 	site    string
 	who     Caller
 	start   time.Time
-	ends    time.Time // deadline of all its statements
+	ends    time.Time // deadline of all statements of the query
 	until   time.Time // deadline of the batch; zero without a batch
 	entered bool      // whether the batch has already taken a turn for this query
-	// spills lets groups be written to disk if they exceed a quarter of the memory, and joined sessions if they exceed
-	// an eighth. It is set for reports whose callers cannot limit the number of groups, and after a join has exceeded
-	// the memory.
+	// spills lets the engine write groups to disk if they exceed a quarter of the query's memory. It also lets the
+	// engine write joined sessions to disk if they exceed an eighth of the memory. spills is set for reports whose
+	// callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
 	joins bool
-	// passes is set if statements group events by session in one pass. Their groups go to disk before memory ends.
+	// passes is set if statements group events by session in one pass. The engine writes the groups to disk before the
+	// query's memory is full.
 	passes bool
-	// most is the number of rows that a statement may return; 0 means the usual limit.
+	// most is the largest number of rows that a statement may return; 0 means the usual limit.
 	most int
-	// mostInSet is the number of rows in the result of a subquery after IN. A statement with more rows ends with an
-	// error, see tooManyInSet. 0 means no limit.
+	// mostInSet is the largest number of rows in the result of a subquery after IN. A statement whose subquery returns
+	// more rows fails: see tooManyInSet. 0 means no limit.
 	mostInSet uint64
 	size
-	lasts      time.Duration // how long the answer is used while the site's events do not change
+	lasts      time.Duration // how long a cached answer is used while the site's events do not change
 	freshUntil string        // the time at which a cached answer was found to be current
 
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from
-	// name of the source that replaced at least some events; "" if all rows came from events
+	// summary is the name of the source that replaced at least some events; "" if all rows came from events
 	summary     string
 	approximate insights.Counting        // counting method of an estimated distinct count
 	truncated   bool                     // there are rows after the limit
 	assigned    bool                     // there may be sessions that nodes assigned
-	within      scope                    // has the answer's range, if the request does not state it
+	within      scope                    // has the answer's range if the request does not name it
 	ranges      []scope                  // ranges whose events the answer needs
 	missing     []schema.MissingRows     // rows that the store may lack in the ranges
 	ran         func(ExplainedStatement) // receives each statement; set only by Explain
@@ -82,8 +83,8 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
-// invalid records a request that is refused before it runs. If the request did not cause the error, invalid records a
-// failure.
+// invalid records a request that is refused before it runs. If the request is not the cause of the error, invalid
+// records a failure of the service.
 func (q *query) invalid(ctx context.Context, err error) error {
 	e, public := errors.AsType[*schema.Error](err)
 	if errors.Is(err, errSite) || !public || classOf(e) != classInvalid {
@@ -93,8 +94,8 @@ func (q *query) invalid(ctx context.Context, err error) error {
 	return err
 }
 
-// ExplainedStatement is a statement that ran, for rows or to build aggregate states. If an exact count ran out of
-// memory, the statement's repetition in bounded memory follows.
+// ExplainedStatement is a statement that read rows or built aggregate states. If an exact count ran out of memory, the
+// next statement is the repetition in bounded memory.
 type ExplainedStatement struct {
 	SQL            string
 	Source         string // the source of the rows, as in the answer's header
@@ -116,7 +117,7 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 		q.ends = time.Now().Add(s.config.MaxTime)
 	}
 	headers := map[string]string{headerResult: "exact"}
-	// FreshUntil is read before the rows, so that the header does not promise more than they have.
+	// FreshUntil is read before the rows, so that the header names no later time than the rows contain.
 	if t := s.config.freshUntil(bounded, q.site); t != "" {
 		headers[headerFreshUntil] = t
 	}
@@ -161,7 +162,8 @@ func (q *query) failed(ctx context.Context, err error) *failure {
 		public.Message = q.lighter(err, q.rowsRead, q.service.config.MaxRowsRead)
 	}
 	if class == classInvalid && !slices.Contains([]Report{Aggregate, Pages, Transitions}, q.kind) {
-		public = schema.BadRequest("a where " + badPattern) // the engine does not report which where has the pattern
+		// the engine does not report which condition has the pattern
+		public = schema.BadRequest("a where " + badPattern)
 	}
 	q.service.metrics.errors[q.kind][class].Inc()
 	damage := schema.DamageOf(public)
@@ -180,16 +182,16 @@ type answerFunc func(context.Context) ([]byte, error)
 // report is a compiled request.
 type report interface {
 	String() string
-	identity() string // scope.key
-	span() scope      // scope.span
+	identity() string // see scope.key
+	span() scope      // see scope.span
 	// lasts returns how long the answer can be reused while the site's events do not change. It returns 0 if the answer
 	// also uses other data.
 	lasts(moving time.Duration) time.Duration
 	// weigh sets the query's cost.
 	weigh(q *query)
-	// ranges are the ranges whose events the report reads.
+	// ranges returns the ranges whose events the report reads.
 	ranges() []scope
-	// sessionScopes returns the scopes whose events' sessions the answer uses.
+	// sessionScopes returns the scopes for which the answer reads the sessions of events.
 	sessionScopes() []scope
 	// answer runs the report's statements.
 	answer(ctx context.Context, q *query) ([]byte, error)

@@ -15,8 +15,8 @@ import (
 type preset struct {
 	name string
 	from func(now time.Time) time.Time // nil if the range begins with a day
-	// first returns the first day of the range. before moves a day of the range to the range with which the preset is
-	// compared.
+	// first returns the first day of the range. before returns the corresponding day of the range with which the preset
+	// is compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }
@@ -38,7 +38,7 @@ var presets = []preset{
 	},
 }
 
-// begins returns when the range that ends now begins.
+// begins returns the start of the range that ends at now.
 func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	if p.from != nil {
 		return p.from(now)
@@ -93,9 +93,9 @@ func monthsBefore(n int) func(time.Time) time.Time {
 	}
 }
 
-// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds round
-// up. So a range that ends now includes an event of this millisecond. Presets count days and months by the calendar of
-// now's location.
+// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds are
+// rounded up. So a range that ends now includes an event of this millisecond. Presets count days and months by the
+// calendar of now's location.
 func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range", now.Location())
@@ -150,7 +150,8 @@ var comparisons = []struct {
 			return period.preceding(to, week)
 		}
 		for days := wholeDays(from, to); days > 0; days++ {
-			// The zone may have skipped the previous day. The other range would then not begin earlier.
+			// The zone may have skipped the previous day. The other range would then begin at the same time as this
+			// range, so one more day is subtracted.
 			if other := daysBefore(days)(from); other.Before(from) {
 				return other, from
 			}
@@ -198,7 +199,7 @@ type period struct {
 	zone     *time.Location
 	week     insights.WeekStart
 	cut      bool // whether the caller's view has cut the period
-	moves    bool // whether it depends on the current time
+	moves    bool // whether the period depends on the current time
 }
 
 // resolveComparison returns the other range of a request.

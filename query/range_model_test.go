@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// civil is a day of the calendar in the model: plain numbers, counted one by one.
+// civil is a calendar day of the model. The model counts days one by one.
 type civil struct{ year, month, day int }
 
 func civilOf(t time.Time) civil { return civil{t.Year(), int(t.Month()), t.Day()} }
@@ -72,7 +72,7 @@ func (c civil) monthsBefore(n int) civil {
 	return c
 }
 
-// search returns the first time at which a clock in the zone shows the given time of day, or a later one.
+// search returns the first time at which a clock in the zone shows the given time of day, or a later time of day.
 func (c civil) search(zone *time.Location, hour, minute, second int) time.Time {
 	want := time.Date(c.year, time.Month(c.month), c.day, hour, minute, second, 0, time.UTC).Unix()
 	for at := want - 16*60*60; ; at += 30 { // every clock and every drawn time is set to half minutes
@@ -178,7 +178,8 @@ func modelCompared(name, preset string, from, to time.Time, starts int) (time.Ti
 	return first, from
 }
 
-// calendarZones skip or double midnights, set their clocks at other times, or skipped a day.
+// calendarZones has zones in which clocks skip or repeat midnight, zones in which clocks are set at other times, and
+// zones that skipped a day.
 var calendarZones = []string{
 	"America/Santiago", "Atlantic/Azores", "America/Havana", "America/Sao_Paulo", "America/Asuncion",
 	"America/Scoresbysund",

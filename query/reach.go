@@ -35,7 +35,7 @@ func (s *Service) reach(ctx context.Context, who Caller, site string, now time.T
 	return r.within(*who.View)
 }
 
-// once returns find with a cache of its answers. So the queries of a batch use the same segments.
+// once returns a function that caches the results of find. So all queries of a batch use the same version of a segment.
 func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	type found struct {
 		where []byte
@@ -134,8 +134,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns the time at which the presets of the view's ranges end. A cursor keeps the time of its first page for a
-// while, so that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. If now is the time of a cursor's first page, and
+// at most pageTime ago, it returns this time, so that all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now
@@ -167,8 +167,8 @@ func (r rangeRequest) resolved(now time.Time, zone *time.Location) (from, to tim
 	return storable(from), storable(to), err
 }
 
-// CheckWhere checks a value of a request's member where. It refuses conditions on metrics. Errors name the member that
-// is wrong.
+// CheckWhere checks a value of a request's member `where`. It refuses conditions on metrics. Errors name the member
+// that is wrong.
 func CheckWhere(where []byte) error {
 	list, err := readWhere(where)
 	if err == nil {
@@ -177,7 +177,7 @@ func CheckWhere(where []byte) error {
 	return err
 }
 
-// readWhere reads the value of a member where. An empty text has no conditions.
+// readWhere reads the value of a member `where`. An empty value means no conditions.
 func readWhere(where []byte) ([]conditionRequest, error) {
 	if len(where) == 0 {
 		return nil, nil
@@ -185,13 +185,13 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	if err := checkJSON(where, maxDepth); err != nil {
 		return nil, err
 	}
-	// Add the member's name, so that an error about the list itself has a path.
+	// Add the member's name, so that also an error about the whole list has a path.
 	body := slices.Concat([]byte(`{"where":`), where, []byte(`}`))
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges refuses an unknown time zone. It also refuses ranges that are not a list of valid values for a request's
-// member range.
+// CheckRanges returns an error if the time zone is unknown, or if ranges is not a JSON list of ranges. Each range has
+// the form of a request's member `range`.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)
 	return err
@@ -225,7 +225,7 @@ func readRanges(ranges []byte, timezone string) (list []rangeRequest, zone *time
 	return list, zone, err
 }
 
-// check refuses a range that describes no times.
+// check returns an error for an unknown preset, and for bounds that are not a range.
 func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	switch {
 	case r.from != nil:

@@ -102,8 +102,8 @@ func TestReachCannotBeWidened(t *testing.T) {
 		got, headers, gotErr := service.Answer(context.Background(), who, of, testSite, body, now)
 
 		plain, err := compilers[of](reach{site: Site{ID: testSite}}, body, now)
-		// The request may be invalid with any view. If it is not, its range is too long, and becomes valid when the
-		// view cuts it.
+		// The request may be invalid with any view. If it is valid with this view, its range was too long, and the view
+		// has cut the range.
 		if err != nil {
 			if cut := headers[headerRange]; gotErr == nil && cut != "" {
 				from, to, _ := strings.Cut(cut, "/")
@@ -376,7 +376,8 @@ func TestReachOfAttacks(t *testing.T) {
 	}
 }
 
-// TestReachOfOldCursor checks that the presets of a view end at a cursor's time only for a short time.
+// TestReachOfOldCursor checks the presets of a view for a request with a cursor. If the cursor is not older than
+// pageTime, they end at the cursor's time. Otherwise they end at the present.
 func TestReachOfOldCursor(t *testing.T) {
 	t.Parallel()
 	r := reach{ranges: []rangeRequest{{preset: "last24Hours"}}, zone: time.UTC, now: testNow}

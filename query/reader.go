@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// maxDepth bounds the nesting of a body.
+// maxDepth is the largest depth to which objects and arrays of a body may nest.
 const maxDepth = 16
 
 // reader reads a body that checkJSON has accepted, so reading a token cannot fail. Its errors name the value that was
@@ -61,12 +61,12 @@ func notJSON(body []byte, err error) error {
 	return schema.BadRequest("the body " + schema.NotJSON(body, syntactic.ByteOffset))
 }
 
-// invalid refuses the value that was read last.
+// invalid returns an error about the value that was read last.
 func (r *reader) invalid(problem string, allowed ...string) error {
 	return schema.Invalid(r.path(r.StackPointer()), problem, allowed...)
 }
 
-// refuse refuses the value that comes next.
+// refuse skips the next value, and returns an error about it.
 func (r *reader) refuse(problem string, allowed ...string) error {
 	_ = r.SkipValue()
 	return r.invalid(problem, allowed...)

@@ -22,7 +22,7 @@ func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error)
 	q.source = best.source
 	err := run(best)
 	if best.source != rawEvents && err != nil {
-		// A request cannot cause such an error. But the projection may just have been dropped, or may be broken.
+		// The request is not the cause of such an error: the projection may just have been dropped, or may be broken.
 		if _, class := engineError(ctx, err); class == classInternal {
 			const reads = "A query reads events, because visits could not be read."
 			q.service.log.WarnContext(ctx, reads, "site", q.site, "error", err)
@@ -57,7 +57,7 @@ func (q *query) count(sc scope, run func(scope) error) error {
 // scan is one reading of a scope's rows.
 type scan struct {
 	scope
-	refs []ref // the columns that choose the source
+	refs []ref // the columns that determine the source
 }
 
 // scans returns the readings of a statement that reads refs in the scope. A join of events with their sessions reads
@@ -79,7 +79,7 @@ func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.weighScans(scopes[0], estimate, scans)
 }
 
-// weighScans sets the cost of a query of the request's scope.
+// weighScans sets the query's cost to the rows of all scans. sc is the request's scope.
 func (q *query) weighScans(sc scope, estimate insights.Counting, scans []scan) {
 	q.size = size{known: true, length: sc.to.Sub(sc.from)}
 	for _, s := range scans {

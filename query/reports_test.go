@@ -175,7 +175,7 @@ func FuzzReports(f *testing.F) {
 }
 
 // TestSessionsOutgrowMemory runs queries whose sessions need more memory than a query may use. The error must say how
-// the query can need less.
+// the query can need less memory.
 func TestSessionsOutgrowMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -15,11 +15,11 @@ import (
 // These are the limits of a request. They limit the length of the statement. The engine's own limits limit the work.
 const (
 	maxColumns = 50    // entries of select, and of groupBy
-	maxFilters = 100   // entries of where, and of its groups, together
+	maxFilters = 100   // entries of where and of its nested groups together
 	maxValues  = 10000 // values of all filters together
 	maxLimit   = 1000  // rows of a result
 
-	MaxSegments = 10 // saved segments
+	MaxSegments = 10 // saved segments of a request
 )
 
 // request is an aggregate request: well-formed, but with unresolved names.
@@ -44,7 +44,7 @@ type reach struct {
 	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
 	where  []conditionRequest
 	ranges []rangeRequest // ranges of the view; nil: all time
-	zone   *time.Location // zone of the ranges' days
+	zone   *time.Location // time zone in which the days of the ranges begin
 	now    time.Time      // the time at which presets of the view's ranges end
 	view   string         // the view's ranges as text, for keys; "" if there are none
 	shared bool           // the caller sees a view
@@ -139,7 +139,7 @@ func unknownSegment(path string) error {
 }
 
 // keyed returns the key of a report: its description without times, the request's range, and the site's own hosts. The
-// description has no hosts.
+// description does not contain the hosts.
 func keyed(timeless fmt.Stringer, asked rangeRequest, hosts []string) string {
 	return timeless.String() + "range: " + asked.String() + "\n" + hostsKey(hosts)
 }
@@ -206,7 +206,7 @@ var columnMembers, filterMembers = func() (column, filter []string) {
 	return column, append(filter, groupMembers...)
 }()
 
-// decode reads a request and checks its form: types of members, unknown members, counts.
+// decode reads a request and checks its form: types of members, unknown members, and the number of entries.
 func decode(of reach, body []byte) (request, error) {
 	q := request{accuracy: accuracies[0], limit: maxLimit}
 	err := q.decode(of, body, requestMembers, func(r *reader, name string) (err error) {

@@ -16,7 +16,8 @@ import (
 //   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
 //     the grouped column. A groupBy column without its extra means the selected column in the same way. In all other
 //     cases it is the column without extra: exact time.
-//   - Dimensions of select are grouped by, whether groupBy names them or not, except exact times: see lastTimes.
+//   - The result is also grouped by the dimensions of select that groupBy does not name, except by exact times: see
+//     lastTimes.
 func resolve(r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
 	in, err := r.when(now)
@@ -108,7 +109,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	return q.reach.limit(in, now)
 }
 
-// scope selects the range's events.
+// scope returns the scope of the range's events.
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
 	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts

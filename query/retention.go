@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// These bound a retention: the buckets of its range, and the buckets after a cohort's first bucket.
+// These constants limit a retention. MaxCohorts limits the buckets of its range. MaxRetentionPeriods limits the buckets
+// that follow a cohort's own bucket.
 const (
 	MaxCohorts              = 400
 	DefaultRetentionPeriods = 12
@@ -89,8 +90,9 @@ func (p retention) String() string {
 	return b.String()
 }
 
-// lower turns the retention into SQL. The statement has a row for each cohort's number, from 1. The row has the number
-// of the cohort's visitors, and the numbers of visitors who return in the cohort's bucket and in each later bucket.
+// lower turns the retention into SQL. The statement returns a row for each cohort. Cohorts are numbered from 1. The row
+// has the cohort's number, the number of its visitors, and the numbers of visitors who return in the cohort's bucket
+// and in each later bucket.
 func (p retention) lower() sqltree.Statement {
 	number := func(bucket sqltree.Expr) sqltree.Expr { return sqltree.Call("indexOf", sqltree.Col("starts"), bucket) }
 	first, again := sqltree.AllOf(exprs(p.first, p.expr)...), sqltree.AllOf(exprs(p.again, p.expr)...)

@@ -19,10 +19,10 @@ import (
 // maxParams limits the parameters of a statement. The embedded engine accepts at most 10,000.
 const maxParams = 5000
 
-// spilledGroups is the number of groups of a thread that the engine may write to disk.
+// spilledGroups is the number of groups that a thread must have before the engine may write groups to disk.
 const spilledGroups = 10_000
 
-// rows runs a statement and calls each for every row, scanned into targets.
+// rows runs a statement and calls `each` for every row, after it scanned the row into `targets`.
 func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	var rows uint64
 	return q.told(st, &rows, func() error {
@@ -58,7 +58,7 @@ func (q *query) told(st sqltree.Statement, rows *uint64, run func() error) error
 	return x.Err
 }
 
-// run runs a statement with the limits of its query. The settings in more replace the usual settings.
+// run runs a statement with the limits of its query. The settings in `more` replace the usual settings.
 func (q *query) run(
 	ctx context.Context, st sqltree.Statement, more clickhouse.Settings,
 	run func(ctx context.Context, args []any) error,
@@ -83,15 +83,15 @@ func (q *query) run(
 		settings["max_rows_in_set"], settings["set_overflow_mode"] = q.mostInSet, "throw"
 	}
 	if q.source != rawEvents {
-		// Without this setting, the engine (26.5) would use one table's snapshot for the other table, too.
+		// Without this setting, the engine (26.5) would read both tables with the snapshot of one table.
 		settings["enable_shared_storage_snapshot_in_query"] = 0
 	}
 	if q.joins {
 		// Sessions are the hashed side of the join, which every node builds from the events of all nodes.
 		settings["join_algorithm"], settings["query_plan_join_swap_table"] = "hash", "false"
 		if q.spills {
-			// The engine checks the size of a hash table after each block. A block may double the table, and then both
-			// copies exist.
+			// The engine checks the size of a hash table after each block. A block may double the hash table. The old
+			// copy and the new copy then exist at the same time.
 			settings["join_algorithm"], settings["max_bytes_in_join"] = "grace_hash", c.MaxMemory/8
 		}
 	}
@@ -101,7 +101,7 @@ func (q *query) run(
 	if q.spills || q.passes {
 		// The engine writes groups to disk if the whole statement takes too much memory, and if there are enough bytes
 		// or groups. It counts the bytes of the inner groups, too. With a limit of bytes, it would write the few outer
-		// groups of each block to disk, in 256 parts. So only the number of groups counts.
+		// groups of each block to disk, in 256 parts. So only the limit on the number of groups is set.
 		settings["group_by_two_level_threshold_bytes"] = 0
 	}
 	switch {
@@ -143,8 +143,8 @@ func (q *query) read(ctx context.Context, sql string, args, targets []any, each 
 	return nil
 }
 
-// queryID names one statement after the request, with a random suffix. Clients choose the ids of their requests, and
-// the engine refuses the id of a running statement.
+// queryID returns the id of one statement: the request's id and a random suffix. Clients choose the ids of their
+// requests. Without the suffix, the engine would refuse a statement while another statement with the same id runs.
 func (q *query) queryID() string {
 	var suffix [6]byte
 	_, _ = rand.Read(suffix[:]) // crypto/rand.Read never returns an error

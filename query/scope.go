@@ -22,8 +22,8 @@ type scope struct {
 	counted  bool   // whether env.Counting comes from the previous page
 	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether the ranges of the view cut the scope's range
-	moves    bool   // whether the range depends on the time of now
-	key      string // equal for reports that differ only in the time of now
+	moves    bool   // whether the range depends on the present time
+	key      string // equal for reports that differ only in the present time
 }
 
 // source identifies the rows that a scope reads: events or visits.
@@ -59,7 +59,7 @@ func (s scope) bounded() scope {
 	return s
 }
 
-// expr reads a column of the scope's events.
+// expr returns the expression that reads a column of the scope's events.
 func (s scope) expr(r ref) sqltree.Expr { return r.column.Expr(r.args, s.env) }
 
 // conditions returns the conditions that select the scope's events. Every statement has the conditions of one site
@@ -129,8 +129,8 @@ func (s scope) timeless() scope {
 
 func (s scope) identity() string { return s.key }
 
-// span returns the scope if a view has cut its range. Otherwise it returns an empty scope, because the request has the
-// range.
+// span returns the scope if a view has cut its range. Otherwise it returns an empty scope, because the request itself
+// names the range.
 func (s scope) span() scope {
 	if s.cut {
 		return s
@@ -141,8 +141,8 @@ func (s scope) span() scope {
 // fixedAge is the longest time for which an answer about a fixed range is reused while its site's events do not change.
 const fixedAge = 24 * time.Hour
 
-// lasts returns the time for which an answer is reused while the site's events do not change. moving is the time for a
-// range that ends now, because events leave such a range even if no events arrive.
+// lasts returns the time for which an answer is reused while the site's events do not change. For a range that ends
+// now, it returns moving, because events leave such a range even if no new events arrive.
 func (s scope) lasts(moving time.Duration) time.Duration {
 	if s.moves {
 		return moving
@@ -150,12 +150,12 @@ func (s scope) lasts(moving time.Duration) time.Duration {
 	return fixedAge
 }
 
-// visits is a way to read a scope. Whole quarters of an hour come from the projection of visits. The remaining parts at
-// both ends of the range come from events. The engine builds the projection with each part of the events table, so
-// visits and events are equally fresh.
+// visits says how a scope is read with visits. Whole quarters of an hour come from the projection of visits. The
+// remaining parts at both ends of the range come from events. The engine builds the projection with each part of the
+// events table, so visits and events are equally fresh.
 type visits struct {
 	from, to time.Time
-	types    []insights.Code // types of the events that count; nil means all types
+	types    []insights.Code // types of the counted events; nil means all types
 	typed    []condition     // the conditions that select types
 	columns  []string        // the rows' columns, in addition to the counters
 	counters []*insights.Counter

@@ -27,8 +27,8 @@ type Segment struct {
 }
 
 const (
-	// anonymous is the title of visitors without claims. identified is the title of visitors who have claims and share
-	// no claim.
+	// anonymous is the title of the segment of visitors without claims. identified is the title of the segment of
+	// visitors who have claims but share none of them.
 	anonymous, identified = "Anonymous", "Identified"
 	// maxTitle limits a title's length in runes.
 	maxTitle = 120
@@ -37,10 +37,10 @@ const (
 // VisitorSegments lists the claims that a site's visitors of the last days share. The segment with the most visitors
 // comes first.
 //
-// Only shared claims make segments. A claim is shared if it has few values, or at most half as many values as visitors.
-// A claim that identifies a visitor (an id, an e-mail address, the time of issue) makes no segments. A visitor whose
-// claims changed is in several segments. All pages cover the days of the first page, and repeat its count. The answer
-// is JSON: a schema.List of Segment.
+// Only shared claims become segments. A claim is shared if it has few values, or at most half as many values as
+// visitors. A claim that identifies a visitor (an id, an e-mail address, the time of issue) becomes no segment. A
+// visitor whose claims changed is in several segments. All pages cover the days of the first page, and repeat the total
+// number of the first page. The answer is JSON: a schema.List of Segment.
 func (s *Service) VisitorSegments(
 	ctx context.Context, who Caller, site string, page schema.PageRequest, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -80,8 +80,8 @@ func (s *Service) VisitorSegments(
 	})
 }
 
-// weighSegments sets the query's cost. The scope counts twice, because two statements read it: for the claims, and then
-// for the visitors.
+// weighSegments sets the query's cost. The rows of the scope are counted twice, because two statements read them: for
+// the claims, and then for the visitors.
 func (q *query) weighSegments(part segmentPage) {
 	if part.days == 0 {
 		part.days = segmentDays[0]
@@ -116,7 +116,7 @@ func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Se
 	return schema.List[Segment]{}, errors.Join(errSegments, err)
 }
 
-// segmentsPage lists and counts the segments of part.
+// segmentsPage lists and counts the segments of the page `part`.
 func (q *query) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
 	err = q.from(ctx, part.scope(), segmentReads, insights.CountExact, func(sc scope) error {
 		list, err = q.segmentsOf(ctx, sc, part)

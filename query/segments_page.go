@@ -32,7 +32,7 @@ type segmentPage struct {
 	total int64     // total number, as counted for the first page
 	after *segmentKey
 	limit int
-	zone  *time.Location // the zone whose calendar counts the days; nil is UTC
+	zone  *time.Location // the zone in which the page's days begin; nil means UTC
 	reach reach
 	where []condition // conditions of the reach
 }
@@ -75,8 +75,8 @@ func (p segmentPage) scope() scope {
 	return s.joining(segmentReads)
 }
 
-// list names the list in page tokens. A token of another time zone is refused, because days of another zone begin at
-// other times.
+// list returns the name of the list in page tokens. The name contains the time zone, so that the token of another zone
+// is refused: its days begin at other times.
 func (p segmentPage) list(site string) string {
 	name := "visitor-segments/" + site
 	if zone := p.zone.String(); zone != insights.UTC.String() {

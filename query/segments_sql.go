@@ -13,8 +13,8 @@ const (
 	maxShared = 1000
 )
 
-// lowerSharedClaims reads the claims with values that several visitors share. A sketch does not depend on the order of
-// the rows, so the answer is stable.
+// lowerSharedClaims returns the statement that finds the claims whose values several visitors share. It counts with
+// sketches. A sketch does not depend on the order of the rows, so repeated queries find the same claims.
 func lowerSharedClaims(sc scope) sqltree.Statement {
 	path, values, visitors := sqltree.Col("path"), sqltree.Col("values_count"), sqltree.Col("visitors_count")
 	sketch := func(e sqltree.Expr) sqltree.Expr {
@@ -44,8 +44,8 @@ func lowerSegments(sc scope, shared []string, part segmentPage) sqltree.Statemen
 	tree := sc.read([]sqltree.Aliased{
 		{Expr: insights.ClaimSet(shared), As: "claim_set"},
 		{Expr: insights.HasClaims(), As: "known"},
-		// Visitors may have sent the same text as different types. Any visitor's notes are sufficient, if the choice is
-		// stable.
+		// The visitors of a segment may have sent the same text as different JSON types. The notes of any visitor are
+		// sufficient. max chooses the same notes in each query.
 		{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
 		{Expr: measure(insights.EventsCount), As: "events_count"},
 		{Expr: measure(insights.VisitorsCount), As: "visitors_count"},

@@ -71,8 +71,8 @@ func TestSegments(t *testing.T) {
 	}
 }
 
-// TestSegmentsAreShared checks that claims that identify a visitor make no segments. Other claims are returned as they
-// were sent. A visitor with only identifying claims is not anonymous.
+// TestSegmentsAreShared checks that claims that identify a visitor become no segments. Other claims are returned as
+// they were sent. A visitor with only identifying claims is not anonymous.
 func TestSegmentsAreShared(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -192,7 +192,7 @@ func TestSegmentsOfManyIDs(t *testing.T) {
 func TestSegmentsNeedNoAdvice(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
-	fill(t, conn, testSite, 200_000) // visits of two weeks ago
+	fill(t, conn, testSite, 200_000) // events of two weeks ago
 	late := visit(7, "plan", "pro")
 	insert(t, conn, testSite, []insights.Event{late})
 	service := newService(conn, func(c *Config) { c.MaxRowsRead = 50_000 })

@@ -68,8 +68,8 @@ const (
 	liveBytes = 4 << 20
 )
 
-// newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they were quick. So
-// many open boards cost as much as a single open board.
+// newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they took little
+// time to compute. So many open boards cost as much as a single open board.
 func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,

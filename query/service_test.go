@@ -45,8 +45,9 @@ func fillRaw(t testing.TB, conn driver.Conn, site string, n int) {
 	fill(t, conn, site, n)
 }
 
-// TestUniquesBound checks the errors of counts, for each way to count. Up to a limit, every way is exact. Above the
-// limit, the error is at most a bound, and the query reports that its count is approximate.
+// TestUniquesBound compares counts with the true numbers, for each method of counting. Up to its limit, a method must
+// be exact. Above the limit, the error must be within the method's bound, and the query must report that its count is
+// approximate.
 func TestUniquesBound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -83,7 +84,7 @@ func TestUniquesBound(t *testing.T) {
 				if n <= c.exactly && off != 0 || off > c.bound {
 					t.Errorf("%d visitors, counted in way %d: %.0f", n, counting, got)
 				}
-				// Near the limit, an estimate may not know whether it is exact.
+				// Below the limit, a query may report that an exact count is approximate.
 				if said := q.approximate == counting; n > c.exactly && !said || counting != insights.CountExact && n <= c.exactly/4 && said {
 					t.Errorf("%d visitors, counted in way %d: said to be approximate: %v", n, counting, said)
 				}

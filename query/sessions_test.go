@@ -108,7 +108,7 @@ func TestEventsOfOneMoment(t *testing.T) {
 		{step("p2") + "," + step("p3") + "," + step("p1"), `,"strictIncrease":false`, 1},
 		{step("p2") + "," + step("p1") + "," + step("p3"), `,"strictIncrease":false`, 0},
 		{`{},{},{}`, `,"strictIncrease":false`, 1},
-		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event counts as two steps
+		{`{},{},{},{}`, `,"strictIncrease":false`, 0}, // no event matches two steps
 	} {
 		body, _, err := service.Answer(
 			t.Context(),
@@ -140,7 +140,8 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(1, day.Add(-10*time.Second), "p1")
 	view(1, day.Add(10*time.Second), "p2")
 	view(2, day.Add(12*time.Hour), "p3")
-	view(3, day.Add(-12*time.Hour), "p4") // the outermost page views that count, before and after the range
+	// These are the first and the last page view within the reach, before and after the range.
+	view(3, day.Add(-12*time.Hour), "p4")
 	view(3, day.Add(time.Hour), "p5")
 	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")
 	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // outside of the reach on both sides
@@ -191,8 +192,8 @@ func TestSessionsAtBorders(t *testing.T) {
 	}
 }
 
-// TestDayAloneIsDayInChart checks that sessions within the reach are the same in a query of one day and in a chart of
-// several days.
+// TestDayAloneIsDayInChart checks that a query of one day and a chart of several days have the same numbers for the
+// day's sessions. No session is longer than SessionReach.
 func TestDayAloneIsDayInChart(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -95,8 +95,8 @@ func openBare(t *testing.T, folder string) *bare {
 		t.Fatal("the engine did not start")
 	}
 	b.conn = *place
-	// At the exit of a process with the race detector, the library's destructors run. Without this end, the engine's
-	// threads would still use what they destroy.
+	// At the exit of a process with the race detector, the library's destructors run. If the engine did not end before,
+	// its threads would still use objects that the destructors have destroyed.
 	t.Cleanup(func() { end(place) })
 	return b
 }
@@ -169,7 +169,7 @@ func compareShards(t *testing.T, folder string) {
 		for _, r := range all {
 			sql := literal(r.lower())
 			spread := strings.ReplaceAll(sql, "FROM events", "FROM spread")
-			// The order of rows of funnels and retentions is open.
+			// The statements of funnels and retentions do not define the order of their rows.
 			sorted := func(rows string) string {
 				list := "splitByChar('\n', " + sqltree.Quote(rows) + ")"
 				return must("SELECT arrayStringConcat(arraySort(" + list + "), '\n') FORMAT TSVRaw")

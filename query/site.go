@@ -23,7 +23,7 @@ func (s Site) timezone() string { return cmp.Or(s.Timezone, insights.UTC.String(
 
 func (s Site) weekStart() string { return cmp.Or(s.WeekStart, insights.WeekStarts()[0]) }
 
-// key is the part of a cached answer's key that distinguishes settings.
+// key returns the part of a cached answer's key that distinguishes settings.
 func (s Site) key() string {
 	return fmt.Sprintf("zone: %s\nweeks: %s\n%s", s.timezone(), s.weekStart(), hostsKey(s.Hosts))
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// sources chooses the source of a statement by the number of rows to read. Its numbers are a few minutes old. A wrong
-// number makes an answer slower, but never wrong.
+// sources chooses the source of a statement by the number of rows to read. The numbers may be a few minutes old. A
+// wrong number makes an answer slower, but never wrong.
 type sources struct {
 	config Config
 	conn   driver.Conn
@@ -37,7 +37,7 @@ type death struct {
 	at     time.Time
 }
 
-// siteRows are the rows of a site by day.
+// siteRows has the numbers of a site's rows by day.
 type siteRows struct {
 	counted time.Time
 	visits  bool          // whether rows of visits were counted, not only events
@@ -65,15 +65,16 @@ type sourceLimits struct {
 	// short is the greatest length of a range that is queried without waiting for the count of its rows. A day of most
 	// sites has at most a few hundred thousand events.
 	short time.Duration
-	// few is a number of events. Reading at most `few` events is as quick as reading visits, because the statement over
-	// visits is longer.
+	// few is the largest number of events that are read as quickly as visits, because the statement over visits is
+	// longer.
 	few uint64
 	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
 	fewer uint64
-	// many is a number of rows. A query that reads more rows may count visitors with sketches. Counting the visitors of
-	// so many rows exactly takes a tenth of a second on two cores. For fewer rows a sketch is no faster.
+	// many is the largest number of rows of which a query always counts the visitors exactly. Above this number, it may
+	// use sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows
+	// a sketch is no faster.
 	many uint64
-	// keep is a number of rows. A range with more rows is slow enough to cache its states.
+	// keep is the largest number of rows of a range that is read quickly enough without cached states.
 	keep uint64
 }
 
@@ -88,7 +89,7 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 
 // choose returns a scope with the best source for a statement that reads refs. If the numbers of rows are unknown, the
 // source is events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement
-// has no distinct values. Code that reads visits must first check that visits are complete.
+// counts no distinct values. Code that reads visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
@@ -223,8 +224,9 @@ func (s *sources) ask(ctx context.Context, statement string) (bool, error) {
 	return yes == 1 && err == nil, err
 }
 
-// rows returns the approximate rows of a scope's site in its range. While one query counts them, other queries use
-// the previous count. If there is none, queries that may read visits wait for the first count.
+// rows returns the approximate numbers of rows that a scope's site has in the scope's range. While one query counts
+// them, other queries use the previous count. If there is no previous count, queries that may read visits wait for the
+// first count.
 func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows, err error) {
 	s.mu.Lock()
 	site := s.sites[sc.site]
@@ -249,7 +251,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 		site.ended()
 		if err == nil {
 			site.days = days
-		} else if visits { // otherwise the events of a large site would soon be counted again
+		} else if visits { // counting the events of a large site is slow, so only a count of visits is repeated soon
 			site.counted = time.Now().Add(checkVisits - countDays) // retry after checkVisits
 		}
 		s.mu.Unlock()
@@ -283,7 +285,7 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	return days, nil
 }
 
-// known returns the approximate rows of a scope, 0 if they are unknown.
+// known returns the approximate numbers of a scope's rows. They are 0 if they are unknown.
 func (s *sources) known(sc scope) dayRows {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -339,7 +341,7 @@ func (s *sources) left(list []scope) (rows uint64) {
 	return rows
 }
 
-// query runs a statement whose result serves all queries. So the statement continues when the query that started it
+// query runs a statement whose result serves all queries. So the statement continues even if the query that started it
 // ends.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
@@ -357,8 +359,8 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It has the arguments of choose. known is false if the number
-// is a guess.
+// cost returns the number of rows that a statement reads. It takes the same arguments as choose. known is false if the
+// number is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true
@@ -387,8 +389,9 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-// rowsOf returns the approximate rows of a scope's range. A day that is only partly inside the range counts in
-// proportion: its hours inside, divided by its hours with events. Today does not have all of its hours yet.
+// rowsOf returns the approximate rows of a scope's range. Of a day that is only partly inside the range, a share of the
+// rows is counted: the day's hours inside the range, divided by the day's hours with events. Only hours with events are
+// counted, because the rest of today has no events yet.
 func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
 	for _, d := range days {
@@ -408,8 +411,8 @@ func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	return sum
 }
 
-// firstCount waits for the query that first counts a site's rows. Without the counts, every query of a dashboard
-// would read each event.
+// firstCount waits for the query that first counts a site's rows. Without the counts, every query of a dashboard would
+// read all events.
 func (s *sources) firstCount(ctx context.Context, site *siteRows) []dayRows {
 	select {
 	case <-site.first:

@@ -185,7 +185,7 @@ func TestPartsWithoutVisits(t *testing.T) {
 	}
 }
 
-// dropping drops the projection of visits just before it is read.
+// dropping is an engine that drops the projection of visits just before a statement reads it.
 type dropping struct {
 	driver.Conn
 	t *testing.T

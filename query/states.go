@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// hasStates reports whether states have the plan's measures with this counting method. Grouping by exact time gives
+// hasStates reports whether states can have the plan's measures with this counting method. Grouping by exact time gives
 // about as many groups as events, so such a plan has no states.
 func (p plan) hasStates(counting insights.Counting) bool {
 	switch counting {
@@ -48,7 +48,7 @@ func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits fu
 	st := &states{table: statecache.TableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		s := stateSpan{scope: in(span.From, span.To), entry: &statecache.Entry{Span: span, Parts: parts.Of(span)}}
-		s.env.Zone = s.env.Zone.Within(span.From, span.To) // the zone of another range would change the key
+		s.env.Zone = s.env.Zone.Within(span.From, span.To) // the zone of a longer range would change the key
 		s.events = events(s.scope)
 		if len(s.entry.Parts) == 0 {
 			st.rest = append(st.rest, s.events)
@@ -108,7 +108,7 @@ func (st *states) readsVisits() bool {
 	return slices.ContainsFunc(st.rest, func(sc scope) bool { return sc.source.visits != nil })
 }
 
-// stateRows reads the plan's states of a scope's events.
+// stateRows returns the statement that computes the plan's states from a scope's events.
 func (p plan) stateRows(sc scope, conditions ...sqltree.Expr) *sqltree.Select {
 	p.scope = sc
 	columns, keys := p.groupColumns()
@@ -117,7 +117,7 @@ func (p plan) stateRows(sc scope, conditions ...sqltree.Expr) *sqltree.Select {
 	return tree
 }
 
-// entryRows reads the states of a span's parts.
+// entryRows returns the statement that computes a span's states from the span's parts.
 func (p plan) entryRows(s stateSpan) *sqltree.Select {
 	return p.stateRows(s.scope, statecache.InParts(s.entry.Parts))
 }

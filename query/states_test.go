@@ -84,7 +84,7 @@ func TestStates(t *testing.T) {
 	ask.wants("states", 8, 4)
 	ask.wants("states", 8, 4)
 	insert(t, conn, testSite, earlier())
-	ask.wants("states", 16, 4) // although the list of parts is older
+	ask.wants("states", 16, 4) // although the service listed the parts before the insert
 	execute(t, conn, "ALTER TABLE events DELETE WHERE visitor = 1 SETTINGS mutations_sync = 2")
 	ask.wants("visits", 10, 3)
 	ask.wants("visits", 10, 3)
@@ -113,7 +113,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	service := keepingMonths(conn)
 	service.states.Cuts = statecache.MonthsAndDays()
 	ask := asked{t, service, strings.Replace(totals, `"last30Days"`, `{"from":"2026-01-10T12:00:00Z","to":"2026-03-15T12:00:00Z"}`, 1)}
-	relist := func() { service.states.ListParts = 0 } // from now on, before each query
+	relist := func() { service.states.ListParts = 0 } // from now on, each query lists the parts again
 	made := func(spans float64) {
 		t.Helper()
 		if got := testutil.ToFloat64(service.metrics.states[statesMade]); got != spans {
@@ -123,7 +123,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	arrived(at(2, 3), 100, at(2, 3))
 	arrived(at(3, 3), 100, at(3, 3))
 	ask.wants("states", 200, 1)
-	made(3) // days of January, February, days of March
+	made(3) // spans: days of January, all of February, days of March
 	arrived(at(3, 4), 2, at(3, 4))
 	relist()
 	ask.wants("states", 202, 1)
@@ -131,7 +131,7 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	if parts, _ := service.states.KnownParts(); len(parts.Newest) != 1 {
 		t.Errorf("states are of %d parts, want the large one", len(parts.Newest))
 	}
-	arrived(at(3, 5), 50, at(2, 5)) // late, in a large part
+	arrived(at(3, 5), 50, at(2, 5)) // the events arrive late, in a large part
 	relist()
 	ask.wants("states", 252, 1)
 	made(4)
@@ -140,8 +140,8 @@ func TestStatesOfTheNewestMonth(t *testing.T) {
 	ask.wants("visits", 252, 1)
 }
 
-// TestStatesCostLittle checks the estimated cost and the read rows of a query from states. Only the rows outside the
-// states count.
+// TestStatesCostLittle checks the estimated cost and the read rows of a query from states. The cost and the number of
+// read rows include only rows outside of the states.
 func TestStatesCostLittle(t *testing.T) {
 	t.Parallel()
 	const events = 100_000
@@ -200,7 +200,7 @@ func stateTables(t *testing.T, conn driver.Conn) (tables []string) {
 }
 
 // TestStatesSQL checks that no value of a request appears in a statement about states, or in the name of their table.
-// The key of states has everything on which they depend.
+// The key of states must contain everything on which the states depend.
 func TestStatesSQL(t *testing.T) {
 	t.Parallel()
 	const request = `{"range":"lastYear","timezone":"Europe/Berlin","groupBy":[{"column":"visitorClaim","claim":"%s"},{"column":"page"}],"where":[{"column":"url","operator":"matches","values":["%s"]}],"select":[{"column":"visitorsCount"}]}`

@@ -12,11 +12,11 @@ import (
 
 // size estimates how heavy a query is, before it runs.
 type size struct {
-	cost   cost          // rows that it will read
-	known  bool          // whether cost is more than a guess
+	cost   cost          // rows that the query will read
+	known  bool          // whether the cost comes from counted rows
 	length time.Duration // length of the query's range
 	groups int
-	exact  bool // whether it must count visitors or sessions exactly
+	exact  bool // whether the query must count visitors or sessions exactly
 }
 
 // margin leaves room for the error of the estimate.
@@ -62,7 +62,7 @@ func (s size) fits(err error, read, most uint64) time.Duration {
 	}
 	part := margin * can / float64(s.cost)
 	if part >= margin {
-		return 0 // the number of rows is not the cause
+		return 0 // the query read few rows, so their number is not the cause
 	}
 	return time.Duration(part * float64(s.length)).Truncate(time.Hour)
 }

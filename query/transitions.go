@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// These bound the rows in each direction of transitions.
+// These constants limit the rows in each direction of transitions.
 const (
 	MaxTransitions     = 100
 	DefaultTransitions = 10
@@ -111,5 +111,6 @@ func (t transitions) sessionScopes() []scope { return []scope{t.scope} }
 
 func (t transitions) weigh(q *query) {
 	refs := []ref{{column: insights.PageKey}, {column: insights.Datetime}}
-	q.weigh(refs, insights.CountExact, t.scope, t.scope) // the page's sessions, and then their views
+	// once for the page's sessions, and once for the views of these sessions
+	q.weigh(refs, insights.CountExact, t.scope, t.scope)
 }

@@ -19,10 +19,10 @@ type passage struct {
 	pages []neighbour
 }
 
-// seenPage is what events say about a page.
+// seenPage has the names of a page, from the page's events.
 type seenPage struct{ space, page, path, title string }
 
-// shownNeighbour is a row as the answer's JSON has it.
+// shownNeighbour is a row of the answer's JSON.
 type shownNeighbour struct {
 	Space *string `json:"space"`
 	Page  *string `json:"page"`
@@ -31,15 +31,15 @@ type shownNeighbour struct {
 	Views uint64  `json:"views"`
 }
 
-// keyedSessionBytes bounds the sessions that a statement finds by their keys. The engine's table of keys takes up to 96
-// bytes for each session while it grows, so the table takes at most a fifth of the query's memory.
+// keyedSessionBytes is the memory of a query for each session that a statement finds by its key. The engine's table of
+// keys takes up to 96 bytes for each session while it grows, so the table takes at most a fifth of the query's memory.
 const keyedSessionBytes = 512
 
-// errUnseen ends a query after each of its attempts lost the events that name its pages.
+// errUnseen ends a query if the events that name its pages were erased during each of its attempts.
 var errUnseen = errors.New("events were erased while their pages were read")
 
-// answer counts the steps, and then reads the names of the few pages of the answer. If the events of such a page were
-// erased meanwhile, it counts again.
+// answer counts the steps, and then reads the names of the few pages of the answer. If the events of one of these pages
+// were erased between the two statements, it counts again.
 func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.joins, q.passes = len(t.sessions) > 0, true
 	q.spills = q.joins && q.service.sources.joinSpills(t.scope)
@@ -63,8 +63,8 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 	return nil, schema.Unavailable(errUnseen, retryAfter)
 }
 
-// fitted reports whether the count may succeed in another way after it ended with err, and chooses this way. Later
-// attempts keep it.
+// fitted changes t and q so that the next count needs less memory than the count that ended with err. Later counts also
+// need less memory. fitted returns false if no change can help.
 func fitted(t *transitions, q *query, err error) bool {
 	switch {
 	case !t.everySession && tooManyInSet(err):
@@ -112,10 +112,11 @@ func (t transitions) names(
 	return names, err
 }
 
-// shown returns the pages of a passage that the answer has. The passage may have one more page.
+// shown returns the pages of a passage that the answer has. The passage has one page more if the answer does not have
+// all pages.
 func (t transitions) shown(p passage) []neighbour { return p.pages[:min(len(p.pages), t.limit)] }
 
-// encode writes the answer. ok is false if a page has no name.
+// encode writes the answer. ok is false if `names` lacks a page.
 func (t transitions) encode(q *query, steps map[stepKind]passage, names map[uint64]seenPage) (b []byte, ok bool) {
 	from, to := steps[stepFrom], steps[stepTo]
 	entries, reloads := steps[stepEntry].total, steps[stepReload].total

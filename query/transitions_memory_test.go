@@ -31,7 +31,7 @@ func fillSessions(t testing.TB, conn driver.Conn, site string, sessions, views i
 const ofStart = `{"range":"last30Days","page":{"path":"/start"}}`
 
 // TestTransitionsOutgrowMemory checks that lists of sessions go to disk, and that the sessions of a very frequent page
-// are not found by their keys. The answers stay the same. A query that does not fit either way is refused.
+// are not found by their keys. The answers stay the same. A query that still needs too much memory is refused.
 func TestTransitionsOutgrowMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -47,7 +47,7 @@ func TestTransitionsOutgrowMemory(t *testing.T) {
 	for _, c := range []struct {
 		site         string
 		views        int
-		memory       uint64 // is too little for the lists
+		memory       uint64 // a limit that is too low for the lists
 		everySession bool
 	}{
 		{testSite, 180_000, 96 << 20, false},
@@ -81,8 +81,8 @@ func TestTransitionsOutgrowMemory(t *testing.T) {
 	}
 }
 
-// TestFewGroupsStayInMemory checks that a statement writes no groups to disk that are few, even if the statement takes
-// much memory. Otherwise the engine writes the outer groups of each block.
+// TestFewGroupsStayInMemory checks that a statement with few groups writes no group to disk, even if the statement
+// takes much memory. Otherwise the engine writes the outer groups of each block.
 func TestFewGroupsStayInMemory(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -11,33 +11,33 @@ import (
 type stepKind uint8
 
 // These are the kinds of steps. Each view of the page has one step before it: an entry, a reload, or a step from
-// another page. Each view also has one step after it: an exit, or a step to another page. A reload is counted only
-// before the later view.
+// another page. Each view also has one step after it: an exit, or a step to another page. A reload is counted only as
+// the step before the later view.
 const (
 	stepEntry stepKind = iota
 	stepReload
 	stepFrom
-	stepAfter // is the first kind of step after the page
+	stepAfter // the first kind of step after a view of the page
 	stepExit  = stepAfter + stepEntry
 	stepTo    = stepAfter + stepFrom
 )
 
-// neighbour is a page before or after the page.
+// neighbour is a page that visitors viewed before or after the page of the request.
 type neighbour struct {
 	hash        uint64
 	views       uint64
 	first, last time.Time // times of its first and last views in the transitions
 }
 
-// lower turns the transitions into SQL. The statement has a row for each kind of step and each page. Kinds without a
-// page have one row. The most frequent pages come first, and of equally frequent pages the page with the latest view.
-// Each row also has the number of all steps of its kind.
+// lower turns the transitions into SQL. The statement has a row for each kind of step and each page. Entries, reloads
+// and exits have one row each. Of each kind, the most frequent pages come first. Of equally frequent pages, the page
+// with the latest view comes first. Each row also has the number of all steps of its kind.
 //
 // First the statement finds the sessions that viewed the page, by their keys of 128 bits. Then it lists the views of
 // these sessions. For a page that few sessions viewed, this is twice as fast as listing the views of all sessions. For
 // a page that half of the sessions viewed, both take the same time. If too many sessions viewed the page, the keys do
-// not fit into the query's memory. Then everySession is set, and the statement lists the views of all sessions in one
-// pass, whose lists may go to disk.
+// not fit into the query's memory. Then the caller sets everySession, and the statement lists the views of all sessions
+// in one pass, whose lists may go to disk.
 func (t transitions) lower() sqltree.Statement {
 	is := t.page.is()
 	list := []sqltree.Aliased{{
@@ -79,7 +79,7 @@ func (t transitions) lower() sqltree.Statement {
 	}).Print()
 }
 
-// inSessions is the condition that an event is in a session with a view of the page.
+// inSessions returns the condition that an event is in a session with a view of the page.
 func (t transitions) inSessions(is sqltree.Expr) sqltree.Expr {
 	key := make([]sqltree.Aliased, len(insights.SessionKey()))
 	for i, column := range insights.SessionKey() {
@@ -88,10 +88,10 @@ func (t transitions) inSessions(is sqltree.Expr) sqltree.Expr {
 	return sqltree.InRows(insights.SessionKey(), t.read(key, insights.PageViewed(), is))
 }
 
-// A view is one number of 256 bits, so that the engine sorts a session's list without texts. The last bit is whether
-// the view is of the page of the request. The next 63 bits are the hash of its page, and the next 128 bits its
-// SentNumber. A step is the number of the view before or after a view of the page; 0 means no view. The next bit of a
-// step is 1 if its view is after the page.
+// A view is one number of 256 bits, so that the engine sorts a session's list without texts. The last bit is 1 if the
+// view is a view of the request's page. The next 63 bits are the hash of the view's page, and the next 128 bits are the
+// view's SentNumber. A step is the number of the view before or after a view of the page; 0 means no view. Above these
+// bits, a step has a bit that is 1 if the step is after a view of the page.
 const (
 	sentShift = 64
 	sideShift = sentShift + 128
@@ -105,10 +105,10 @@ func viewNumber(is sqltree.Expr) sqltree.Expr {
 
 func wide(number sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt256", number) }
 
-// pageOf returns the bits of a view or step about its page.
+// pageOf returns the bits that describe the page of a view or step.
 func pageOf(view sqltree.Expr) sqltree.Expr { return sqltree.Call("toUInt64", view) }
 
-// isPage is 1 if a view or step is of the page of the request.
+// isPage returns a bit: 1 if the view, or the view of the step, is a view of the request's page.
 func isPage(view sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("bitAnd", sqltree.Call("toUInt8", view), sqltree.Int(1))
 }
@@ -117,8 +117,8 @@ func sentOf(view sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toUInt128", sqltree.Call("bitShiftRight", view, sqltree.Int(sentShift)))
 }
 
-// stepsOf returns the steps of a session's list in rows. A view of the page after another view of the page is a step
-// before the later view only.
+// stepsOf returns the expression that makes a row for each step of a session's list. If two consecutive views are views
+// of the page, they are one step: the step before the later view.
 func stepsOf(name string) sqltree.Expr {
 	list, one := sqltree.Col(name), sqltree.Int(1)
 	view, other := sqltree.Col("view"), sqltree.Col("other")
@@ -132,8 +132,8 @@ func stepsOf(name string) sqltree.Expr {
 		sqltree.Call("arrayMap", sqltree.Lambda([]string{"other"}, marked), after)))
 }
 
-// kindOfStep returns the kind of a step from its side and the bits about its page: 0 without a view, 1 if its view is
-// of the page of the request.
+// kindOfStep returns the kind of a step. side is 1 after a view of the page. page has the bits of the step's page. It
+// is 0 if the step has no view, and 1 if the step's view is a view of the request's page.
 func kindOfStep(side, page sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toUInt8", sqltree.Call("plus", sqltree.Bin(sqltree.Mul, side, stepAfter.expr()),
 		sqltree.Call("least", page, stepFrom.expr())))
@@ -149,9 +149,9 @@ func (t pageTarget) is() sqltree.Expr {
 	return insights.OfPage(t.space, t.page)
 }
 
-// lowerNames reads what events say about pages. Of each page it reads the events of two moments: its first and its last
-// view in the transitions. So the engine reads a small part of the range. The first view is also there on a node that
-// does not have the newest events yet.
+// lowerNames returns the statement that reads the names of pages from events. Of each page it reads the events of two
+// moments: the times of the page's first and last views in the transitions. So the engine reads a small part of the
+// range. If the statement runs on a replica without the newest events, it still finds the first view.
 func (t transitions) lowerNames(pages []neighbour) sqltree.Statement {
 	var hashes, moments []any
 	for _, n := range pages {

@@ -15,17 +15,17 @@ import (
 // the site's events. A version consists of the number of the site's events, and of values that change when rows leave
 // the table: the table's first block, its detached parts and its mutations. A merge changes none of them. On a cluster,
 // two statements may read different replicas, and one replica may lag. So versions are unknown on clusters, and a
-// cached answer is only reused for a short time.
+// cached answer is reused for a short time only.
 type versions struct {
 	sources *sources
-	// age is the maximum age of a version that counts as current. If a version took long to read, it may be older: up
-	// to `rest` times its reading time.
+	// age is the maximum age of a version that current returns without reading it again. If a version took long to
+	// read, it may be older: up to `rest` times its reading time.
 	age  time.Duration
 	rest time.Duration
 
 	reads  singleflight.Group
 	mu     sync.Mutex
-	engine string // the table's engine; "" if not known yet
+	engine string // the table's engine; "" before the first reading
 	sites  map[string]siteVersion
 }
 
@@ -62,7 +62,7 @@ const (
 		FROM events WHERE site = {site:String}`
 )
 
-// known returns the version of the site that was read last, of any age, or "".
+// known returns the site's version that was read last, of any age. It returns "" if no version was read.
 func (v *versions) known(site string) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,7 +81,7 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
 		return known
 	}
-	// Callers share a statement that another caller has just sent. The statement does not end with its caller.
+	// Callers share a statement that another caller has just sent. The statement continues if its caller leaves.
 	version, err, _ := v.reads.Do(site, func() (any, error) { return v.read(ctx, site, now) })
 	if err != nil {
 		v.sources.log.WarnContext(ctx, "An answer is computed again: the version of its events is not known.",
@@ -91,8 +91,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version at a time and stores it. The time up to which events are complete is read first. So the
-// version includes all events up to this time.
+// read reads the site's version and stores it. now is the time of the reading. read first gets the time up to which the
+// site's events are complete. So the version includes all events up to this time.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
 	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	ctx = v.sources.config.choosing(ctx)

@@ -109,7 +109,7 @@ func TestVersionsOfRowsThatLeave(t *testing.T) {
 	c.counts(10, true)
 }
 
-// TestNoVersionOnClusters checks that each request gets no version if the table does not store its rows itself. The
+// TestNoVersionOnClusters checks that no request gets a version if the table does not store its rows itself. The
 // embedded engine has no distributed tables, so a view replaces the table.
 func TestNoVersionOnClusters(t *testing.T) {
 	t.Parallel()

@@ -10,7 +10,8 @@ import (
 
 const visitsName = "visits"
 
-// chosenName is a column of the rows of sessions: whether the conditions select events of the row.
+// chosenName is a column of the rows of sessions. It is true if the row has events in the range that the conditions on
+// types select.
 const chosenName = "is_chosen"
 
 // ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
@@ -73,8 +74,7 @@ func (v *visits) add(r ref) (ok bool) {
 	return len(r.column.Counters)+len(r.column.Visit) > 0
 }
 
-// onlyOfEvents reports whether a measure has a counter that can never be computed from visits, whatever types of events
-// the query selects.
+// onlyOfEvents reports whether a measure has a counter that cannot be computed from visits for any selection of types.
 func (r ref) onlyOfEvents() bool {
 	return slices.ContainsFunc(r.column.Counters, func(c *insights.Counter) bool {
 		_, known := c.OfVisit(nil)
@@ -114,16 +114,17 @@ func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), text))
 }
 
-// sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. The
-// quarters of an hour in which the range or its surroundings begin and end come from events. All other quarters come
-// from visits. The column chosenName is true if a row is in the range and has an event of the selected types.
+// sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. These rows
+// may be before and after the range. The quarters of an hour in which the range or its surroundings begin and end come
+// from events. All other quarters come from visits. The column chosenName is true if a row is in the range and has an
+// event of the selected types.
 func (v *visits) sessionRows(s scope) *sqltree.Select {
 	around := s.around()
 	ceil := func(t time.Time) time.Time {
 		return storable(t.Add(insights.VisitQuarter - 1).Truncate(insights.VisitQuarter))
 	}
 	floor := func(t time.Time) time.Time { return t.Truncate(insights.VisitQuarter) }
-	cut := [][2]time.Time{ // the parts of quarters that are read from events
+	cut := [][2]time.Time{ // periods at the ends, which are read from events
 		{around.from, ceil(around.from)}, {floor(s.from), v.from}, {v.to, ceil(s.to)}, {floor(around.to), around.to},
 	}
 	inside := []sqltree.Expr{

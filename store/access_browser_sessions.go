@@ -25,8 +25,8 @@ type BrowserSession struct {
 	ExpiresAt time.Time
 }
 
-// CreateBrowserSession creates a browser session that acts as the principal. The session ends when the principal's
-// token ends.
+// CreateBrowserSession creates a browser session that acts as the principal. The session ends at the latest when the
+// principal's token ends.
 func (s *Store) CreateBrowserSession(ctx context.Context, principal Principal) (BrowserSession, error) {
 	made := BrowserSession{schema.NewToken(), time.Now().Add(browserSessionLength)}
 	hash := schema.HashBrowserSecret(made.Secret)
@@ -74,7 +74,8 @@ func (s *Store) OpenBrowserLink(ctx context.Context, link string) (BrowserSessio
 	return made, postgres.Interpret(err, "browser session")
 }
 
-// AuthenticateBrowser returns the principal of a browser session. The session is invalid if its token has ended.
+// AuthenticateBrowser returns the principal of a browser session. A session is invalid if the token with which it was
+// created has ended.
 func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.TokenOfBrowserSession(ctx, hash[:])
 	if err == nil {
@@ -102,7 +103,7 @@ func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// earlier returns the earlier of two times. If other is nil, it returns at.
+// earlier returns the earlier of two times. If other is nil, it returns `at`.
 func earlier(at time.Time, other *time.Time) time.Time {
 	if other != nil && other.Before(at) {
 		return *other
@@ -110,8 +111,8 @@ func earlier(at time.Time, other *time.Time) time.Time {
 	return at
 }
 
-// EndBrowserSession ends a browser's session, if it exists. A node that has just used the session may accept it until
-// its cache entry expires, as for every token.
+// EndBrowserSession ends a browser's session, if it exists. A node that has just used the session may accept the
+// session until the node's cache entry expires. The same holds for every token.
 func (s *Store) EndBrowserSession(ctx context.Context, secret string) error {
 	hash := schema.HashBrowserSecret(secret)
 	return postgres.Interpret(s.db.Queries.DeleteBrowserSession(ctx, hash[:]), "browser session")

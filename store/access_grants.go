@@ -29,9 +29,9 @@ type Subjects struct {
 	Teams []string
 }
 
-// Grant grants the role on the target to users and teams of its organization, and replaces their earlier grants there.
-// The role guest removes their grants. If a user or a team is not in the organization, Grant changes no grant and
-// returns not_found.
+// Grant gives users and teams of the target's organization a role on the target. It replaces their earlier grants on
+// the target. The role guest removes these grants. If a user or a team is not in the organization, Grant changes no
+// grant and returns not_found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -118,14 +118,15 @@ func (s *Store) ListGrantedUsers(
 	return postgres.PageOf(users, size, total), nil
 }
 
-// ListContentAccess lists all members with access to content, from any source, and their roles there. level is the
-// content's default level. If role is set, the list has only members with exactly this role.
+// ListContentAccess lists all members who have access to content, and their roles on the content. The access may come
+// from a grant, from the content's level, or from the role in the organization. level is the content's default level.
+// If role is set, the list has only members with exactly this role.
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (postgres.Page[UserRole], error) {
-	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // A rank is at most 6.
+	least, most := int32(1), int32(schema.RoleAdmin.Rank()) // a rank is at most 6, so it fits into 32 bits
 	if role != nil {
-		least, most = int32(role.Rank()), int32(role.Rank()) // A rank is at most 6.
+		least, most = int32(role.Rank()), int32(role.Rank()) // a rank is at most 6, so it fits into 32 bits
 	}
 	path, err := s.db.Queries.ContentPath(ctx, to.ID())
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 )
 
 const (
-	// integrationSigningKeyName is the name of the key from which the signing secrets of integrations are derived. The
-	// name may change, because each event contains the current secret.
+	// integrationSigningKeyName is the name of the key from which the signing secrets of integrations are derived. A
+	// release may change the name, because each event that an integration receives contains the current secret.
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
 	integrationTokenLife = time.Hour

@@ -29,14 +29,15 @@ type Principal struct {
 	Integration    string
 	InstallationID string
 	Scopes         []string
-	// Browser is set for a browser session. The session acts with the token TokenID.
+	// Browser is set for a browser session. The session has the rights of the token TokenID.
 	Browser bool
 	// ShareLink and Generation are set for sessions of share links of insights. The session's site is the link's site.
 	ShareLink  string
 	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that stores a Principal must check ExpiresAt again.
 	ExpiresAt time.Time
-	// LastUsedAt is the last recorded use of the token. A new use is recorded only if this time is old enough.
+	// LastUsedAt is the last recorded use of the token. A new use is recorded only if LastUsedAt is long enough ago:
+	// see TouchTokens.
 	LastUsedAt time.Time
 }
 
@@ -151,18 +152,18 @@ func (s *Store) authenticateSession(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// tokensEvery is the shortest time between two searches for lost pages in the tables with tokens.
+// tokensEvery is the shortest time between two searches for pages that Postgres has lost from the tables with tokens.
 const tokensEvery = 30 * time.Second
 
-// lostTokens has the result of the last search for lost pages in the tables with tokens.
+// lostTokens has the result of the last search for pages that Postgres has lost from the tables with tokens.
 type lostTokens struct {
 	mu     sync.Mutex
 	looked time.Time
 	found  error
 }
 
-// unknownToken returns the error for a token that no table has. If a table has lost pages, the token may have been in a
-// lost page. The error then says that pages are lost.
+// unknownToken returns the error for a token that no table has. If Postgres has lost pages of a table, the token may
+// have been in a lost page. The error then says that pages are lost.
 func (s *Store) unknownToken(ctx context.Context) error {
 	s.lost.mu.Lock()
 	defer s.lost.mu.Unlock()

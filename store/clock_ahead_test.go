@@ -24,14 +24,14 @@ func (b *wrongClock) setBack() {
 // longestPauses are the pauses in these tests.
 var longestPauses = clock.Pauses{Job: 2 * time.Hour, Fetch: 2 * time.Hour}
 
-// TestRowsAfterClockWasAhead makes rows while Postgres's clock is 400 days ahead, and sets the clock right. Nothing
-// waits until the clock reaches these times again. Rows with pauses that a right clock sets stay unchanged.
+// TestRowsAfterClockWasAhead makes rows while Postgres's clock is 400 days ahead, and then sets the clock right.
+// Nothing may wait until the clock reaches these times again. A pause that a right clock can set must stay unchanged.
 func TestRowsAfterClockWasAhead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		// columns are the columns with times ahead.
 		columns string
-		// make makes rows while the clock is ahead. later does what waits, when the clock is right.
+		// make makes rows while the clock is ahead. later does the waiting work when the clock is right.
 		make, later func(*wrongClock)
 	}{
 		"deliveries": {"webhook_deliveries.next_attempt_at webhooks.due_at webhooks.held_until", func(b *wrongClock) {
@@ -104,7 +104,7 @@ func TestRowsAfterClockWasAhead(t *testing.T) {
 	}
 }
 
-// wantHastened wants Hasten to correct these columns.
+// wantHastened checks that Hasten corrects exactly these columns.
 func (b *wrongClock) wantHastened(columns string) {
 	b.t.Helper()
 	hastened, err := b.st.Clock.Hasten(b.t.Context(), longestPauses)
@@ -133,8 +133,8 @@ func (b *wrongClock) sync(branch string) {
 		values ($1, $2, $1, 'c', 'r', clock_timestamp(), clock_timestamp())`, branch, b.tenant.Space.ID)
 }
 
-// TestLastUseAfterClockWasAhead: a later use replaces the time of a use while the clock was 400 days ahead. A use that
-// is reported late does not replace a later one.
+// TestLastUseAfterClockWasAhead: a later use replaces the time of a use that was recorded while the clock was 400 days
+// ahead. A use that is reported late does not replace a later use.
 func TestLastUseAfterClockWasAhead(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

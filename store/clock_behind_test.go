@@ -105,7 +105,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	t.Parallel()
 	const invites = "select count(*) from email_invites where expires_at > creation_time()"
 	for name, c := range map[string]struct {
-		// make makes rows while the clock is behind, and later checks them when it is right.
+		// make makes rows while the clock is behind, and later checks the rows when the clock is right.
 		make, later func(*wrongClock)
 	}{
 		"deliveries": {func(b *wrongClock) {
@@ -199,7 +199,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			b.must(b.st.Queue.DeleteOld(b.t.Context()))
 			b.wants(1, "select count(*) from river_job where kind = 'k' and state = 'discarded'")
 		}},
-		// The attempt goes on while the sweep looks for leftovers.
+		// The attempt to write the PDF continues while the sweep deletes the bytes of failed attempts.
 		"a PDF that is being written": {func(b *wrongClock) {
 			b.exec(`insert into pdfs (space_id, key, revision, page, alone, used_at)
 				values ($1, 'k', 'r', '', false, $2)`, b.tenant.Space.ID, time.Now().Add(400*24*time.Hour))
@@ -251,7 +251,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	}
 }
 
-// commentOn causes an event.
+// commentOn creates a comment, which causes a webhook event.
 func commentOn(b *wrongClock) {
 	b.t.Helper()
 	b.must(b.st.CreateComment(b.t.Context(), store.NewComment{
@@ -260,7 +260,7 @@ func commentOn(b *wrongClock) {
 	}))
 }
 
-// setRight sets the clock right, once.
+// setRight sets the clock right. If the clock is right, it does nothing.
 func (b *wrongClock) setRight() {
 	b.t.Helper()
 	var isBehind bool

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changesBatch is the number of pages that are compared at once. For each of these pages, both states are in memory.
+// changesBatch is the number of pages that are compared at once. The states of these pages in both revisions are in
+// memory at the same time.
 const changesBatch = 1000
 
 // Change is a page or a file that differs between two revisions.
@@ -43,7 +44,7 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 }
 
 // RequestChanges lists the changes of a change request since the revision of the main content from which it starts. The
-// parameters and results are as for RevisionChanges.
+// parameters and results have the same meaning as those in RevisionChanges.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)
 	if err != nil {
@@ -53,8 +54,8 @@ func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allow
 	return c.run()
 }
 
-// comparison compares two revisions of a space, during one call. from is the zero Revision if there is no earlier
-// revision.
+// comparison compares two revisions of a space. It is used for only one call. from is the zero Revision if there is no
+// earlier revision.
 type comparison struct {
 	s        *Store
 	ctx      context.Context
@@ -139,7 +140,7 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 // unseen replaces a page that the visitor must not see.
 var unseen = new(tree.Node)
 
-// hide replaces pages that the visitor must not see in a revision by unseen.
+// hide replaces pages that the visitor must not see in a revision by `unseen`.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil
@@ -174,7 +175,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above returns the parent of a page, with its id only. The method parents later reads the rest.
+// above returns the parent of a page, and sets only its id. The method parents later reads the rest.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil

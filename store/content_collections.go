@@ -143,8 +143,8 @@ func (s *Store) UpdateCollection(ctx context.Context, id string, change Collecti
 }
 
 // DeleteCollection deletes a collection but not its content. The content moves to the collection's place in the parent.
-// It gets the collection's level and grants, so that nobody's access changes. If the collection does not exist,
-// DeleteCollection succeeds.
+// The content gets the collection's level and grants, so that nobody's access changes. If the collection does not
+// exist, DeleteCollection succeeds.
 func (s *Store) DeleteCollection(ctx context.Context, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockCollection(ctx, q, organizationID, id)

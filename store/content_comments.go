@@ -46,7 +46,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what returns the object's name for error messages.
+// what returns the word for the object in error messages.
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"
@@ -237,7 +237,7 @@ func (s *Store) listThread(
 }
 
 // CommentChange is a change of a comment. Nil fields leave the value unchanged. Added and Removed are reactions of the
-// user. Removed reactions are removed before the others are added.
+// user. UpdateComment removes the reactions in Removed before it adds the reactions in Added.
 type CommentChange struct {
 	Status  *string
 	Body    CommentBody
@@ -282,7 +282,7 @@ func (s *Store) UpdateComment(
 	return s.commentRow(ctx, row)
 }
 
-// DeleteComment deletes a comment with its replies, or a reply. If the comment does not exist, DeleteComment succeeds.
+// DeleteComment deletes a reply, or a comment with its replies. If the comment does not exist, DeleteComment succeeds.
 // It calls allow with the locked row. If allow returns an error, nothing changes.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -332,8 +332,8 @@ func react(ctx context.Context, q *db.Queries, commentID, userID string, change 
 	return nil
 }
 
-// commentCounts is the amount that a comment adds to the counters of its list. Replies count as open, because they are
-// never resolved.
+// commentCounts is the amount that a comment adds to the counters of its list. Replies are counted as open, because
+// replies are never resolved.
 type commentCounts struct{ open, resolved int64 }
 
 func openness(c Comment) commentCounts {

@@ -194,7 +194,7 @@ func TestDiscussionPlans(t *testing.T) {
 		}
 	}
 	list := store.QueryText("ListComments")
-	// thread, after_at, ascending, after_id, status, page, authors, size
+	// args has the values of thread, after_at, ascending, after_id, status, page, authors and size.
 	for name, test := range map[string]struct{ args, index string }{
 		"newest":           {"'s1', null, false, '', null, null, null, 51", "comments_thread"},
 		"oldest":           {"'s1', null, true, '', null, null, null, 51", "comments_thread"},

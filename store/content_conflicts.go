@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Conflicts has the conflicts of a change request with the main content. Each call computes the conflicts again from
-// the contents of the request and the space, so the conflicts are always current.
+// Conflicts has the conflicts of a change request with the main content. Each call of Store.Conflicts computes the
+// conflicts again from the contents of the request and the space, so the conflicts are always current.
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
@@ -86,7 +86,7 @@ func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page
 // Keys returns the sort keys of a conflict.
 func (r ConflictRow) Keys() []string { return []string{r.Page, r.Field, r.ID} }
 
-// followers returns the position after the conflict with the sort keys after. If this conflict no longer exists,
+// followers returns the position after the conflict with the sort keys `after`. If this conflict no longer exists,
 // followers returns the position of the first conflict of its field. The conflicts of a field are not sorted by id, so
 // the list repeats some of them instead of leaving one out.
 func followers(list []merge.Conflict, after []string) int {

@@ -42,8 +42,8 @@ func NewDocument(t Text) (Document, error) {
 	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs, words: wordsOf(t)}, err
 }
 
-// wordsOf returns the number of words of a document.
-func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) } // it has only megabytes
+// wordsOf returns the number of words of a document. A document has only megabytes, so the number fits into an int32.
+func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) }
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
 	byHash := make(map[string]Document, len(documents))
@@ -64,11 +64,12 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return nil
 }
 
-// errLost is wrapped by errors about documents or files that stored content refers to and the database lacks.
+// errLost is wrapped by errors about documents or files to which stored content refers, but which the database does not
+// have.
 var errLost = errors.New("contents that stored content names are missing")
 
-// lostDocument returns the error about a document that stored content refers to and the database lacks. A damaged disk
-// can cause this, because Postgres reads a page of zeros as an empty page.
+// lostDocument returns the error about a document to which stored content refers, but which the database does not have.
+// A damaged disk can cause this, because Postgres reads a page of zeros as an empty page.
 func lostDocument(hash string) error {
 	return schema.Damaged(schema.StorePostgres, fmt.Errorf("%w: document %s", errLost, hash))
 }
@@ -111,8 +112,9 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 	return found, nil
 }
 
-// DocumentsWithin reads documents in the order of hashes until a number of bytes is full, but at least one document.
-// read is the number of hashes whose documents are read. The hash "" stands for a page without a document.
+// DocumentsWithin reads documents in the order of hashes. It stops before their total size exceeds a number of bytes,
+// but reads at least one document. read is the number of hashes whose documents are read. The hash "" stands for a page
+// without a document.
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {

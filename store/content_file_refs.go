@@ -15,8 +15,8 @@ import (
 )
 
 // A visitor of a site may read the files to which the visible pages refer. Each document and each reusable content is
-// stored with the list of its references. So the code finds the files of a revision without reading texts. The result,
-// keptRefs, is cached.
+// stored with the list of the files to which it refers. So the files of a revision are found without reading texts. The
+// result, keptRefs, is cached.
 
 const (
 	// keptFileRefs is the largest number of places in all cached keptRefs together. A place takes about 100 bytes.
@@ -125,8 +125,8 @@ func addLinked(linked map[string]bool, value any, spaceID string, allows Allows)
 	}
 }
 
-// AddFilesNamedElsewhere adds files of a space to linked: the files to which the current contents of other spaces
-// refer. It leaves out references that the visitor does not see.
+// AddFilesNamedElsewhere adds to `linked` the files of a space to which the current contents of other spaces refer. It
+// leaves out references that the visitor does not see.
 func (s *Store) AddFilesNamedElsewhere(
 	ctx context.Context, linked map[string]bool, spaceID string, spaces []string, allows Allows,
 ) error {
@@ -153,7 +153,7 @@ func (s *Store) AddFilesNamedElsewhere(
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
 // ShownFiles returns the files of a revision that a visitor sees: the files to which the visitor's pages refer, and the
-// files in linked. If allows is nil, the viewer is a user, who sees all files.
+// files in `linked`. If allows is nil, the viewer is a user, who sees all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {
@@ -378,7 +378,8 @@ func readFileRefs(ctx context.Context, q *db.Queries) error {
 		}
 		var set db.SetDocumentFactsParams
 		for _, row := range rows {
-			text, _ := postgres.FromJSON[Text](row.Content) // an unreadable text is never shown, so it counts as empty
+			// An unreadable text is never shown, so it is treated as empty.
+			text, _ := postgres.FromJSON[Text](row.Content)
 			refs, err := fileRefsOf(row.Content, text)
 			if err != nil {
 				return err

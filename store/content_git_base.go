@@ -28,7 +28,7 @@ type GitBase struct {
 	gitlayout.Base
 	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
 	Commit string
-	// Known and KeepMissing are for [gitlayout.Tools].
+	// Known and KeepMissing are passed to [gitlayout.Tools].
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
 	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
@@ -185,7 +185,7 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 	}
 }
 
-// read reads the pages and the files of the synchronization from. If an import starts from another branch or folder,
+// read reads the pages and the files of the synchronization `from`. If an import starts from another branch or folder,
 // read reads the last imported revision. If the folder differs, read drops entries without a file, because they belong
 // to the table of contents of the other folder.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
@@ -278,8 +278,8 @@ func (b *GitBase) know(ctx context.Context, q *db.Queries, known []db.GitSync, o
 	return nil
 }
 
-// knowOutside sets Known to the pages in folders of the repository outside of an export's folder. The export leaves
-// these pages there.
+// knowOutside sets Known to the pages in folders of the repository outside of an export's folder. The export does not
+// move these pages.
 func (b *GitBase) knowOutside(ctx context.Context, q *db.Queries, known []db.GitSync, o GitOperation) error {
 	if b.folder == "" {
 		return nil

@@ -11,20 +11,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// GitConflict is the error of an import that changes the same parts as people in the space. The import becomes a change
-// request, in which people resolve the conflicts: see [GitImport.Conflicts]. Text names the pages and their conflicts.
+// GitConflict is the error of an import that changes the same parts of pages as people have changed in the space. The
+// import becomes a change request, in which people resolve the conflicts: see [GitImport.Conflicts]. Text names the
+// pages and their conflicts.
 type GitConflict struct{ Text string }
 
 func (c *GitConflict) Error() string { return c.Text }
 
 const (
-	// namedConflicts is the largest number of conflicts that a text names.
+	// namedConflicts is the largest number of conflicts that the text of an error names.
 	namedConflicts = 10
-	// longestExcerpt is the largest number of characters that a text quotes from a paragraph.
+	// longestExcerpt is the largest number of characters that the text of an error quotes from a paragraph.
 	longestExcerpt = 60
 )
 
-// gitConflicts returns a text about conflicts between the repository and who, the people who changed the pages.
+// gitConflicts returns a text about conflicts. who names the people whose changes conflict with the repository.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {

@@ -71,8 +71,9 @@ func (i *gitImporter) unload(ctx context.Context) error {
 	})
 }
 
-// files adds the imported files to the branch of a revision. In the main content, removed files end with the previous
-// revision. A standalone import removes no files, because its branch has the files of its base.
+// files adds the imported files to the branch of a revision. In the main content, the previous revision is the last
+// revision that has the removed files. A standalone import removes no files, because its branch has the files of its
+// base.
 func (i *gitImporter) files(r Revision, id string) error {
 	if !i.in.Standalone {
 		unnamed, err := i.unnamed(id)

@@ -26,7 +26,7 @@ type GitPaths struct {
 }
 
 // GitPaths finds the last synchronization of a space with a repository. If requestID is set and the change request has
-// its own import, that import counts as the last synchronization.
+// its own import, this import is used as the last synchronization.
 func (s *Store) GitPaths(ctx context.Context, spaceID, revisionID, requestID string) (GitPaths, error) {
 	g := GitPaths{store: s, ctx: ctx, space: spaceID, revisionID: revisionID}
 	sync, err := s.db.Queries.LastGitSync(ctx, db.LastGitSyncParams{ChangeRequestID: requestID, SpaceID: spaceID})
@@ -71,7 +71,7 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 // maxRootPages is the largest number of pages that Below reads to find the folder of the content.
 const maxRootPages = 1000
 
-// Below returns the folder in which files of new pages below the page parent belong, and the root folder of the
+// Below returns the folder in which files of new pages below the page `parent` belong, and the root folder of the
 // content. If parent is "", the new pages are at the top of the space. Each result ends with a slash, or is "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ErrGitMoved is the error of an import if the merge rules or its change request have changed since its preparation.
-// The caller must read the GitBase again.
+// ErrGitMoved is the error of an import if the merge rules or the import's change request have changed since the import
+// was prepared. The caller must read the GitBase again.
 var ErrGitMoved = errors.New("the merge rules or the change request of the import have changed")
 
 // gitWay describes how an import proceeds: it changes the space, opens a change request, or updates a change request.
@@ -41,7 +41,8 @@ type gitWay struct {
 // updates reports whether the import updates an open change request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import that was prepared for the way w can still proceed if the way is now as.
+// same reports whether an import can proceed as it was prepared. w is how the import was to proceed when it was
+// prepared. as is how the import must proceed now.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -50,8 +51,8 @@ func (w gitWay) same(as gitWay) bool {
 }
 
 // wayOfImport returns how an import must proceed. An import needs no change request if there are no merge rules, or if
-// the user may bypass them. If proposes is true, it always needs a change request, because conflicts are resolved
-// there.
+// the user may bypass them. If proposes is true, the import always needs a change request, in which people resolve its
+// conflicts.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {
@@ -138,7 +139,7 @@ func (i *gitImporter) propose() error {
 	return i.open()
 }
 
-// open creates a change request. If the space already has all of Git's changes, open creates none.
+// open creates a change request. If the space already has all of Git's changes, open creates no change request.
 func (i *gitImporter) open() error {
 	ctx, q, in := i.ctx, i.q, i.in
 	base, err := i.proposedBase()
@@ -192,8 +193,8 @@ func (i *gitImporter) proposedBase() (Revision, error) {
 	return i.base()
 }
 
-// fill makes the repository's pages the content of a request. It stores only the differences from before, a revision of
-// the main content.
+// fill makes the repository's pages the content of a request. It stores only the differences from `before`, which is a
+// revision of the main content.
 func (i *gitImporter) fill(row *ChangeRequest, before Revision) error {
 	next, err := nextOf(i.ctx, i.q, row.ID, before)
 	if err != nil {
@@ -287,7 +288,7 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	// Such a proposed synchronization belongs to an archived request, so it ends.
+	// If the proposed synchronization is not the base of this import, its request is archived. So it ends.
 	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")

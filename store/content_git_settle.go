@@ -55,8 +55,8 @@ func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeReque
 	return wakeGitExports(ctx, q, space, row.ID)
 }
 
-// replaceGitSync deletes the synchronization old, which the synchronization next replaces. It also removes the files of
-// old from the space, except files that next has or a page refers to.
+// replaceGitSync deletes the synchronization `old`, which the synchronization `next` replaces. It also removes the
+// files of `old` from the space. Files that `next` has, or to which a page refers, stay.
 func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head Revision) error {
 	ids, err := q.FilesOnlyInGitSync(ctx, db.FilesOnlyInGitSyncParams{SyncID: old, ButNot: next})
 	if err != nil {
@@ -74,9 +74,10 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 	return postgres.Interpret(q.DeleteGitSync(ctx, old), "git synchronization")
 }
 
-// settleGit handles a change of a request's status from was. If the request is now archived, settleGit queues the
-// exports that waited for the request. If the request was archived and a later synchronization has replaced its import,
-// settleGit returns an error, so the request stays archived. Otherwise both imports would make the same changes.
+// settleGit is called after a request's status has changed. was is the earlier status. If the request is now archived,
+// settleGit queues the exports that waited for the request. If the earlier status is archived, and a later
+// synchronization has replaced the request's import, settleGit returns an error, so the request stays archived.
+// Otherwise both imports would make the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {
 	case !row.GitImport:

@@ -156,7 +156,7 @@ func (s *Store) ForgetGitCredentials(ctx context.Context) error {
 }
 
 // gitRemote returns the name of the remote side of a synchronization. Operations with the same repository, branch and
-// folder have the same name, with any login.
+// folder have the same name, even if their logins differ.
 func gitRemote(o GitOperation) (remote, folder string, err error) {
 	parameters, err := postgres.FromJSON[schema.GitParameters](o.Parameters)
 	folder = schema.GitFolder(parameters.RepoProjectDirectory)

@@ -35,8 +35,8 @@ type GitImport struct {
 	// Conflicts names the changes that conflict, if an earlier attempt found conflicts. The import then becomes a
 	// change request.
 	Conflicts string
-	// Force replaces the space's pages without a merge. Standalone creates a separate revision and does not change the
-	// space.
+	// If Force is true, the repository's pages replace the space's pages without a merge. If Standalone is true, the
+	// import creates a separate revision and does not change the space.
 	Force, Standalone bool
 }
 
@@ -62,7 +62,7 @@ func (s *Store) ImportGit(ctx context.Context, in GitImport) error {
 	if err == nil || len(i.loaded) == 0 {
 		return err
 	}
-	// The files of a failed import are deleted. Otherwise they would count for the quota although no revision uses
+	// The files of a failed import are deleted. Otherwise they would count toward the quota although no revision uses
 	// them.
 	cleaning, cancel := context.WithTimeout(context.WithoutCancel(ctx), gitCleaning)
 	defer cancel()
@@ -120,7 +120,7 @@ type gitImporter struct {
 	loaded []db.InsertFileParams
 }
 
-// alone stores the imported pages as a revision on a separate branch. The import does not count as a synchronization.
+// alone stores the imported pages as a revision on a separate branch. The import is not recorded as a synchronization.
 func (i *gitImporter) alone() error {
 	after, err := nextOf(i.ctx, i.q, i.in.Operation.ID, i.head)
 	if err != nil {
@@ -194,9 +194,9 @@ func (i *gitImporter) merge() error {
 	return i.finish(head, theirs.ID)
 }
 
-// state stores the pages of the repository as a revision of the synchronization's branch, after base. The branch has
-// only the differences from base. If base is on a third branch, it has the differences from the space's newest
-// revision.
+// state stores the pages of the repository as a revision of the synchronization's branch, after the revision `base`.
+// The branch has only the differences from `base`. If `base` is on a third branch, the branch has the differences from
+// the space's newest revision.
 func (i *gitImporter) state(base Revision) (Revision, error) {
 	ctx, q, branch := i.ctx, i.q, i.in.Base.id
 	before := base
@@ -233,8 +233,9 @@ func (i *gitImporter) base() (Revision, error) {
 	return revision(i.ctx, i.q, i.space.ID, id)
 }
 
-// write stores the repository's pages as the new revision after, with the differences from before. If files is true, it
-// also adds the imported files. It returns the id of the new revision. If nothing differs, it returns the id of before.
+// write stores the repository's pages as the new revision `after`. It writes only the differences from the revision
+// `before`. If files is true, it also adds the imported files. It returns the id of the new revision. If nothing
+// differs, it returns the id of `before`.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
 	if err != nil {
@@ -297,8 +298,8 @@ func differences(was, is []tree.Node) tree.Changed {
 	return changed
 }
 
-// finish makes the revision head the content of the space. It records synced as the revision with Git's state, and the
-// operation as done.
+// finish makes the revision `head` the content of the space. It records that the revision `synced` has Git's state, and
+// that the operation is done.
 func (i *gitImporter) finish(head, synced string) error {
 	if head != i.head.ID {
 		if err := setHead(i.ctx, i.q, i.space, head); err != nil {

@@ -10,9 +10,9 @@ import (
 )
 
 // Expanded replaces each block that refers to a reusable content by the content, which is a file of the revision. If
-// each is not nil, Expanded first calls each with every content. The conditions of the block apply to the content in
-// addition to the content's own conditions. Tags in a content do not begin or end blocks of the page. So package
-// filerefs can find the references of a page without the contents.
+// the function `each` is not nil, Expanded first calls it with every content. The conditions of the block apply to the
+// content in addition to the content's own conditions. Tags in a content do not begin or end blocks of the page. So
+// package filerefs can find the references of a page without the contents.
 func (s *Store) Expanded(
 	ctx context.Context, spaceID, revision string, d schema.Document, each func(content *schema.Document),
 ) (schema.Document, error) {

@@ -23,7 +23,7 @@ const (
 )
 
 // maxSearchTokens is the largest number of words of a page that search can find. Any normal page has fewer words.
-// maxTopTokens is the largest number of words in the page's headings that count more than other words.
+// maxTopTokens is the largest number of words in the page's headings that get more weight than other words.
 const (
 	maxSearchTokens = schema.MaxPage / 2
 	maxTopTokens    = 100
@@ -253,8 +253,8 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 	return top, parts
 }
 
-// rewrite writes the words of pages, and the number of pages that have each word. before has the pages that may have
-// old words in the index. gone has the pages whose words are all removed.
+// rewrite updates the words of pages in the index, and the number of pages that have each word. before has the pages
+// that may have old words in the index. gone has the pages whose words are all removed.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {

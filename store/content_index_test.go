@@ -20,7 +20,8 @@ import (
 )
 
 // TestIndexOfChangesIsThatOfEverything indexes random changes, and then indexes the whole space again. Both indexes
-// must have the same rows and the same counts of words. They must have the pages that a walk through the tree finds.
+// must have the same rows and the same counts of words. Both must also have exactly the pages that a walk through the
+// tree finds.
 func TestIndexOfChangesIsThatOfEverything(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

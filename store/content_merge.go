@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request. If one part fails, no part is made.
+// ContentChange is a user's change of the content of a change request. If one part fails, the whole change fails.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
@@ -74,7 +74,7 @@ func (s *Store) changeContent(ctx context.Context, q *db.Queries, row *ChangeReq
 	return addContributor(ctx, q, row.ID, change.UserID)
 }
 
-// insertContent stores a revision of a branch with its changes.
+// insertContent stores a revision of a branch, with the pages that the revision changes.
 func insertContent(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) (id string, err error) {
 	r.PageCount = changed.Size
 	if id, err = insertRevision(ctx, q, r); err != nil {
@@ -91,8 +91,8 @@ func stillOpen(row ChangeRequest) error {
 	return nil
 }
 
-// MergeResult is the result of a merge or an update. If Conflicts is true, conflicts have prevented it, and Revision is
-// unchanged.
+// MergeResult is the result of a merge or an update. If Conflicts is true, conflicts have prevented the merge, and
+// Revision is unchanged.
 type MergeResult struct {
 	Revision  string
 	Conflicts bool
@@ -117,7 +117,8 @@ type MergePerson struct {
 	Access postgres.ContentAccess
 }
 
-// maxMergeTries is the largest number of times that a merge starts again because the facts have changed.
+// maxMergeTries is the largest number of times that a merge starts again because the facts of the merge rules have
+// changed.
 const maxMergeTries = 5
 
 // ErrCostly is the error that a MergeJudge returns while the space is locked, if its decision may take longer than some
@@ -212,8 +213,8 @@ func (s *Store) merge(
 	return MergeResult{Revision: *changed.ChangeRequest.RevisionMerged}, nil
 }
 
-// same reports whether merge rules give the same result for both facts. Rules use the space's newest revision only to
-// decide whether the request is outdated.
+// same reports whether merge rules give the same result for the facts `f` and `as`. Rules use the space's newest
+// revision only to decide whether the request is outdated.
 func (f MergeFacts) same(as MergeFacts) bool {
 	if f.Outdated() == as.Outdated() {
 		f.Head = as.Head
@@ -322,8 +323,9 @@ func (s *Store) UpdateChangeRequest(ctx context.Context, request ChangeRequest, 
 	return MergeResult{Revision: changed.ChangeRequest.Revision}, nil
 }
 
-// rebase makes the space's newest revision the base of a request's branch, so that the branch has only differences from
-// it. It returns the request's new revision. If there are no differences, this is the space's newest revision.
+// rebase makes the space's newest revision the base of a request's branch, so that the branch has only the differences
+// from this revision. It returns the request's new revision. If nothing differs, it returns the space's newest
+// revision.
 func rebase(ctx context.Context, q *db.Queries, row ChangeRequest, m merged, userID string) (string, error) {
 	after, err := nextOf(ctx, q, row.ID, m.branch)
 	if err != nil {

@@ -27,7 +27,7 @@ func (n *Neighbor) pointer() *schema.ItemPointer {
 }
 
 // Move is the new place of a collection. If SetParent is false, the collection stays in its parent. If Before and After
-// are nil, it becomes the last item.
+// are nil, the collection becomes the last item.
 type Move struct {
 	SetParent bool
 	// ParentID is nil for the top level. The parent must be in the same organization.
@@ -36,8 +36,8 @@ type Move struct {
 	After    *Neighbor
 }
 
-// contentIn reads the direct content of a collection in order. If parentID is nil, it reads the content at the top. If
-// most is set, it reads only that number of last items.
+// contentIn reads the items directly in a collection, in order. If parentID is nil, it reads the items at the top. If
+// most is set, it reads only the last `most` items.
 func contentIn(
 	ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32,
 ) (postgres.Siblings, error) {
@@ -86,7 +86,7 @@ func takePlace(ctx context.Context, q *db.Queries, organizationID string, parent
 	return behindContent(ctx, q, organizationID, parentID)
 }
 
-// collectionPath returns the ids from a collection of the organization up to the top.
+// collectionPath returns the ids of a collection of the organization and of all collections above it, up to the top.
 func collectionPath(ctx context.Context, q *db.Queries, organizationID, id string) ([]string, error) {
 	_, err := q.CollectionInOrganization(ctx, db.CollectionInOrganizationParams{ID: id, OrganizationID: organizationID})
 	if err != nil {

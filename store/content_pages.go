@@ -52,7 +52,7 @@ func (s *Store) PageText(ctx context.Context, spaceID, revisionID, id string) (t
 	return node, text, err
 }
 
-// Placed adds a page's path and the pages below it.
+// Placed returns a page with its path and the pages below it.
 func (s *Store) Placed(ctx context.Context, spaceID, revisionID string, node tree.Node) (tree.Placed, error) {
 	if t, ok := s.trees.Get(treeKey{spaceID, revisionID}); ok {
 		if page, ok := t.byID[node.ID]; ok {
@@ -87,9 +87,9 @@ func (s *Store) PagesAt(ctx context.Context, spaceID, revisionID string, paths [
 	return ids, nil
 }
 
-// PagesOnceAt returns former pages of paths, by path. The former page is the last page that was at the path before a
-// rename or a move. PagesOnceAt searches all revisions up to the given revision, but only for pages that the given
-// revision still has. Another page may have the path now.
+// PagesOnceAt returns the ids of the former pages of paths, by path. The former page is the last page that was at the
+// path before a rename or a move. PagesOnceAt searches all revisions up to the given revision, but only for pages that
+// the given revision still has. Another page may have the path now.
 func (s *Store) PagesOnceAt(ctx context.Context, spaceID, revisionID string, paths []string) (map[string]string, error) {
 	if len(paths) == 0 {
 		return nil, nil
@@ -295,10 +295,11 @@ func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 // would be in memory three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
-// writePages writes changed pages to a branch, from the new revision r on. If the branch has a base, writePages also
-// records which pages of the base the branch does not have.
+// writePages writes changed pages to a branch. The new revision r is the first revision that has them. If the branch
+// has a base, writePages also records which pages of the base the branch does not have.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
-	// All old rows end before the first new row is written, because two pages may have swapped their places.
+	// The old rows of all changed pages end before the first new row is written, because two pages may have swapped
+	// their places.
 	ended := slices.Clone(changed.Gone)
 	for _, n := range changed.Put {
 		ended = append(ended, n.ID)

@@ -17,8 +17,8 @@ import (
 type PDF struct {
 	SpaceID  string
 	Revision string
-	// Page is the page that the PDF has, with the pages below it. If Only is true, the PDF has only this page. If Page
-	// is "", it has all pages.
+	// Page is the id of a page. The PDF has this page and the pages below it. If Only is true, the PDF has only this
+	// page. If Page is "", the PDF has all pages.
 	Page string
 	Only bool
 	// User is a user who may read all other spaces and collections whose names the PDF shows.
@@ -34,7 +34,8 @@ const (
 	pdfsWait    = 30 * time.Second
 	// pdfKept is the time for which a PDF is stored after its last use.
 	pdfKept = 24 * time.Hour
-	// pdfBegun is the age from which bytes without a PDF are deleted. It is longer than a job takes to write a PDF.
+	// pdfBegun is the age at which stored bytes that belong to no PDF are deleted. It is longer than a job takes to
+	// write a PDF.
 	pdfBegun = 2 * time.Hour
 	// pdfChunk is the number of bytes in a row of the table. While a PDF is written, only this number of bytes is in
 	// memory.
@@ -100,7 +101,7 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 }
 
 // WritePDF stores the output of make in chunks. If another attempt has already stored the PDF, WritePDF deletes its own
-// bytes, because both are equal.
+// bytes, because the bytes of both attempts are equal.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
 	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
 	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {
@@ -168,8 +169,8 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 	})
 }
 
-// DeleteOldPDFs deletes PDFs that were not used for the time pdfKept, and bytes of failed attempts. It deletes a
-// limited number. more is true if more may be left.
+// DeleteOldPDFs deletes PDFs that were not used for the time pdfKept, and bytes of failed attempts. Each call deletes a
+// limited number. more is true if more old PDFs or bytes may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
 		Kept: postgres.Interval(pdfKept), Size: postgres.PurgeLarge,

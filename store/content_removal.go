@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// PurgeContent deletes the pages, texts and files of deleted spaces. It returns when all are deleted or ctx is done.
+// PurgeContent deletes the pages, texts and files of deleted spaces. It returns when nothing is left or ctx is done.
 // Each statement deletes a limited number of rows. It returns the number of spaces whose content is completely deleted.
 func (s *Store) PurgeContent(ctx context.Context) (spaces int, err error) {
 	for {

@@ -83,15 +83,15 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	id := schema.NewID()
 	err := q.InsertRevision(ctx, db.InsertRevisionParams{
 		ID: id, SpaceID: r.SpaceID, Branch: r.Branch, Seq: r.Seq, Base: r.Base, BaseSeq: r.BaseSeq,
-		PageCount: int32(r.PageCount), // at most tree.MaxPages
+		PageCount: int32(r.PageCount), // a revision has at most tree.MaxPages pages
 		Type:      r.Type, Parents: postgres.NotNil(r.Parents), ChangeRequestID: r.ChangeRequestID,
 		CreatedBy: r.CreatedBy,
 	})
 	return id, postgres.Interpret(err, "revision")
 }
 
-// nextOf returns the revision of a change request that follows r. If r is of the request's branch, both have the same
-// base. Otherwise the request has no own changes yet, and r becomes the base.
+// nextOf returns the revision of a change request that follows r. If r is on the request's branch, the next revision
+// has the same base as r. Otherwise the request has no own changes yet, and r becomes the base.
 func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
 	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}
 	if r.Branch == request {

@@ -67,7 +67,7 @@ func (s *Store) SearchSpace(
 		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
-		// Only rows have the total. After the last row, this reads the first row again for the total.
+		// Only rows contain the total number. If no rows are left, read the first row again for the total number.
 		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
 		return postgres.Page[FoundPage]{Total: first.Total}, err
 	}
@@ -99,8 +99,8 @@ func (s *Store) SearchOrganization(
 }
 
 // SiteSearch selects the part of a site that is searched. SiteSpaces are the site spaces to search. nil means all site
-// spaces that are not hidden. If Defaults is true, only the default site space of each section is searched, but in the
-// section of Current, the site space Current. Without is a site space that is not searched.
+// spaces that are not hidden. If Defaults is true, only the default site space of each section is searched. In the
+// section of Current, the site space Current is searched instead. Without is a site space that is not searched.
 type SiteSearch struct {
 	OrganizationID string
 	SiteID         string

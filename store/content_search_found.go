@@ -27,7 +27,7 @@ const (
 	excerptTokens = 100
 )
 
-// FoundSection is a section of a page that contains words of the search. Rank is the page's rank. It is lower if the
+// FoundSection is a section of a page that contains words of the search. Rank is the page's rank, or less if the
 // section lacks some of the words.
 type FoundSection struct {
 	Anchor  string

@@ -119,7 +119,7 @@ func TestSitePages(t *testing.T) {
 	check("one space", read([]string{spaces[0], spaces[1]}), one)
 	check("no space", read([]string{}), map[string]schema.SitePage{})
 
-	// The group and the link count towards the limit.
+	// The number that the limit is compared with includes the group and the link.
 	for most, fits := range map[int]bool{5: true, 4: false} {
 		pages, ok, err := st.SitePages(ctx, tenant.Site.ID, nil, most)
 		if ok != fits || err != nil || !ok && pages != nil {

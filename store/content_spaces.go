@@ -132,7 +132,8 @@ func (s *Store) ListSpaces(
 func (s *Store) ListSpacesInCollection(
 	ctx context.Context, userID string, in CollectionAccess, after *postgres.Cursor[int64], size int,
 ) (postgres.Page[PlacedSpace], error) {
-	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank()) // A rank is at most 6.
+	// a rank is at most 6, so it fits into 32 bits
+	role, level, grant := in.Role.Nullable(), string(in.Level), int32(in.Grant.Rank())
 	organization, from := in.Collection.OrganizationID, after.OrFirst(0)
 	total, err := s.db.Queries.CountSpacesInCollection(ctx, db.CountSpacesInCollectionParams{
 		CollectionID: in.Collection.ID, UserID: userID, OrganizationID: organization, Role: role, Level: level, GrantRank: grant,

@@ -60,8 +60,8 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 // threeWay is a merge of two revisions that have a common base.
 type threeWay struct {
 	// of and sides each have three elements: the base, the newest revision of the main content, and the revision that
-	// is merged into it. The third element is the newest revision of a change request, Git's state, or the result of a
-	// translation run.
+	// is merged into the main content. The third element is the newest revision of a change request, Git's state, or
+	// the result of a translation run.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
@@ -105,8 +105,8 @@ func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result,
 	return m.with(ctx, q, nil)
 }
 
-// with merges with choices for conflicts. It returns the result and the new documents, which the caller must store. It
-// also reads unchanged pages near the changes.
+// with merges both sides, and applies choices for conflicts. It returns the result and the new documents, which the
+// caller must store. It also reads unchanged pages near the changes.
 func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choices) (merge.Result, []Document, error) {
 	var made []Document
 	result, err := merge.Pages(merge.Input{

@@ -52,8 +52,9 @@ const (
 	translationRuns = 100
 )
 
-// FinishTranslationRun brings a run's translation into the copy, and creates the copy first if it does not exist. It
-// calls make for the translation. make stores the documents of the copy with the function put.
+// FinishTranslationRun writes a run's translation into the translated copy of the source space. It first creates the
+// copy if it does not exist. It calls make to get the translation. make stores the documents of the copy with the
+// function put.
 //
 // The copy follows its source, but changes that users make in the copy stay. So the run's translation is merged with
 // the copy, as an import is merged with a space. If users and the source have changed the same part differently, the
@@ -97,8 +98,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back the work of an attempt if another attempt has already finished the run. The other attempt was
-// believed to be lost.
+// errRunDone rolls back the work of an attempt if another attempt has already finished the run. This happens if the
+// other attempt was wrongly considered lost.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier updates a copy in one transaction.
@@ -205,8 +206,8 @@ func (c *copier) write() (err error) {
 	return c.merge(state, changed)
 }
 
-// put stores changed pages as a new revision, makes it the content of the copy, and copies the files to which its pages
-// refer.
+// put stores changed pages as a new revision, and makes this revision the content of the copy. It also copies the files
+// to which the pages refer.
 func (c *copier) put(after Revision, changed tree.Changed) (string, error) {
 	after.SpaceID, after.Branch, after.Seq, after.Type = c.space.ID, c.space.ID, c.head.Seq+1, RevisionEdits
 	id, err := insertContent(c.ctx, c.q, after, changed)

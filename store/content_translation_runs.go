@@ -28,8 +28,8 @@ func (s *Store) RequestTranslationRun(ctx context.Context, organizationID, id st
 }
 
 func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spaceID, translationID string) error {
-	// StartTranslationRun takes the same lock. So a run that is waiting here starts after this transaction, and reads
-	// its changes.
+	// StartTranslationRun takes the same lock. So a run that waits now starts after this transaction, and reads the
+	// changes of this transaction.
 	if _, err := q.LockTranslation(ctx, translationID); err != nil {
 		return postgres.Interpret(err, "translation")
 	}
@@ -43,8 +43,9 @@ func queueTranslationRun(ctx context.Context, q *db.Queries, organizationID, spa
 	})
 }
 
-// followSpace enqueues a run for each translation in following, because the content of the translations' source space
-// has changed. Each of them has a copy, or its first run is creating the copy. The caller has locked the space.
+// followSpace enqueues a run for each translation in `following`, because the content of the translations' source space
+// has changed. Each of these translations has a copy, or its first run is creating the copy. The caller has locked the
+// space.
 func followSpace(ctx context.Context, q *db.Queries, space Space, following []string) error {
 	for _, id := range following {
 		if err := queueTranslationRun(ctx, q, space.OrganizationID, space.ID, id); err != nil {
@@ -201,7 +202,7 @@ func (s *Store) TranslatedSegments(ctx context.Context, translationID string, ke
 }
 
 // KeepTranslated stores segments that a run has translated. Each key must occur only once. words is the number of words
-// that were sent to the translation service. KeepTranslated adds it to the run.
+// that were sent to the translation service. KeepTranslated adds this number to the run's number of words.
 func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, segments []Translated, words int) error {
 	keep := db.KeepTranslatedSegmentsParams{TranslationID: translationID, RunID: run, Segments: int64(len(segments)), Words: int64(words)}
 	for _, t := range segments {

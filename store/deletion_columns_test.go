@@ -58,8 +58,8 @@ var deletionStatements = map[string][]string{
 	"ClaimEventKeys":     {"event_keys.created_at"},
 	"DeletionTime":       nil, // the time is for files: see api.TestCodeDeletesByGuardedTime
 	"ForgetAuditEntries": {"audit_log.at"},
-	"RetentionIsDue":     nil, // whether deletions are stopped
-	"known_time":         nil, // whether deletions are stopped
+	"RetentionIsDue":     nil, // the function is only compared with its value for stopped deletions
+	"known_time":         nil, // the function is only compared with its value for stopped deletions
 }
 
 // TestColumnsOfDeletionsByAge finds the columns that statements compare with deletion_time(). It checks that

@@ -15,7 +15,7 @@
 //	apispecs    stores OpenAPI specifications and their versions
 //	audit       is the audit log: its tables, triggers and lists
 //	eventrows   counts the rows that the events table should have, and which rows are missing or doubled
-//	clock       stores the latest known time, and guards deletions by age
+//	clock       stores the latest known time, and stops deletions by age while Postgres's clock is in doubt
 //	hooks       stores webhooks, their deliveries, and changes for front ends
 //	issues      stores conversations, their issues and clusters
 //	orgs        stores organizations and their people: members, teams, invites, logins

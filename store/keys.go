@@ -2,20 +2,20 @@ package store
 
 import "context"
 
-// insightsKeyName is the name of the key of InsightsKey. It must never change. With another key, known visitors would
-// count as new visitors.
+// insightsKeyName is the name under which the key of InsightsKey is stored. It must never change. With another key,
+// known visitors would be counted as new visitors.
 const insightsKeyName = "insights-visitor-hash"
 
-// exportKeyName is the name of the key of ExportKey. It may change, but then URLs that were signed with the old key
-// become invalid early.
+// exportKeyName is the name under which the key of ExportKey is stored. It may change, but then URLs that were signed
+// with the old key become invalid early.
 const exportKeyName = "export-signature"
 
-// publishableKeysName is the name of the key of PublishableKeysSecret. It must never change. With another key, every
-// publishable key in use would become invalid.
+// publishableKeysName is the name under which the key of PublishableKeysSecret is stored. It must never change. With
+// another key, every publishable key in use would become invalid.
 const publishableKeysName = "publishable-keys"
 
-// insightsSessionsName is the name of the key of InsightsSessionsKey. It may change, but then sessions of share links
-// that were signed with the old key end early.
+// insightsSessionsName is the name under which the key of InsightsSessionsKey is stored. It may change, but then
+// sessions of share links that were signed with the old key end early.
 const insightsSessionsName = "insights-sessions"
 
 // InsightsSessionsKey returns the installation's 32-byte key for signing sessions of share links.

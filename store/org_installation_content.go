@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ContentInstallation is an installation on a space or a site.
+// ContentInstallation is the installation of an integration on a space or a site.
 type ContentInstallation struct {
 	Row           db.IntegrationContentInstallation
 	Installation  Installation

@@ -120,8 +120,8 @@ func (s *Store) Installation(ctx context.Context, userID, name, id string) (Inst
 	return i, s.countSpaces(ctx, s.db.Queries, &i)
 }
 
-// InstallationOf reads an installation of an integration. The caller must have checked that all installations of the
-// integration may be seen.
+// InstallationOf reads an installation of an integration. The caller must have checked that the user may see all
+// installations of the integration.
 func (s *Store) InstallationOf(ctx context.Context, name, id string) (Installation, error) {
 	i, err := lookUpInstallation(ctx, s.db.Queries, name, id)
 	if err != nil {
@@ -298,7 +298,7 @@ func (s *Store) InstalledIn(ctx context.Context, organizationID, name string) (I
 	return readInstallation(row.IntegrationInstallation, row.Manifest)
 }
 
-// AllowsScopes reports whether an integration requests all of these scopes.
+// AllowsScopes reports whether the manifest of the installation's integration requests all of the given scopes.
 func (i Installation) AllowsScopes(scopes []string) bool {
 	return !slices.ContainsFunc(scopes, func(scope string) bool { return !slices.Contains(i.Manifest.Scopes, scope) })
 }

@@ -156,8 +156,9 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 	hash := sha256.Sum256([]byte(n.Script))
 	err := q.InsertIntegrationVersion(ctx, db.InsertIntegrationVersionParams{
 		Integration: n.Name, Version: version, Title: *n.Manifest.Title, Runtime: *n.Manifest.Runtime,
-		Scopes:     postgres.NotNil(n.Manifest.Scopes),
-		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID, // a request's size fits
+		Scopes: postgres.NotNil(n.Manifest.Scopes),
+		// the size of a request fits into an int32
+		ScriptHash: hash[:], ScriptBytes: int32(len(n.Script)), PublishedBy: &userID,
 	})
 	if err == nil {
 		err = q.DeleteOldIntegrationVersions(ctx, db.DeleteOldIntegrationVersionsParams{Integration: n.Name, Newest: version, Kept: keptVersions})
@@ -188,7 +189,8 @@ func (s *Store) ListIntegrationVersions(
 		return postgres.Page[IntegrationVersion]{}, postgres.Interpret(err, "versions")
 	}
 	rows, err := s.db.Queries.ListIntegrationVersions(ctx, db.ListIntegrationVersionsParams{
-		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size), // it has 32 bits
+		// the number fits into an int32: ParseInt has checked it
+		Integration: name, Before: int32(last), PageSize: postgres.PageSize(size),
 	})
 	return postgres.PageOf(rows, size, total), postgres.Interpret(err, "versions")
 }

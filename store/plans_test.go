@@ -290,8 +290,8 @@ var planValues = map[uint32]string{
 	pgtype.NumericOID: "51", pgtype.TimestamptzOID: "now() - interval '1 day'", pgtype.ByteaOID: "sha256('7')", pgtype.TextArrayOID: "'{v1,v2}'",
 }
 
-// explain returns the plan of a query without its optional filters. The first parameters have the values first. All
-// other parameters have values of planValues.
+// explain returns the plan of a query without its optional filters. The first parameters have the values in `first`.
+// All other parameters have values of planValues.
 func explain(t *testing.T, conn *pgx.Conn, mode, query string, first ...string) string {
 	t.Helper()
 	described, err := conn.Prepare(t.Context(), "q", query)

@@ -24,7 +24,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// statements counts the statements that were sent to Postgres. A batch counts once, because it takes one round trip.
+// statements counts the statements that were sent to Postgres. A batch is counted once, because it takes one round
+// trip.
 type statements struct{ n atomic.Int64 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceQueryStartData) context.Context {

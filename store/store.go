@@ -73,13 +73,13 @@ func New(database postgres.Config, cfg Config) (*Store, error) {
 	}, nil
 }
 
-// Start opens the pool and waits for the first answer of Postgres. It does not migrate the database: see Migrate.
+// Start opens the pool of connections and waits for the first answer of Postgres. Migrate migrates the database.
 func (s *Store) Start(ctx context.Context) error { return s.db.Start(ctx) }
 
 // Stop waits until all connections are returned to the pool, and closes them.
 func (s *Store) Stop() { s.db.Stop() }
 
-// NewPool opens another pool for the same database. A library uses it if it must not wait for this store's connections.
+// NewPool opens another pool for the same database. A library that must not wait for this store's connections uses it.
 func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	return s.db.NewPool(ctx, connections)
 }

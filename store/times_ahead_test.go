@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Reasons why nothing waits for a time that a clock wrote which was far ahead, after the clock was set back.
+// Each constant is a reason why a time from a clock that was far ahead makes nothing wait after the clock was set back.
 const (
 	// hastened means that the function hasten corrects the column.
 	hastened = "hasten"
-	// validUntil is the reason of dates of validity. People see such a date and can end it. Something with a date from
-	// a wrong clock is valid for longer.
+	// validUntil is the reason for a date until which something is valid. If a wrong clock sets the date, the thing is
+	// valid for longer. People see the date and can end the validity.
 	validUntil = "a date that people see and can end"
 	// deletedLater is the reason of columns that only statements with deletion_time() compare (deletionColumns).
 	deletedLater = "the row is deleted later, and nothing waits for that"
@@ -114,7 +114,8 @@ func TestTimesAhead(t *testing.T) {
 	needed := map[string]bool{}
 	for _, column := range columns {
 		_, name, _ := strings.Cut(column, ".")
-		needed[column] = !slices.Contains(shownTimes, name) && column != "audit_log.at" // a list, in this order
+		// audit_log.at only orders a list
+		needed[column] = !slices.Contains(shownTimes, name) && column != "audit_log.at"
 	}
 	compared := regexp.MustCompile(
 		`(?:\b(\w+)\.)?\b(\w+)\s*[<>]=?\s*(?:now\(\)|clock_timestamp\(\)|sqlc\.n?arg\(now\))`)

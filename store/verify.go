@@ -17,8 +17,8 @@ func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string,
 // SmallTable is the size in bytes up to which a table is small. Small tables are verified once an hour.
 const SmallTable = 64 << 20
 
-// VerifyTables looks for lost pages in all small tables, or in all other tables if small is false. It returns
-// postgres.ErrPages if the database cannot look for lost pages.
+// VerifyTables looks for lost pages: in all small tables if small is true, and otherwise in all other tables. It
+// returns postgres.ErrPages if the database cannot look for lost pages.
 func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) error {
 	return s.db.EachTable(ctx, func(table string, bytes int64) error {
 		if (bytes <= SmallTable) != small {
@@ -39,8 +39,8 @@ func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) err
 	})
 }
 
-// Verified is a function that a verification calls for each content that it has read. damage describes the damage of
-// the content. It is "" if the content is undamaged.
+// Verified is a function that a verification calls for each table, document or file that it has read. bytes is the size
+// of this data. damage describes the damage. It is "" if the data is undamaged.
 type Verified func(bytes int64, damage string)
 
 // VerifyDocuments compares the contents of all documents with their hashes.
@@ -64,8 +64,8 @@ func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
 	})
 }
 
-// verifyContents reads the stored contents in pages of rows. If Postgres cannot read some rows, it reports the damage
-// and ends there.
+// verifyContents reads the stored contents in pages of rows. If Postgres cannot read the rows of a page, verifyContents
+// reports the damage and ends.
 func verifyContents(
 	ctx context.Context, each Verified,
 	page func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error),

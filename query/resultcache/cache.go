@@ -194,7 +194,8 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	return Result[V]{Value: value, Source: Run}, nil
 }
 
-// until returns when a result expires that was requested and done at these times.
+// until returns the time until which a result is used without comparing versions. asked is the time of the request, and
+// done the end of the run.
 func (c *Cache[V]) until(asked, done time.Time) time.Time {
 	took := done.Sub(asked)
 	if c.SlowAge > 0 && ageFactor*took >= c.MaxAge {
@@ -217,7 +218,7 @@ func (c *Cache[V]) end(k Key, r *run[V]) {
 	close(r.done)
 }
 
-// leave ends a caller's part in a run.
+// leave records that one caller no longer waits for a run.
 func (c *Cache[V]) leave(k Key, r *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

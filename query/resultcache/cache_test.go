@@ -345,8 +345,8 @@ func TestSlowRunsAreShared(t *testing.T) {
 	c.want(map[Source]int{Run: 2, Shared: 10}, 0)
 }
 
-// TestRerunsKeepTheirAge: if a caller runs a query again, the result's age counts from this caller's request. Later
-// callers do not share a result that was requested too long ago.
+// TestRerunsKeepTheirAge: if a caller runs a query again, the result's age is the time since this caller's request.
+// Later callers do not share a result that was requested too long ago.
 func TestRerunsKeepTheirAge(t *testing.T) {
 	t.Parallel()
 	cache, at := newCache(5*time.Second, time.Second)

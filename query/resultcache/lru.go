@@ -20,9 +20,9 @@ func NewKey(site, query string) Key { return Key{site, sha256.Sum256([]byte(quer
 // entry is a result that can be shared.
 type entry[V any] struct {
 	value        V
-	asked, until time.Time // when its query was requested, and until when it is used without comparing versions
-	// version is the version of the data before the run. While the version is unchanged, the result is used until last.
-	// "" means no version.
+	asked, until time.Time // when the query was requested, and until when its result is used without comparing versions
+	// version is the version of the data before the run. While the version is unchanged, the result is used until the
+	// time `last`. "" means no version.
 	version string
 	last    time.Time
 	chances int // how often the entry stays although it is the least recently used
@@ -105,7 +105,7 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 	}
 }
 
-// forget drops the entries of a site.
+// forget drops the entries of a site, or of all sites if the site is "".
 func (l *lru[V]) forget(site string) {
 	for _, k := range l.entries.Keys() {
 		if site == "" || k.site == site {

@@ -21,7 +21,7 @@ type Config struct {
 	MaxScan time.Duration
 	// Asks is the number of queries after which states are built. The last of these queries builds them.
 	Asks int
-	// MaxGroups limits the rows of a span, and MaxTables the tables.
+	// MaxGroups limits the rows of one span's states. MaxTables limits the number of tables with states.
 	MaxGroups int
 	MaxTables uint64
 	// MinPartAge is the least age of settled parts. ListParts is the time for which the list of the parts is used.
@@ -31,7 +31,7 @@ type Config struct {
 
 	// Ask runs a short statement of the cache and calls each for every row, scanned into targets.
 	Ask func(ctx context.Context, sql string, args, targets []any, each func()) error
-	// Exec runs a statement that the cache needs after the query.
+	// Exec runs a statement of the cache even if the query has already ended.
 	Exec func(ctx context.Context, sql string) error
 }
 
@@ -50,10 +50,10 @@ const (
 	minPartAge = 5 * time.Minute
 	// maxAge is the age up to which states are used. The engine deletes them an hour later.
 	maxAge = 24 * time.Hour
-	// maxEntries limits the entries that a node knows, and maxTableParts the parts of the tables.
+	// maxEntries limits the entries that a node knows, and maxTableParts the parts of all tables with states.
 	maxEntries    = 10_000
 	maxTableParts = 5_000
-	// retryAfterFull is the pause after a limit of the tables was reached.
+	// retryAfterFull is the time for which no states are built after a limit of the tables was reached.
 	retryAfterFull = 10 * time.Minute
 	// retryAsks is the number of further queries that must need states before they are built again after a failure.
 	retryAsks = 20
@@ -78,7 +78,7 @@ type known struct {
 	building bool
 	row      string    // name of the cached states' rows
 	extra    uint64    // additionally read rows: the span's other parts, and states
-	until    time.Time // the end of the states
+	until    time.Time // when the states expire
 }
 
 // New makes an empty cache.
@@ -123,9 +123,9 @@ func rowsOf(entries []*Entry) []string {
 	return list
 }
 
-// Get sets the status of entries. A query must Put the entries that it builds, and then Release them. An entry is
-// absent in three cases: no earlier query needed it, its events took too long to read, or another query is building it.
-// extra is the number of rows that must be read in addition to cached states.
+// Get sets the status of entries. A query must call Put for each entry with the status Build, and then Release for all
+// entries. An entry is absent in three cases: no earlier query needed it, its events took too long to read, or another
+// query is building it. extra is the number of rows that must be read in addition to cached states.
 func (c *Cache) Get(entries []*Entry) (extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

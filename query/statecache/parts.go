@@ -39,8 +39,8 @@ func (p Parts) end() time.Time {
 	return p.Month
 }
 
-// Of returns the parts from which a span's states are built. The newest month's parts have almost no events of earlier
-// spans.
+// Of returns the parts from which a span's states are built. A span that ends before the newest month needs no parts of
+// this month, because they have almost no events of the span.
 func (p Parts) Of(s Span) []Part {
 	if s.To.After(p.Month) {
 		return slices.Concat(p.Closed, p.Newest)

@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// largeShare defines large parts: they have at least the month's rows divided by largeShare.
+	// largeShare defines large parts: a large part has at least 1/largeShare of its month's rows.
 	largeShare = 32
 	// maxPartsAge is the maximum age of a list of parts when it is used to estimate the rows of a query.
 	maxPartsAge = time.Minute
@@ -37,7 +37,7 @@ func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed.Equal(listed) { // if not, a part was replaced meanwhile
+	if c.listed.Equal(listed) { // otherwise a part was replaced meanwhile, and the list is outdated
 		c.parts = parts
 	}
 	return parts, nil

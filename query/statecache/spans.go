@@ -40,8 +40,8 @@ func Every(d time.Duration) Cut {
 }
 
 // Spans returns the spans of a range, in order and without gaps. Spans of whole months and days are the same for all
-// queries of a day. Spans that end with a past month stay the same for longer. So later queries need them again. The
-// newest month has a separate span, because the engine replaces its parts more often.
+// queries of a day. Spans that end with a past month stay the same for longer. So later queries can use the states of
+// these spans again. The newest month has a separate span, because the engine replaces its parts more often.
 func (c Cuts) Spans(from, to time.Time, parts Parts) (list []Span) {
 	from, to = from.UTC(), earliest(to.UTC(), parts.end())
 	first, last := c.Coarse.ceil(from), earliest(c.Coarse.Floor(to), parts.Month)

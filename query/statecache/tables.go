@@ -46,8 +46,8 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	return string(sum[:])
 }
 
-// Put builds the states of an entry from rows, a statement over the entry's parts. It ends at the time `until`. Confirm
-// caches the entry after a right answer.
+// Put builds the states of an entry. rows is a statement over the entry's parts. Put stops at the time `until`. The
+// states are used for other queries only after Confirm has found the answer right.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,
 ) error {
@@ -84,7 +84,7 @@ func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 }
 
 // Create returns the statement that creates the table of these states. All rows of an entry are in one part. The engine
-// never merges this part, and drops the whole part.
+// never merges this part, and deletes it as a whole.
 func Create(table string, made sqltree.Statement) sqltree.Statement {
 	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
 ENGINE = MergeTree
@@ -103,7 +103,8 @@ func Insert(table string, made sqltree.Statement) sqltree.Statement {
 	return made
 }
 
-// makeRoom creates the table of states, if there is room.
+// makeRoom creates the table of states if it is not known. First it drops tables of states without parts. If there is
+// no room, it returns ErrFull.
 func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Statement, write Write) error {
 	room, known, empty, err := c.room(ctx, table)
 	if err != nil || known {

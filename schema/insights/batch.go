@@ -22,7 +22,7 @@ type Batch struct {
 	offset    buffer[uint64]
 	index     buffer[uint16]
 	received  buffer[int64] // seconds
-	event     reader        // reads the current event; it is a member so that it is allocated only once
+	event     reader        // reads the current event; as a member it is allocated only once
 }
 
 // NewBatch makes an empty batch.
@@ -37,9 +37,9 @@ func NewBatch() *Batch {
 // Rows returns the number of collected rows.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add adds the events of a message. It leaves out events for whose index skip returns true. If skip is nil, it adds all
-// events. After an error the batch is unchanged. The error wraps ErrNewer if the message is complete but has fields
-// that only a newer version knows.
+// Add adds the events of a message. It calls skip with the index of each event in the message, and leaves out the event
+// if skip returns true. If skip is nil, it adds all events. After an error the batch is unchanged. The error wraps
+// ErrNewer if the message is complete but has fields that only a newer version knows.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}
@@ -104,7 +104,7 @@ func (b *Batch) addEvent(r *reader) error {
 	return r.err
 }
 
-// truncate drops the rows from n on, including a row that was added in part.
+// truncate drops row n and all later rows. This includes a row for which only some columns have a value.
 func (b *Batch) truncate(n int) {
 	for _, c := range b.columns {
 		c.truncate(n)
@@ -131,8 +131,8 @@ func InsertColumns() []string {
 	return names
 }
 
-// Values returns the columns in the order of InsertColumns. Each column is a slice that clickhouse-go appends as it is.
-// The slices are valid until the batch changes.
+// Values returns the columns in the order of InsertColumns. Each column is a slice that clickhouse-go appends without
+// conversion. The slices are valid until the batch changes.
 func (b *Batch) Values() []any {
 	list := []any{b.site.values(), b.partition.values(), b.offset.values(), b.index.values(), b.received.values()}
 	for _, c := range b.columns {
@@ -169,11 +169,11 @@ func (b *Batch) Content(row int) RowContent {
 	}
 }
 
-// EventKey returns the publishable key of a row, with its generation. It returns "" for an event without a key. The
-// text shares memory with the message.
+// EventKey returns the id and the generation of the publishable key of a row. It returns "" for an event without a key.
+// The text shares memory with the message.
 func (b *Batch) EventKey(row int) string { return b.columns[fieldEventKey].(*buffer[string]).list[row] }
 
-// These are the indexes of some fields in the list `fields`.
+// The value of each variable is the index of a field in the list `fields`.
 var (
 	fieldTime, fieldVisitor = placeOf("time"), placeOf("visitor")
 	fieldSession            = placeOf("session")

@@ -2,8 +2,8 @@ package insights
 
 import "time"
 
-// Day is a calendar day without a time zone. Calculate with Days, and not with times, to add days or months: a time
-// belongs to a day only in a known zone, and some zones skip a midnight or a whole day.
+// Day is a calendar day without a time zone. Add days or months to a Day, and not to a time. A time belongs to a day
+// only in a known zone, and some zones skip a midnight or a whole day.
 type Day struct{ midnight time.Time } // midnight in UTC
 
 // DayOf returns the day that a clock in the time's location shows.
@@ -50,8 +50,8 @@ func (d Day) Since(other Day) int {
 // UTC returns the first instant of the day in UTC.
 func (d Day) UTC() time.Time { return d.midnight }
 
-// Start returns the first instant of the day in a location. If the clock skips midnight, this is later than midnight.
-// If the clock skips the whole day, this is the first instant after the skipped day.
+// Start returns the first instant of the day in a location. If the location's clock skips midnight, this instant is
+// later than midnight. If the clock skips the whole day, it is the first instant after the skipped day.
 func (d Day) Start(location *time.Location) time.Time { return d.at(0, location) }
 
 // at returns the first instant of the day at which the location's clock shows a time. If the clock skips this time, it
@@ -64,7 +64,7 @@ func (d Day) at(clock time.Duration, location *time.Location) time.Time {
 			return t.In(location)
 		}
 	}
-	return shown.In(location) // not reached, because the spans cover the time
+	return shown.In(location) // never reached, because one of the spans contains the time
 }
 
 // clockOf returns the time that a clock in t's location shows, as the duration since midnight. It is 0 for the first

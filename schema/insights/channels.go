@@ -1,7 +1,7 @@
 package insights
 
 import (
-	_ "embed" // for the tables
+	_ "embed" // embeds the tables
 	"regexp"
 	"slices"
 	"strings"
@@ -23,9 +23,9 @@ var channels = []string{channelDirect, "search", "ai", "social", "email", "paid"
 // TrafficSource is a source of visitors that has several hosts or spellings.
 type TrafficSource struct {
 	Name, Channel string
-	// Hosts has hosts, whose subdomains belong to the source too. Brands has names before any public suffix of one or
-	// two parts: google means google.com and google.co.uk. Words has other values of utm_source. All texts are in lower
-	// case.
+	// Hosts has names of hosts. Their subdomains belong to the source too. Brands has names without a public suffix:
+	// for example, google matches google.com and google.co.uk. Words has further values of utm_source that mean this
+	// source. All texts are in lower case.
 	Hosts, Brands, Words []string
 }
 
@@ -97,8 +97,8 @@ func words(list string) (all []string) {
 	return all
 }
 
-// sourceKeys finds the key of a text in the table of sources. The key is a known host that equals the text or the end
-// of the text, a brand in the text, or a known word.
+// sourceKeys finds the key of a text in the table of sources. The text is a host or a value of utm_source. The key is a
+// known host that equals the text or is its end, a brand in the text, or a known word.
 var sourceKeys = newSourceKeys()
 
 type keys struct {
@@ -139,8 +139,8 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
 }
 
-// mapped returns the expression for the member of list at the index that the text has in known. Its value is "" if
-// known does not contain the text.
+// mapped returns the expression that looks up the index of a text in known, and returns the member of list at this
+// index. Its value is "" if known does not contain the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),
 		sqltree.Param(sqltree.ArrayOf(typeString), list), sqltree.Str(""))
@@ -181,7 +181,7 @@ func (o origin) own(env Env) sqltree.Expr {
 	return sqltree.Bin(sqltree.In, o.referrer, hosts)
 }
 
-// ownHosts returns hosts in the form that the column referrerDomain has. The list is never nil.
+// ownHosts returns hosts in the form of the values of the column referrerDomain. The list is never nil.
 func ownHosts(hosts []string) []string {
 	list := []string{}
 	for _, host := range hosts {
@@ -231,8 +231,8 @@ const firstDoc = " The first event is looked for in the range and the 12 hours b
 
 var sourceColumns = []string{"referrer_domain", "utm_source", "utm_medium"}
 
-// channelColumns are the columns that are read from the referrer, the utm parameters of the address and the site's
-// hosts.
+// channelColumns returns the columns whose values are computed from the referrer, the utm parameters of the address,
+// and the site's hosts.
 func channelColumns() []Column {
 	return []Column{
 		{

@@ -18,11 +18,11 @@ import (
 //     If two claims of an event have equal paths, each is stored under its exact path. In an exact path, a dot within a
 //     name is written `\.` and a backslash `\\`. For example, {"a.b": 1, "a": {"b": 2}} is stored as `a\.b` and a.b. A
 //     name with a backslash is always stored under its exact path.
-//   - A text is a string, a number as it was sent, true or false, or an array as JSON. The text does not show the type
-//     of the claim, so ClaimTypes has the types.
+//   - A text is a string, a number with the digits that were sent, true or false, or an array as JSON. The text does
+//     not show the type of the claim, so ClaimTypes has the types.
 
-// ClaimTypes is the path of the notes about an event's other claims. No claim can have this path, because in an exact
-// path a backslash always precedes a dot or another backslash. Responses do not show this path.
+// ClaimTypes is the path under which the notes about an event's claims are stored. No claim can have this path, because
+// in an exact path a backslash always precedes a dot or another backslash. Responses do not show this path.
 const ClaimTypes = `\types`
 
 // ClaimType is the JSON type of a claim.
@@ -83,7 +83,7 @@ func AppendExactName(dst []byte, name string) []byte {
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
-		// Ignore notes that cannot be read, because the claims are valid texts without notes.
+		// Ignore notes that cannot be read, because without notes all claims are shown as strings.
 		_ = json.Unmarshal([]byte(notes), &noted, JSONOptions)
 	}
 	root := map[string]any{}
@@ -115,8 +115,8 @@ func typedClaim(value, note string) any {
 	return value
 }
 
-// put sets a member deep in an object. If a name on the path already has a value that is not an object, put uses the
-// whole path as a single name.
+// put sets a member deep in an object. If the last name already has a value, or an earlier name has a value that is not
+// an object, put sets a member of root with the name `path`.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {
@@ -173,8 +173,8 @@ func ClaimOf(path sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("arrayElement", sqltree.Col("claims"), path)
 }
 
-// matchClaim returns the condition that an event's claim is one of the values, or is an array that contains one of
-// them.
+// matchClaim returns the condition that an event's claim is one of the values, or is an array that contains one of the
+// values.
 func matchClaim(a Arguments, values []any) sqltree.Expr {
 	list := func() sqltree.Expr { return sqltree.Param(sqltree.ArrayOf(typeString), values) }
 	return claimOrMembers(a,

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Role is a part that a column can have in a query.
+// Role is a use that a query can make of a column.
 type Role uint8
 
 // The roles.
@@ -19,7 +19,7 @@ const (
 	Time                     // can have an interval
 )
 
-// NullRule is the meaning of an absent value of an event in a column.
+// NullRule says how responses show, and filters match, events without a value in a column.
 type NullRule uint8
 
 // The null rules.
@@ -33,8 +33,8 @@ const (
 	// Excluded means that events without a value are left out if a query selects the column or groups by it. The
 	// contract has no word for an absent value in these columns.
 	Excluded
-	// AsZero means that an absent value is shown as 0, and that 0 in a filter matches it. Comparisons ignore absent
-	// values.
+	// AsZero means that an absent value is shown as 0, and that 0 in a filter matches it. Events without a value match
+	// no comparison by order.
 	AsZero
 )
 
@@ -44,7 +44,7 @@ type Privacy uint8
 // The privacy classes.
 const (
 	Content   Privacy = iota // describes the site, not the visitor
-	Coarse                   // the same for many visitors
+	Coarse                   // a value that many visitors share
 	Pseudonym                // a keyed hash
 	Personal                 // may identify a person: stored only if it is sent, or if the site requires it
 )
@@ -58,7 +58,7 @@ type Column struct {
 	Operators []*Operator
 	Null      NullRule
 	Extra     *Extra // nil if the column has no extra parameter
-	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly.
+	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly they are counted.
 	Unique  bool
 	Fields  []Field // stored form of the column; nil for a derived column
 	Privacy Privacy
@@ -73,31 +73,31 @@ type Column struct {
 	// Session has the parts of the event's whole session that the column reads. A Measure with Session parts reads one
 	// row for each session, so it counts each session once.
 	Session []*SessionPart
-	// InSessions aggregates a Measure that counts sessions, from the rows of [SessionsInGroups]. It is nil for other
-	// measures.
+	// InSessions returns the aggregate of a Measure that counts sessions, over the rows of [SessionsInGroups]. It is
+	// nil for other measures.
 	InSessions func() sqltree.Expr
 
 	// Expr returns the expression for the value. For a Measure, it returns the aggregate.
 	Expr func(Arguments, Env) sqltree.Expr
-	// Grouped is an alternative way to group by the column. If it is nil, groups use the value of Expr.
+	// Grouped has other keys for grouping by the column. If it is nil, groups use the value of Expr.
 	Grouped *Grouped
 	// HasValue returns the condition that an event has a value. It is set for Excluded columns, and for columns whose
 	// comparisons leave out events without a value.
 	HasValue func() sqltree.Expr
 	// Match replaces the condition of the operator `in`. It is set for columns whose values are not compared with Expr,
-	// or can be compared faster in another way.
+	// or can be compared faster by another expression.
 	Match func(a Arguments, values []any) sqltree.Expr
 	// Texts returns the condition that one of the column's texts meets the test. It is set for columns whose texts
 	// differ from the value of Expr.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
 	// Rank has the value by which order sorts. If it is nil, order sorts by the value of Expr.
 	Rank *Rank
-	// Nothing returns the value of a Measure in a group that has no events for the measure. If it is nil, the value is
-	// 0.
+	// Nothing returns the value of a Measure in a group without events that the measure counts. If Nothing is nil,
+	// this value is zero.
 	Nothing func() sqltree.Expr
 }
 
-// Grouped is a way to group rows by keys that are compared faster than the value.
+// Grouped has keys for grouping rows. The engine compares the keys faster than the values.
 type Grouped struct {
 	// Keys returns the expressions of the keys, which are numbers. Rows with equal values have equal keys.
 	Keys func() []sqltree.Expr
@@ -117,8 +117,8 @@ type Rank struct {
 func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
 // Condition returns the condition of a filter with the operator op and the given values. value is the column's
-// expression or its alias. If an event has no value in an Excluded column, it satisfies only negated operators. If it
-// has no value in any other column with HasValue, it satisfies no comparison by order.
+// expression or its alias. If an event has no value in an Excluded column, it satisfies only negated operators. If an
+// event has no value in another column with HasValue, it satisfies no operator that compares by order.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 	condition := op.condition(c, a, value, values)
 	if c.HasValue != nil && (c.Null == Excluded || op.Ordered) {
@@ -130,25 +130,25 @@ func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values
 	return condition
 }
 
-// Env has the inputs that all expressions of a statement share. All other inputs are the Arguments of a single column.
+// Env has the inputs that all expressions of a statement share. Inputs for a single column are in Arguments.
 type Env struct {
 	// Zone is the time zone in which times are cut to intervals.
 	Zone Zone
-	// Counting is the way in which Unique measures count.
+	// Counting is the method by which Unique measures count.
 	Counting Counting
 	// Visits is true if the statement reads rows of visits or sessions, and not events. In these rows, each of the
 	// Counters has a column.
 	Visits bool
 	// Hosts are the site's own hosts.
 	Hosts []string
-	// States is true if the rows have the aggregate states of [Column.States].
+	// States is true if the statement reads rows with the aggregate states of [Column.States].
 	States bool
 }
 
-// Counting is a way to count distinct values.
+// Counting is a method of counting distinct values.
 type Counting uint8
 
-// These are the ways to count, beginning with the most exact way.
+// These are the methods of counting, beginning with the most exact method.
 const (
 	CountExact    Counting = iota
 	CountTotals            // fast, for a single cell: exact up to TotalsExactly
@@ -171,7 +171,7 @@ type Value interface {
 	Append(dst []byte, scanned any) []byte
 }
 
-// These are the columns that statements use even if the request does not name them.
+// Some statements use these columns even if the request does not name them.
 var (
 	Datetime      = byName["datetime"]
 	EventType     = byName["eventType"]

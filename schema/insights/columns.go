@@ -4,8 +4,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// columns is the column table. The schema, the log encoding, validation, queries and the documents are derived from its
-// rows.
+// columns is the column table. The schema, the log encoding, validation, queries and the documentation are derived from
+// its rows.
 //
 // To add a column, add a row. If the event has a new member, add this member in event.go. Field ids never change and
 // are never reused. A new field takes the next free id.
@@ -77,7 +77,7 @@ var columns = append([]Column{
 		},
 		Doc:  "The H3 cell of the visitor's location at the given precision, with the cell's centre.",
 		Expr: point, Match: matchPoint,
-		// Sort by the index of the cell, because the centre follows from the index.
+		// Sort by the index of the cell, because the index determines the centre.
 		Rank: &Rank{
 			Of:  func(value sqltree.Expr) sqltree.Expr { return sqltree.Call("tupleElement", value, sqltree.Int(1)) },
 			New: func() any { return new(string) },
@@ -309,8 +309,7 @@ const (
 	MaxHTTPStatus     = 599
 )
 
-// balanceOf returns the column of a metric with several counts. Order sorts this column by the difference of two of the
-// counts.
+// balanceOf returns the column c of a metric with several counts, ordered by the difference between two of the counts.
 func (c Column) balanceOf(plus, minus int64) Column {
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {

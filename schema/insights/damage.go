@@ -25,8 +25,8 @@ var damageCodes = []int32{
 	740, // POTENTIALLY_BROKEN_DATA_PART
 }
 
-// IsDamage reports whether an exception of the engine means that its stored files are damaged. The message is checked
-// too, because errors of a connection between two servers have some of the same codes.
+// IsDamage reports whether an exception of the engine means that its stored files are damaged. IsDamage also checks the
+// message, because some errors of a connection between two servers have the same codes.
 func IsDamage(code int32, message string) bool {
 	if code == codeStandard {
 		return strings.Contains(message, "filesystem error") && partName.MatchString(message)
@@ -34,8 +34,8 @@ func IsDamage(code int32, message string) bool {
 	return slices.Contains(damageCodes, code) && !strings.Contains(message, "receiving packet")
 }
 
-// codeStandard is the code of all exceptions of the C++ library. The library throws such an exception if a part's files
-// are missing.
+// codeStandard is the code of all exceptions of the C++ library. The library throws an exception if a part's files are
+// missing.
 const codeStandard = 1001
 
 // errorCode matches the code in the text of an exception.
@@ -54,8 +54,8 @@ func IsDamageText(text string) bool {
 // partName matches the name of a part in a path or in quotes, such as 202611_1_20_3.
 var partName = regexp.MustCompile(`[/'` + "`" + `"]([0-9a-z]+(?:_[0-9]+){3,4})[/'` + "`" + `"]`)
 
-// DamagedPart returns the name of the damaged part from an error of the engine. It returns "" if the error has no such
-// name.
+// DamagedPart returns the name of the damaged part from an error of the engine. It returns "" if the error names no
+// part.
 func DamagedPart(message string) string {
 	found := partName.FindStringSubmatch(message)
 	if found == nil {

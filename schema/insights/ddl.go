@@ -15,8 +15,8 @@ import (
 const Table = "events"
 
 // StatesTable returns the name of the table for aggregate states of these columns. The query service creates and fills
-// it (query/states.go). The name has a hash of the columns' definitions, because columns of another version may have
-// other types.
+// the table (query/states.go). The name has a hash of the columns' definitions, because columns of another version may
+// have other types.
 func StatesTable(columns string) string {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(columns)) // Write of a hash never fails
@@ -29,8 +29,8 @@ func StatesTable(columns string) string {
 // StatesTables is a pattern that matches the names that StatesTable returns.
 const StatesTables = "^octavo_states_[0-9a-f]{16}$"
 
-// OnDisk is a condition on system.parts that is true for every part. Use it to make the server also list parts whose
-// files it is removing: it lists them only in statements that use _state.
+// OnDisk is a condition on system.parts that is true for every part. ClickHouse lists parts whose files it is removing
+// only in statements that use the column _state. OnDisk makes it list these parts too.
 const OnDisk = "_state != ''"
 
 // These are the names of columns whose values come from the log message or the request, and not from the event itself.
@@ -49,7 +49,7 @@ const (
 	ColumnEventKey = "event_key"
 )
 
-// Topology says whether the events table is on one server or on a cluster, and which features the server has.
+// Topology says whether the events table is on one server or on a cluster, and whether the server supports Statistics.
 type Topology struct {
 	// Cluster is the cluster's name in the servers' configuration. It is "" for a single node.
 	Cluster string
@@ -67,8 +67,8 @@ type storedColumn struct {
 	Name, Type, Codec, Default string
 }
 
-// columnDefault returns the value for rows older than the column. These rows have no place, and the default 0 would be
-// the place at 0°, 0°.
+// columnDefault returns the value for rows older than the column. The events of these rows have no place. The type's
+// default 0 would mean the place at 0°, 0°.
 func (wireDegrees) columnDefault() string { return "nan" }
 
 // columnDefault returns the value for rows older than the column, which have no measured number.
@@ -100,18 +100,18 @@ func storedColumns() []storedColumn {
 // tableSetting is a setting of the table that contains the rows.
 type tableSetting struct{ name, value string }
 
-// tableSettings are set on the table, because the server's defaults changed between releases (field notes, §0.3). A
+// tableSettings are set on the table, because ClickHouse's defaults changed between releases (field notes, §0.3). A
 // window is the number of insert tokens that the server remembers, so that it can drop repeated inserts
 // (ingest/DELIVERY.md). By default a single node remembers no tokens, and a cluster remembers the tokens of the last
 // hour.
 //
 // With the four settings about fsync, an acknowledged insert survives a power cut. The files of the insert, its folder
 // and their names are synced before the server answers. A merged part is synced too, because the replaced parts are
-// deleted soon afterwards. The embedded engine deletes them immediately.
+// deleted soon afterwards. The embedded engine deletes the replaced parts immediately.
 //
-// A past month gets no more rows, because rows are partitioned by arrival. The engine merges a month's parts into one
-// part a day after the end of the month. Fewer parts make queries cheaper: a query reads at least a granule of each
-// part, and opens each part's visits.
+// A past month gets no more rows, because rows are partitioned by arrival. A day after the end of a month, the engine
+// merges the month's parts into one part. Fewer parts make queries cheaper: of each part, a query reads at least a
+// granule of events, and opens the projection of visits.
 var tableSettings = []tableSetting{
 	{"index_granularity", "8192"},
 	{"non_replicated_deduplication_window", "100000"},
@@ -168,8 +168,8 @@ const (
 // compress best.
 const SortKey = "(site, toStartOfHour(time), visitor, session, time)"
 
-// A sink that takes over a log partition reads the newest positions of the partition's rows. With positionIndex, it
-// skips most old rows.
+// A sink that takes over a log partition reads the newest positions of the partition's rows. With positionIndex,
+// ClickHouse skips most old rows.
 const positionIndex = "INDEX log_offset " + ColumnOffset + " TYPE minmax GRANULARITY 16"
 
 // timeIndex lets a query about a few days skip the parts of other months.
@@ -194,7 +194,7 @@ func CreateStatements(t Topology) []string {
 	return []string{
 		create + local + on + " " + body + "\nENGINE = ReplicatedMergeTree('" + path + "', '{replica}')\n" + layout,
 		// All rows of a log partition are on the same shard. An insert has rows of only one partition, so a repeated
-		// insert reaches the shard that knows its token and can drop it.
+		// insert reaches the shard that remembers the insert's token, and this shard drops the repeat.
 		create + Table + on + " AS " + local + "\nENGINE = Distributed(" + cluster +
 			", currentDatabase(), " + local + ", " + ColumnPartition + ")" + comment,
 	}
@@ -260,7 +260,7 @@ func (t Topology) alter(changes []string) []string {
 		return []string{"ALTER TABLE " + Table + alter}
 	}
 	on := " ON CLUSTER " + sqltree.Ident(t.Cluster)
-	// A distributed table has no codecs.
+	// The columns of a distributed table have no codecs.
 	plain := codecs.Replace(alter)
 	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
 }

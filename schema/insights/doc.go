@@ -1,6 +1,6 @@
 // Package insights defines visitor events. It has the column table, with the operators, intervals and extra parameters
 // that its rows use. It also has the reasons for refusing an event, and the encoding of events in the log. The
-// ClickHouse schema, validation, queries and the documents are all derived from these tables.
+// ClickHouse schema, validation, queries and the documentation are all derived from these tables.
 //
 // It does no I/O. Of this module it imports only schema/sqltree.
 package insights

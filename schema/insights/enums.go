@@ -19,7 +19,7 @@ func newEnum(name string, words ...string) *Enum {
 	return e
 }
 
-// Name returns the enumeration's name in the documents.
+// Name returns the enumeration's name in the documentation.
 func (e *Enum) Name() string { return e.name }
 
 // Words returns the allowed words in the order of their codes. The caller must not change the list.

@@ -67,5 +67,5 @@ func (m Measured) Number() (n uint32, ok bool) { return uint32(m - 1), m != 0 }
 // Claim is one flattened visitor claim.
 type Claim struct{ Name, Value string }
 
-// Reset empties the event for reuse. The capacity of Claims stays.
+// Reset empties the event for reuse. The next event reuses the memory of Claims.
 func (e *Event) Reset() { *e = Event{Claims: e.Claims[:0]} }

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Arguments has the resolved extra parameters of a column in a request. Each parameter has a closed type, or is sent to
-// the server as a bound parameter.
+// Arguments has the resolved extra parameters of a column in a request. A parameter has one of a fixed set of values,
+// or is sent to the server as a bound parameter. So no text of a request becomes SQL.
 type Arguments struct {
 	Interval  *Interval // interval of a Time column; nil means exact times
 	Precision int       // precision of visitorGeoPoint: H3 resolution 0..15
@@ -104,7 +104,7 @@ var (
 	Extras = []*Extra{extraInterval, extraPrecision, extraClaim}
 )
 
-// Interval is a size of time buckets. The list intervals has them all.
+// Interval is a size of time buckets. The list `intervals` has all intervals.
 type Interval struct {
 	Word string // name in requests
 	// local is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets

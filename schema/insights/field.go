@@ -29,7 +29,7 @@ type wireType interface {
 type fieldBuffer interface {
 	take(r *reader)
 	absent()
-	values() any // returns a slice that clickhouse-go appends as it is
+	values() any // returns a slice that clickhouse-go appends without conversion
 	truncate(n int)
 }
 
@@ -56,8 +56,8 @@ func (k wireCode) buffer() fieldBuffer {
 	return &buffer[int8]{read: func(r *reader) int8 { return int8(r.byte()) }}
 }
 
-// wireDoor encodes the door through which an event came. An absent value means the door api: messages with this door
-// have no value.
+// wireDoor encodes the door through which an event came. An absent value means the door `api`, so this door is never
+// written.
 type wireDoor struct{ wireCode }
 
 var doorAPI = EventDoors.codeOf("api")
@@ -170,8 +170,8 @@ func (c *buffer[T]) absent()        { c.list = append(c.list, c.none) }
 
 func (c *buffer[T]) values() any { return c.list }
 
-// truncate keeps the first n values and clears the others. Otherwise an empty buffer would keep the messages of the
-// last batch in memory.
+// truncate keeps the first n values and clears the others. If the other values were not cleared, an empty buffer would
+// hold the messages of the last batch in memory.
 func (c *buffer[T]) truncate(n int) {
 	if n < len(c.list) {
 		clear(c.list[n:])

@@ -14,14 +14,14 @@ const (
 type LiveQuery struct {
 	// Name is the name of the part's member in the response.
 	Name string
-	// Active is true if the query's range is the time within which a visitor is active.
+	// Active is true if the query reads only the last minutes, for which a visitor is regarded as active.
 	Active bool
 	// Members has the JSON members of an aggregate request, except the range.
 	Members string
 }
 
-// LiveQueries returns the queries for a live response. In it, every program that is not a browser of a person is an
-// agent.
+// LiveQueries returns the queries for a live response. A live response counts every program that is not a person's
+// browser as an agent.
 func LiveQueries() []LiveQuery {
 	const (
 		perMinute = `"fill":true,"groupBy":[{"column":"datetime","interval":"minute"}],"select":[{"column":"datetime"},`

@@ -35,7 +35,8 @@ func measuredDimension(name string, f Field, least, most int64, doc string) Colu
 	}
 }
 
-// measuredMean builds the metric for the mean of a number, over the events of one type that have this number.
+// measuredMean builds the metric for the mean of a number. The mean is over the events of one type that have this
+// number.
 func measuredMean(name, doc, eventType, column string) Column {
 	typ := EventTypes.codeOf(eventType)
 	is := func() sqltree.Expr {
@@ -105,8 +106,8 @@ func meanMetric(name, doc string, mean func(Env) sqltree.Expr, counters ...*Coun
 	c := metric(name, meanValue{}, comparison, doc, mean, counters...)
 	c.Nothing = func() sqltree.Expr { return sqltree.Call("divide", sqltree.Int(0), sqltree.Int(0)) }
 	// A missing mean is sorted before all other values, as an absent value is. The rank is the bits of the number as an
-	// integer: for numbers that are not negative, the bits have the same order as the numbers, and a cursor contains
-	// them without loss.
+	// integer: for numbers that are not negative, the integers have the same order as the numbers. A cursor stores the
+	// integers without loss.
 	c.Rank = &Rank{
 		Of: func(value sqltree.Expr) sqltree.Expr {
 			none := sqltree.Call("toFloat64", sqltree.Int(-1))

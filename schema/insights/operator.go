@@ -21,7 +21,7 @@ type Operator struct {
 	Negated bool
 	// Ordered is true if the operator compares values by their order.
 	Ordered bool
-	// parse reads a value of the filter. If it is nil, the filter has values of the column.
+	// parse reads a value of the filter. If it is nil, the filter has values of the column's type.
 	parse     func(raw jsontext.Value) (any, error)
 	condition func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr
 }
@@ -38,7 +38,7 @@ func (o *Operator) Parse(c *Column, raw jsontext.Value) (any, error) {
 // OpIn is the operator of a filter that does not name an operator.
 var OpIn = &Operator{Word: "in", condition: oneOf}
 
-// These bounds limit the work of a filter, because its texts and patterns are tried one by one on every event.
+// The engine compares each text and pattern of a filter with every event. These bounds limit this work.
 const (
 	maxTexts   = 100
 	maxPattern = 256 // characters
@@ -63,7 +63,7 @@ var Operators = []*Operator{
 	})},
 }
 
-// These are the operators of columns, by the properties of their values.
+// These lists have the operators of columns with different kinds of values.
 var (
 	equality   = Operators[:2:2]                                                  // for values without an order
 	comparison = Operators[:6:6]                                                  // for values with an order
@@ -97,8 +97,8 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest returns the condition of an operator on texts: it is true if test is true for a text of the column and one
-// of the values.
+// textTest returns a function that makes the condition of an operator on texts. The condition is true if test is true
+// for a text of the column and one of the values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
 		meets := func(text sqltree.Expr) sqltree.Expr {

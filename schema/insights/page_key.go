@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// This file has the columns that group events by page, for lists of pages. Requests cannot use them.
+// This file has the columns that group events by page, for lists of pages. Requests cannot name these columns.
 
 // These members identify a page in requests and responses: the page of a space, or the path of its addresses.
 const (
@@ -56,13 +56,14 @@ func OfPage(space, page string) sqltree.Expr {
 	return sqltree.AllOf(text("space", space), text("page", page))
 }
 
-// AtPath returns the condition that an event's address has a path, with or without a slash at its end. Searching an
-// address for the text of the path is much cheaper than cutting the path out, so only addresses with the text are cut.
+// AtPath returns the condition that an event's address has a path, with or without a slash at its end. The condition
+// first searches the address for the text of the path, which is much cheaper than computing the address's path. The
+// path is computed only for addresses that contain this text.
 func AtPath(path string) sqltree.Expr {
 	text := ""
 	if len(path) > 1 {
 		path = strings.TrimSuffix(path, "/")
-		text = path // not "/", because an address such as https://example.com has the path "/" too
+		text = path // "" for "/", because an address such as https://example.com has the path "/" too
 	}
 	param := func(value string) sqltree.Expr { return sqltree.Param(sqltree.T("String"), value) }
 	url := sqltree.Col("url")
@@ -120,7 +121,7 @@ func (pageKeyValue) Append(dst []byte, scanned any) []byte {
 }
 
 // LastTitle is the column with the title of a group's last event that has a title. If several such events have the same
-// time, it is the title that comes last in the alphabet.
+// time, the value is the title that comes last in the alphabet.
 var LastTitle = func() *Column {
 	c := metric("last title", textValue{}, nil, "The title of the last event.", func(env Env) sqltree.Expr {
 		return sqltree.Call("tupleElement", lastTitle.count(env), sqltree.Int(2))

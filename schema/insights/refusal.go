@@ -2,8 +2,8 @@ package insights
 
 import "fmt"
 
-// Refusal is the error of a request whose events were not accepted. The events are not stored. If Reason is retryable,
-// however, they may have been stored.
+// Refusal is the error of a request whose events were not accepted. The events are not stored if Reason is not
+// retryable. If Reason is retryable, the events may have been stored.
 //
 // Message is public. It contains only names of fields and limits, and never a value from the request.
 type Refusal struct {

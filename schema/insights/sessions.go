@@ -11,14 +11,14 @@ import (
 // even events that the query's conditions exclude. They also read events outside of the query's range, up to
 // SessionReach.
 
-// Events of quietTypes accompany other events, and do not make a session. They do not change bounces, entry and exit
-// pages, or the number of sessions. However, a session lasts until its last event of any type, because page_leave shows
-// best how long a visitor read the last page.
+// Events of quietTypes accompany other events, and do not make a session: a session with only such events is not
+// counted. They do not change bounces, entry and exit pages, or the number of sessions. However, a session lasts until
+// its last event of any type, because page_leave shows best how long a visitor read the last page.
 
 // SessionReach is the time before and after a range in which events still belong to the range's sessions. A session
-// that is not longer has the same values in a query about its day and in a query about its month. A tab that a reader
-// leaves open for a working day makes a shorter session. In addition to its range, a statement reads this time twice:
-// before and after the range.
+// that is at most 12 hours long has the same values in a query about its day and in a query about its month. For
+// example, a tab that is open for a working day makes a session of less than 12 hours. In addition to its range, a
+// statement reads the 12 hours before and the 12 hours after the range.
 const SessionReach = 12 * time.Hour
 
 // sessionReachDoc is the end of the documentation of each column about sessions.
@@ -89,9 +89,9 @@ func SentOrder() []sqltree.Expr {
 	}
 }
 
-// viewedPage returns the expression for the page of the first or the last page view. aggregate finds the page view with
-// the smallest or the largest SentNumber. This number combines all parts of SentOrder, so that states are small: 42
-// bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
+// viewedPage returns the expression for the page of the first or the last page view. aggregate is the function that
+// finds the page view with the smallest or the largest SentNumber. This number combines all parts of SentOrder, so that
+// states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	return aggregate(pageOfSpace(Arguments{}, Env{}), SentNumber(), isPageView())
 }
@@ -179,7 +179,7 @@ type Actor struct {
 // Actors has the actors that a request may name. The first actor is the default.
 var Actors = []Actor{{"visitor", VisitorKey()}, {"session", SessionKey()}}
 
-// RowOf returns the expression for the part in a session's row, if the session's rows of events already have the part.
+// RowOf returns the expression for the part of a session, read from rows of events to which the part was joined.
 func (p *SessionPart) RowOf() sqltree.Expr { return sqltree.Call("any", sqltree.Col(p.Name)) }
 
 // CountOf returns the expression for the number of counted events in a row that combines several events.
@@ -298,8 +298,8 @@ func SessionsInGroups(
 	column(sqltree.Call("bitAnd", sqltree.Col(groupCell), one), SessionEvents.Name)
 }
 
-// sessionMetric builds a metric for a mean over sessions. Each row of the statement is a session in a group. The mean
-// includes a row only if one of its events makes a session.
+// sessionMetric builds a metric for a mean over sessions. Each row that the statement aggregates is a session in a
+// group. The mean includes a row only if one of the row's events makes a session.
 func sessionMetric(name, doc string, mean func() sqltree.Expr, parts ...*SessionPart) Column {
 	c := meanMetric(name, doc+sessionReachDoc, func(Env) sqltree.Expr { return mean() }, SessionEvents)
 	c.Session = parts
@@ -318,8 +318,7 @@ func pagesPerSession() sqltree.Expr {
 
 func viewingSessions() sqltree.Expr { return sessionsWhere(sqltree.Gt, 0) }
 
-// sessionsWhere returns the expression for the number of sessions whose number of page views satisfies a comparison
-// with n.
+// sessionsWhere returns the expression for the number of sessions for which "page views op n" is true.
 func sessionsWhere(op sqltree.Op, n int64) sqltree.Expr {
 	views := sqltree.Bin(op, sqltree.Col(sessionViews.Name), sqltree.Int(n))
 	return sqltree.Call("countIf", sqltree.AllOf(views, ofSession()))
@@ -347,8 +346,8 @@ func sessionPage(name, doc string, part *SessionPart) Column {
 	}
 }
 
-// OfVisitor reports whether the column reads a visitor's first event. In that case, the events of a single session are
-// not enough.
+// OfVisitor reports whether the column reads a visitor's first event. Such a column cannot be computed from the events
+// of a single session.
 func (c *Column) OfVisitor() bool {
 	return slices.ContainsFunc(c.Session, func(p *SessionPart) bool { return p.First != nil })
 }

@@ -122,8 +122,7 @@ func (v textValue) Append(dst []byte, scanned any) []byte {
 	return AppendText(dst, s)
 }
 
-// sectionValue is the id of a site section. Filters accept both forms of an id, and responses always have the same
-// form.
+// sectionValue is the id of a site section. Filters accept an id in the form of the table or in the form of responses.
 type sectionValue struct{ textValue }
 
 func (v sectionValue) Parse(raw jsontext.Value) (any, error) {
@@ -170,7 +169,7 @@ func (enumValue) Type() sqltree.Type { return typeString }
 func (enumValue) New() any           { return new(string) }
 
 func (v enumValue) Parse(raw jsontext.Value) (any, error) {
-	// There are two published versions of the contract: for an absent value, one has null and the other has "".
+	// The contract has two published versions. For an absent value, the first has null and the second has "".
 	if (v.null || v.empty) && isNull(raw) {
 		return "", nil
 	}
@@ -243,7 +242,7 @@ func (flagValue) Parse(raw jsontext.Value) (any, error) {
 	case jsontext.KindFalse:
 		return uint8(0), nil
 	case jsontext.KindNull:
-		// Every event has true or false, so null matches no event.
+		// 2 matches no event: every event has true or false, so null must match no event.
 		return uint8(2), nil
 	default:
 		return nil, errors.New("must be true, false or null")
@@ -254,12 +253,12 @@ func (flagValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendBool(dst, *scanned.(*uint8) == 1)
 }
 
-// timeValue is a time in milliseconds.
+// timeValue is a time with the precision of a millisecond.
 type timeValue struct{}
 
 // minTime and maxTime are the earliest and the latest time that is stored. DateTime64(3) allows the years 1900 to 2299.
-// However, the table's key stores the hour in 32 bits, which overflow for times before minTime or after maxTime. The
-// server would then skip rows that a query needs.
+// However, the table's key stores the hour in 32 bits, which overflow for times before minTime or after maxTime. For
+// such times, ClickHouse would skip rows that a query needs.
 var (
 	minTime = time.Date(1970, 1, 1, 0, 0, 0, 0, time.UTC)
 	maxTime = time.Date(2105, 12, 31, 23, 59, 59, 999_000_000, time.UTC)

@@ -11,10 +11,10 @@ import (
 )
 
 // Visits are a projection of the events table. A visit is a session of a visitor. The projection has a row for each
-// visit, quarter of an hour, and combination of the values that the events of a visit share. A row has the numbers of
-// its events of each kind. The projection has a fifth as many rows as the table. Queries that need only columns with
-// Visit read the projection. Queries for bounce rates and pages per session read it too, if they group only by these
-// columns.
+// visit, quarter of an hour, and combination of the values that the events of a visit share. A row has, for each kind
+// of event, the number of the visit's events in this quarter and combination. The projection has a fifth as many rows
+// as the table. Queries that need only columns with Visit read the projection. Queries for bounce rates and pages per
+// session read it too, if they group only by these columns.
 //
 // The engine writes the projection of a data part together with the part, and rebuilds it when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall
@@ -32,7 +32,7 @@ type Counter struct {
 	typ   Code                // only type of the counted events; 0 means any type
 	is    func() sqltree.Expr // whether a row is a counted event; nil means that every event is counted
 	value func() sqltree.Expr // number that each event adds; nil means 1
-	// without is set if the counter counts all types except these.
+	// without has the types that the counter leaves out. It is nil if the counter leaves out no types.
 	without []Code
 	state   string // column of the projection; "" if the projection has no column for the counter
 	last    bool   // whether the counter is the time of the last event, or a value of this event

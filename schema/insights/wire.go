@@ -133,8 +133,8 @@ var ErrMessage = errors.New("not a message of the event log")
 // version or another baseline.
 var ErrNewer = errors.New("a later version's message of the event log")
 
-// Reads is the latest version of the log encoding that this program reads. It
-// grows with wireVersion and with every new bit of the presence mask.
+// Reads is the latest version of the log encoding that this program reads. Every change of wireVersion and every new
+// bit of the presence mask increases Reads.
 const Reads = 2
 
 // BaselineError is the error about a message of another baseline. For errors.Is, it is also ErrNewer. Found is the
@@ -153,7 +153,7 @@ func (e BaselineError) Is(target error) bool { return target == ErrNewer }
 
 // CheckBaseline returns a BaselineError for a message of another baseline, and nil for all other bytes.
 func CheckBaseline(data []byte) error {
-	// The version byte of a message is less than ' ', so CheckBaseline does not treat text as a message.
+	// The version byte of a message is less than ' '. A larger byte at its place means that the bytes are text.
 	if len(data) < headerSize || data[0] != wireMagic[0] || data[1] == wireMagic[1] || data[2] >= ' ' {
 		return nil
 	}
@@ -265,8 +265,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of items of at least size bytes each. It refuses a number of items that the rest of the message
-// cannot contain. So a damaged message cannot make the program allocate more memory than the size of the message.
+// count reads a number of items of at least size bytes each. It refuses a number that is too large for the rest of the
+// message. So a damaged message cannot make the program allocate more memory than the size of the message.
 func (r *reader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {

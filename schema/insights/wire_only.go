@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Only returns a new message that has only one event of the message. The new message has the same id.
+// Only returns a new message with a single event of the message m. The new message has the same id.
 func (m Message) Only(index int) ([]byte, error) {
 	r := reader{b: m.events}
 	for i := range m.Count {

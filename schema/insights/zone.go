@@ -88,7 +88,7 @@ func unknownZone(name string) error {
 	return errZone
 }
 
-// The first bucket of a range may begin before the range. BucketReach is longer than this time before the range can be.
+// BucketReach is longer than the time by which the first bucket of a range may begin before the range.
 const BucketReach = 40 * 24 * time.Hour
 
 // NewZone returns the zone of a location for a range of time.
@@ -116,7 +116,7 @@ func spansOf(location *time.Location, from, to time.Time) (spans []span) {
 			end = to
 		case !end.After(t):
 			// ZoneBounds has a bug on December 31 of leap years for which a zone has only a general rule: its result
-			// ends before t, with December 30.
+			// ends with December 30, before t.
 			end = t.Add(time.Hour)
 		}
 		offset := time.Duration(seconds) * time.Second
@@ -171,9 +171,9 @@ func (z Zone) bySpan(of func(span) sqltree.Expr) sqltree.Expr {
 
 func moment(t time.Time) sqltree.Expr { return sqltree.Param(typeTime, FormatTime(t)) }
 
-// bucket returns the expression for the beginning of an event's bucket in the zone. For a day, week or month, this is
-// the local time of the beginning. For an hour or a minute, it is the time in UTC. Moment converts both results to
-// times.
+// bucket returns the expression for the beginning of an event's bucket in the zone. For a day, week or month, the value
+// is the local time of the beginning. For an hour or a minute, the value is the time in UTC. Moment converts both
+// results to times.
 //
 // Every result is a DateTime64(3), so that the results of all intervals have one type. The setting
 // enable_extended_results_for_datetime_functions must be on. Otherwise the week of January 1, 1970 would begin on this
@@ -187,8 +187,8 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	if a.Interval.local || len(z.spans) == 0 {
 		return start
 	}
-	// If a clock is set back, it shows an hour twice. These are two buckets. If the change falls within an hour, the
-	// rest of this hour begins with the change.
+	// If a clock is set back, it shows an hour twice. The two hours are two buckets. If the change falls within an
+	// hour, the rest of this hour begins with the change.
 	start = sqltree.Call("subtractSeconds", start, z.offset())
 	if len(z.events) == 1 && z.events[0].from.Equal(z.spans[0].from) {
 		// If no clock change falls within an hour, no bucket begins with a change.
@@ -208,7 +208,7 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	}
 	for _, s := range z.spans {
 		// If this span contains a part of the bucket, t is the time at which this part begins. If a clock is set
-		// forward at midnight, this is later than the local time in read.
+		// forward at midnight, t is later than midnight.
 		t := later(read.Add(-s.offset), s.from)
 		if t.Before(s.to) && interval.start(s.local(t), z.week).Equal(read) {
 			return t.In(z.location)

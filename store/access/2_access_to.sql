@@ -1,8 +1,8 @@
--- access_to returns three facts about a user's access to one collection or space: the effective level, the rank of the
--- user's highest grant on the content and above, and the user's role in the organization. The level is 'inherit' if all
--- levels up to the top inherit. The caller passes the content's own level and parent. The function climbs
--- to the top, at most store.MaxNesting levels. This is cheap for a page of content, but not for all content of an
--- organization.
+-- access_to returns two facts about a user's access to one collection or space: the effective level, and the rank of
+-- the user's highest grant on the content and above. The effective level is 'inherit' if the content and all
+-- collections above it inherit their level. The caller passes the content's own level and parent. The function climbs
+-- to the top, at most store.MaxNesting levels. This is cheap for a page of a list, but too expensive for all content of
+-- an organization.
 create or replace function access_to(of_user text, content text, content_level text, content_parent text)
     returns setof content_access language sql stable
 begin atomic

@@ -13,7 +13,8 @@ create or replace function grants_of(of_user text, of_organization text) returns
       and (g.user_id = of_user or g.team_id = any(array(select t.team_id from team_members t where t.user_id = of_user)))
 $$;
 
--- given_collections returns the collections that a user can enter by a grant on the collection or on one above it.
+-- given_collections returns the collections that a user can enter by a grant on the collection or on a collection above
+-- it.
 create or replace function given_collections(of_user text, of_organization text) returns setof text language sql stable as $$
     with recursive given as (
         select g.collection_id as id from grants_of(of_user, of_organization) g where g.collection_id is not null
@@ -24,7 +25,7 @@ create or replace function given_collections(of_user text, of_organization text)
 $$;
 
 -- closed_collections returns the collections that nobody can enter without a grant. They have no default level, or
--- inherit from a collection without one.
+-- inherit from a collection without a default level.
 create or replace function closed_collections(of_organization text) returns setof text language sql stable as $$
     with recursive closed as (
         select c.id from collections c where c.organization_id = of_organization and c.default_level is null
@@ -59,8 +60,8 @@ create or replace function closed_spaces(of_organization text) returns setof spa
       end
 $$;
 
--- spaces_seen returns the spaces of an organization that a member with this role sees. It follows the rule of
--- collections_seen.
+-- spaces_seen returns the spaces of an organization that a member with this role sees. An admin sees all spaces,
+-- without a look-up of grants.
 create or replace function spaces_seen(of_user text, of_role text, of_organization text)
     returns setof spaces language sql stable as $$
     select s.*

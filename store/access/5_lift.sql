@@ -1,4 +1,4 @@
--- lift_access copies a collection's level and grants to its direct content. So when the collection is deleted, the
+-- lift_access copies a collection's level and grants to its direct content. So when the collection is then deleted, the
 -- access of all users stays the same. The level is copied to content that inherits its level. A grant is copied if the
 -- content has no higher grant for the same user or team.
 create or replace function lift_access(of_collection text) returns void language sql volatile as $$

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	// askAgain is the time after which another job is enqueued if no job has reported an outcome. It is longer than any
-	// job may take.
+	// askAgain is the time after which another job is enqueued for a specification if no job has stored an outcome. It
+	// is longer than any job may take.
 	askAgain = 30 * time.Minute
-	// batchSize limits the specifications that one statement marks.
+	// batchSize is the largest number of specifications for which one statement requests a fetch.
 	batchSize = 1000
 )
 
@@ -39,8 +39,8 @@ func (s *Store) AskForFetches(ctx context.Context) error {
 	})
 }
 
-// StartFetch returns the next specification that an organization's job must fetch. It leaves out specifications in
-// begun, which the job has already fetched. found is false if no specification is left.
+// StartFetch returns the next specification that an organization's job must fetch. It leaves out the specifications in
+// `begun`, which the job has already fetched. found is false if no specification is left.
 func (s *Store) StartFetch(
 	ctx context.Context, organizationID string, begun []string,
 ) (spec Spec, found bool, err error) {
@@ -64,11 +64,11 @@ type Fetch struct {
 	Sources []schema.OpenAPISourceState
 	// Errors are the reasons why the specification could not be read.
 	Errors []schema.OpenAPISpecError
-	// Pause is the time until the next fetch. Postgres's clock counts it, because a node's clock may be wrong.
+	// Pause is the time until the next fetch. Postgres's clock measures the pause, because a node's clock may be wrong.
 	Pause time.Duration
 }
 
-// EndFetch stores the outcome of fetching a specification. If the specification could not be read, its last good
+// EndFetch stores the outcome of fetching a specification. If the specification could not be read, its newest stored
 // version stays. If the specification has got a new source since the fetch began, EndFetch does nothing, because
 // another job fetches the new source.
 func (s *Store) EndFetch(ctx context.Context, begun Spec, f Fetch) error {

@@ -20,7 +20,7 @@ type (
 	Version = db.ListOpenAPISpecVersionsRow
 )
 
-// Source is the source of a specification. Either URL is set, and a job fetches the document, or Text and Document are
+// Source is the source of a specification. If URL is set, a job fetches the document. Otherwise Text and Document are
 // set.
 type Source struct {
 	URL      *string
@@ -51,7 +51,7 @@ func (s *Store) List(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Create adds a specification. It returns a conflict if another specification has the slug.
+// Create adds a specification. It returns a conflict if another specification already has the slug.
 func (s *Store) Create(ctx context.Context, organizationID, slug string, source Source) (Spec, error) {
 	var spec Spec
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {

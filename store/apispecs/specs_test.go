@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestOldVersionsOfSpecsAreDeleted keeps the newest three versions of each specification.
+// TestOldVersionsOfSpecsAreDeleted checks that only the newest three versions of each specification stay stored.
 func TestOldVersionsOfSpecsAreDeleted(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

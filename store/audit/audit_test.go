@@ -98,7 +98,7 @@ func TestAuditedColumnsAreThere(t *testing.T) {
 func TestNoSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
-	// Every column of bytes is a hash of a token, something sealed, or contents.
+	// Every column of bytes has hashes of tokens, encrypted secrets, or contents.
 	for _, name := range storetest.Collect(t, conn,
 		`select table_name || '.' || column_name from information_schema.columns
 		where table_schema = 'public' and data_type = 'bytea'`) {

@@ -97,8 +97,8 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes entries that are older than the duration kept, up to a limited number. more is true if
-// more such entries may exist.
+// DeleteOldAuditEntries deletes entries that are older than the duration `kept`, up to a limited number. more is true
+// if more such entries may exist.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{
 		Kept: postgres.Interval(kept), Most: postgres.PurgeRows,

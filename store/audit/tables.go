@@ -23,7 +23,7 @@ type auditedTable struct {
 }
 
 // auditPlace has the SQL expressions for the organization, the site and the space of a row r. If a row is deleted
-// together with its owner, the join finds no owner. Then the log has only the entry of the owner.
+// together with its owner, the join finds no owner. Then the log has an entry only for the owner.
 type auditPlace struct{ join, organization, site, space string }
 
 var (

@@ -56,14 +56,15 @@ func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	return at, postgres.Interpret(err, "clock")
 }
 
-// Pauses are the longest pauses that nodes choose.
+// Pauses has the longest pauses after which nodes repeat work.
 type Pauses struct {
 	Job   time.Duration // until a job's next attempt
 	Fetch time.Duration // until a specification is fetched again
 }
 
-// Hasten corrects times that lie ahead after the clock was set back, so that nothing waits for them. Times further
-// ahead than the longest pauses become the present. It returns the number of corrected rows by column.
+// Hasten corrects times that are too far in the future because the clock was set back. Otherwise jobs and fetches would
+// wait for these times. Times further ahead than the longest pauses become the present. It returns the number of
+// corrected rows by column.
 func (s *Store) Hasten(ctx context.Context, longest Pauses) (map[string]int64, error) {
 	hastened, err := s.db.Queries.Hasten(ctx, db.HastenParams{
 		JobPause: postgres.Interval(longest.Job), FetchPause: postgres.Interval(longest.Fetch),

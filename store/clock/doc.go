@@ -1,6 +1,6 @@
-// Package clock stores which times the installation has seen. It decides whether deletions by age may trust Postgres's
-// clock. It is built on store/postgres. Package store provides it as the field Store.Clock. Of the packages store and
-// below store, it may import only store/postgres and store/db.
+// Package clock stores the latest time that the installation has seen. It decides whether deletions by age may trust
+// Postgres's clock. It is built on store/postgres. Package store provides it as the field Store.Clock. Of the packages
+// store and below store, it may import only store/postgres and store/db.
 //
 // If a machine starts with its clock in a later year, all data looks old, and deletions by age would delete it. So each
 // node reads the clock every minute, and stores the latest known time. A clock that is more than two days ahead of the
@@ -13,8 +13,9 @@
 // Deletions by age measure ages from a trusted time. SQL statements use the function deletion_time
 // (store/functions/clock.sql), and Go code uses DeletionTime.
 //
-// If a clock was ahead for a while, rows of that time wait until the clock reaches their times again. Hasten, which
-// nodes call every few seconds, corrects such times. The function hasten (store/functions/clock.sql) has the columns.
+// If a clock was ahead for a while, rows from that time have times in the future, and jobs would wait until the clock
+// reaches these times again. Hasten, which nodes call every few seconds, corrects such times. The function hasten
+// (store/functions/clock.sql) lists the columns.
 //
 // Its files by subject:
 //

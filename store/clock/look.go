@@ -6,11 +6,11 @@ const (
 	// tolerance is the longest time by which a trusted clock may be ahead of the latest known time. The function
 	// deletion_time in Postgres has the same constant.
 	tolerance = 48 * time.Hour
-	// patience is the time after which a clock in doubt is trusted. Only time in which nodes run counts.
+	// patience is the time after which a clock in doubt is trusted. Only time in which nodes run is included.
 	patience = 24 * time.Hour
 )
 
-// Doubt is the reason why a clock is in doubt.
+// Doubt is the reason why Postgres's clock is in doubt.
 type Doubt string
 
 const (
@@ -110,8 +110,8 @@ func (s State) doubt(l Look) Doubt {
 	return ""
 }
 
-// known returns the time to compare with at the first look. It is the newest event's time or the latest other clock's
-// time, whichever is earlier. It is zero if there are no events and no other clocks.
+// known returns the time with which the first look compares Postgres's clock. It is the newest event's time or the
+// latest other clock's time, whichever is earlier. It is zero if there are no events and no other clocks.
 func (l Look) known() (at time.Time) {
 	for _, clock := range l.Clocks {
 		if clock.After(at) {

@@ -11,13 +11,13 @@ const day = 24 * time.Hour
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	start := time.Date(2026, 11, 29, 12, 0, 0, 0, time.UTC)
-	// step is one look. Usually all clocks show the time at. If others is set, all clocks except Postgres's clock show
-	// the time others.
+	// step is one look. Usually all clocks show the time `at`. If `others` is set, all clocks except Postgres's clock
+	// show the time `others`.
 	type step struct {
 		at     time.Duration // time of Postgres's clock, relative to start
 		others *time.Duration
 		newest time.Duration // age of the newest event at the start; 0 means that there is no event
-		node   string        // name of the node that looks; "" means a
+		node   string        // name of the node that looks; "" means node a
 		ran    time.Duration
 		doubt  Doubt
 		seen   time.Duration
@@ -45,7 +45,8 @@ func TestLooks(t *testing.T) {
 			{at: 0, seen: 0},
 			{at: 3 * day, doubt: Ahead, seen: 0, left: day},
 			{at: 3*day + 12*time.Hour, ran: 12 * time.Hour, doubt: Ahead, seen: 0, left: day / 2},
-			{at: 3*day + 12*time.Hour, node: "restarted", doubt: Ahead, seen: 0, left: day / 2}, // it takes over
+			// the restarted node counts the remaining half day
+			{at: 3*day + 12*time.Hour, node: "restarted", doubt: Ahead, seen: 0, left: day / 2},
 			{at: 4 * day, node: "restarted", ran: 12 * time.Hour, seen: 4 * day},
 		},
 		"two nodes run at once": {

@@ -41,7 +41,7 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	return ends, postgres.Interpret(err, "counted rows")
 }
 
-// OpenRows begins the count of a partition's rows at the offset end. rows are the rows that the table already has. If
+// OpenRows begins the count of a partition's rows at the offset `end`. rows are the rows that the table already has. If
 // the partition already has a count, OpenRows changes nothing and returns false.
 func (s *Store) OpenRows(
 	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
@@ -55,7 +55,7 @@ func (s *Store) OpenRows(
 }
 
 // AdvanceRows adds rows to the counts of a partition: the rows of the messages from the offset `was` up to the offset
-// end. If the stored counts do not end at `was`, AdvanceRows changes nothing and returns false.
+// `end`. If the stored counts do not end at `was`, AdvanceRows changes nothing and returns false.
 func (s *Store) AdvanceRows(
 	ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -80,7 +80,7 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion subtracts the rows that a deletion will delete from the counts. If a deletion with this name is already
+// NoteDeletion subtracts from the counts the rows that a deletion will delete. If a deletion with this name is already
 // noted, NoteDeletion changes nothing. So an interrupted deletion can be noted again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)

@@ -2,10 +2,10 @@
 
 -- audit_actor returns the actor of the transaction. The statement that begins a transaction sets octavo.actor from the
 -- value of postgres.By. The ids are trusted, because they come from this service's own tables. The name is the user's
--- current name. The log hides the name and the address of an actor from another organization. For example, a publisher
--- who unpublishes an integration ends its installations in other organizations. A user who has just created the
--- organization, or who leaves it, is not hidden. Triggers call this function once per entry, because one call per
--- column took a sixth of an entry's time.
+-- current name. If the actor is a user from outside the organization, the log hides the user's name and address, and
+-- the ids of the token and the request. For example, a publisher who unpublishes an integration ends its installations
+-- in other organizations. A user who has just created the organization, or who leaves it, is not hidden. Triggers call
+-- this function once per entry, because one call per column took a sixth of an entry's time.
 create or replace function audit_actor(of_organization text, of_object text) returns table (
     type text, id text, name text, token_id text, token_kind text, operation text, request_id text, address text
 ) language sql stable as $$

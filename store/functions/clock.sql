@@ -10,41 +10,42 @@ create or replace function deletion_time() returns timestamptz language sql stab
         then timestamptz 'epoch' else now() end
 $$;
 
--- creation_time is the creation time for rows that count for a limited time. It is now(), or the furthest time that
--- nodes have seen. So if a clock is behind for a while, it creates no rows that look old when the clock is right again.
--- Such a time may be far ahead of now(). A statement that needs the time since something happened has another column.
--- store/deletion_columns_test.go lists the columns. Audit triggers call it for each statement. In plpgsql the query's
--- plan is cached, which costs half of what a function in SQL costs (bench/results/2026-11-25-audit-cost.md).
+-- creation_time is the creation time for rows that have an effect only for a limited time. It is now(), or the latest
+-- time that nodes have seen. So if a clock is behind for a while, no rows are created that look old when the clock is
+-- right again. The creation time may be far ahead of now(). A statement that needs the time since something happened
+-- has another column. store/deletion_columns_test.go lists the columns. Audit triggers call creation_time for each
+-- statement. In plpgsql the query's plan is cached, which costs half of what a function in SQL costs
+-- (bench/results/2026-11-25-audit-cost.md).
 create or replace function creation_time() returns timestamptz language plpgsql stable as $$
 begin
     return greatest(now(), (select c.seen_at from clock c));
 end
 $$;
 
--- known_time is the present, as far as the installation knows it. It is now(), or the furthest time that nodes have
--- seen if the clock is behind that time, or if the clock may be ahead (see deletion_time).
+-- known_time is the present, as far as the installation knows it. It is now(), or the latest time that nodes have seen
+-- if the clock is behind that time, or if the clock may be ahead (see deletion_time).
 create or replace function known_time() returns timestamptz language sql stable as $$
     select case when deletion_time() = 'epoch' then c.seen_at else greatest(now(), c.seen_at) end from clock c
 $$;
 
--- erasure_reach returns the time up to which an erasure reaches. of_node is the time of the node that was asked. If a
--- clock of the node or of Postgres is wrong, it is the known time.
+-- erasure_reach returns the time up to which an erasure reaches. of_node is the time of the node that received the
+-- request. If the clock of the node or of Postgres is wrong, the result is the known time.
 create or replace function erasure_reach(of_node timestamptz) returns timestamptz language sql stable as $$
     select case when of_node between k - interval '1 minute' and k + interval '1 minute' then of_node
         else date_trunc('second', k) + interval '1 second' end
     from known_time() k
 $$;
 
--- hasten corrects the times of rows after the clock was set back. A time that lies further ahead than a right clock
--- sets it becomes the present, and the rows keep their order. Without this, what waits for such a time would wait until
--- the clock reaches the time again. hasten also ends a leader's term that is longer than any possible term, because
+-- hasten corrects the times of rows after the clock was set back. If a time is further ahead than a right clock would
+-- set it, it becomes the present time. The rows keep their order. Otherwise jobs and deliveries would wait until the
+-- clock reaches these times again. hasten also ends a leader's term that is longer than any possible term, because
 -- river retries no job without a leader. It returns the number of corrected rows by column.
 --
 -- job_pause is the longest pause of a job, and fetch_pause the longest time between two fetches of a specification.
--- store/times_ahead_test.go decides about each column that has a time.
+-- store/times_ahead_test.go has a list of all columns with times, and says for each column whether hasten corrects it.
 create or replace function hasten(job_pause interval, fetch_pause interval) returns jsonb language plpgsql as $$
 declare
-    -- A statement corrects at most this number of rows. The next call corrects the others.
+    -- A statement corrects at most this number of rows. The next call corrects the other rows.
     most     constant integer := 10000;
     hastened jsonb := '{}';
     r        record;
@@ -52,15 +53,16 @@ declare
 begin
     for r in
         select * from (values
-            -- The next attempts, and the ends of pauses and leases. A receiver can request a pause of 24 hours. The
-            -- last pause of a delivery is 24 hours and a tenth.
+            -- These columns have the times of next attempts, and the ends of pauses and leases. A receiver can request
+            -- a pause of 24 hours. The last pause of a delivery is 26.4 hours.
             ('openapi_specs', 'fetch_at', fetch_pause, 'source_url is not null'),
             ('river_job', 'scheduled_at', interval '1 second', 'state = ''available'''),
             ('river_job', 'scheduled_at', job_pause, 'state in (''retryable'', ''scheduled'')'),
             ('webhook_deliveries', 'next_attempt_at', interval '27 hours', 'state = ''pending'''),
             ('webhooks', 'due_at', interval '27 hours', 'active and due_at is not null'),
             ('webhooks', 'held_until', interval '25 hours', 'held_until is not null'),
-            -- The times of something that happened. Rows of the present would come after these rows in the order.
+            -- These columns have the times of something that happened. If such a time stayed ahead, the row would be
+            -- treated as newer than rows that are created later.
             ('git_operations', 'timestamp', interval '1 minute', 'true'),
             ('git_syncs', 'imported_at', interval '1 minute', 'imported_at is not null'),
             ('git_syncs', 'synced_at', interval '1 minute', 'true'),

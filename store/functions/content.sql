@@ -37,7 +37,8 @@ create or replace function pages_of(of_space text, of_revision text)
         where own.branch = r.branch and own.page_id = p.page_id and own.since <= r.seq and own.until > r.seq)
 $$;
 
--- change_requests_like returns the change requests that match a list's filters. A null filter matches every request.
+-- change_requests_like returns the change requests that match a list's filters. A filter that is null matches every
+-- request.
 create or replace function change_requests_like(
     of_statuses text[], of_creator text, of_cluster text, of_contributor text, of_reviewer text
 ) returns setof change_requests language sql stable as $$

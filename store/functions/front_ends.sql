@@ -18,7 +18,7 @@ $$;
 create or replace trigger front_ends_hear after update or delete on sites for each row execute function sites_changed();
 
 -- site_parts_changed records a change of a part of a site. The part's column site_id has the site. If a part is deleted
--- together with its site, the function records no row, because the site's deletion already does.
+-- together with its site, the function records no row, because the trigger of the site's deletion records one.
 create or replace function site_parts_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'site:' || s.id)
@@ -103,8 +103,8 @@ create or replace trigger front_ends_hear_of_places after update on sites for ea
         is distinct from (new.published, new.visibility, new.hostname, new.hostname_proved_at, new.proxy))
     execute function site_places_changed();
 
--- site_space_places_changed records a change of a space's URL by its place in a site. If the space itself is deleted,
--- another trigger records it.
+-- site_space_places_changed records a change of a space's URL that is caused by the space's place in a site. If the
+-- space itself is deleted, another trigger records the change.
 create or replace function site_space_places_changed() returns trigger language plpgsql as $$
 begin
     perform front_end_change(s.organization_id, 'space:' || s.id)
@@ -119,9 +119,9 @@ create or replace trigger front_ends_hear_of_places_update after update on site_
         is distinct from (new.space_id, new.section_id, new.path, new.is_default, new.condition))
     execute function site_space_places_changed();
 
--- site_section_places_changed records changes of URLs by a section: of the section's spaces, and of site spaces with
--- the same path as the section. If a site space is deleted together with its section, the trigger of site_spaces
--- records it.
+-- site_section_places_changed records changes of URLs that are caused by a section. The URLs are the URLs of the
+-- section's spaces, and of site spaces with the same path as the section. If a site space is deleted together with its
+-- section, the trigger of site_spaces records the change.
 create or replace function site_section_places_changed() returns trigger language plpgsql as $$
 declare
     r site_sections := coalesce(new, old);

@@ -22,8 +22,8 @@ create or replace function job_state(state river_job_state, attempt smallint)
     end
 $$;
 
--- maker_of returns the user whose turns and limit of mails a change uses. This is user_id. If no user made the change,
--- it is the first administrator of the organization. If there is no administrator, it is ''.
+-- maker_of returns the user whose turns and limit of mails a change uses. The result is user_id. If no user made the
+-- change, the result is the first administrator of the organization. If there is no administrator, the result is ''.
 create or replace function maker_of(user_id text, organization text) returns text language sql stable as $$
     select coalesce(nullif(maker_of.user_id, ''), (
         select m.user_id from memberships m
@@ -68,16 +68,16 @@ create or replace trigger job_failed before update of finalized_at on river_job 
 
 -- give_job_turns gives turns to pending jobs, and returns the number of turns. For each kind of job, at most as many
 -- jobs have a turn and wait as one node has workers. Jobs of the parties whose last turn is longest ago come first. A
--- party with a running or available job gets another turn only if no other party waits. Only the first job of a
--- sequence may get a turn, and only if no job of the sequence is running. The caller holds the advisory lock for
--- promotions.
+-- party with a running or available job gets another turn only if no other party waits. A job of a sequence gets a turn
+-- only if every earlier job of the sequence has ended, or `yields` while it waits for its next attempt. The caller
+-- holds the advisory lock for promotions.
 --
 -- The cost grows linearly with the number of waiting parties, because the function reads at most looked_at jobs of each
 -- party.
 create or replace function give_job_turns(kinds text[], workers integer[]) returns bigint language plpgsql as $$
 declare
-    -- looked_at is the largest number of pending jobs of a user and an organization that are read. It is more than one,
-    -- because the first jobs may belong to a blocked sequence.
+    -- looked_at is the largest number of pending jobs that are read for a pair of a user and an organization. It is
+    -- more than one, because the first jobs may belong to a sequence whose earlier job has not ended.
     looked_at constant integer := 1000;
     k         text;
     room      integer;
@@ -173,7 +173,8 @@ begin
         end if;
         given := given + granted;
     end loop;
-    -- Old turns are deleted. A party whose last turn is more than a day ago counts as a party that never had a turn.
+    -- Old turns are deleted. A party whose last turn is more than a day ago is treated as a party that never had a
+    -- turn.
     delete from job_turns where turn < deletion_time() - interval '1 day';
     return given;
 end

@@ -1,5 +1,6 @@
 -- These triggers write webhook events. If a webhook of the organization wants the event of a change, a trigger writes
--- it in the transaction of the change. A job delivers the event. schema/webhook_events.go lists the types of events.
+-- the event in the transaction of the change. A job delivers the event. schema/webhook_events.go lists the types of
+-- events.
 
 -- webhook_id returns a new id: the time in microseconds and 48 random bits. So ids are sorted by time, like all ids.
 create or replace function webhook_id() returns text language sql volatile as $$
@@ -55,8 +56,8 @@ begin
 end
 $$;
 
--- webhooks_hear_comment writes events about comments and replies. If a comment is deleted together with its space,
--- change request or parent, there is no event for the comment.
+-- webhooks_hear_comment writes webhook events about comments and replies. If a comment is deleted together with its
+-- space, change request or parent, there is no event for the comment.
 create or replace function webhooks_hear_comment() returns trigger language plpgsql as $$
 declare
     r comments := coalesce(new, old);
@@ -198,7 +199,7 @@ create or replace trigger webhooks_hear_update after update on issues_clusters f
 
 -- webhooks_hear_cluster_going writes an event about a deleted cluster. If a cluster is deleted together with its
 -- organization, there is no event, because the organization no longer has webhooks. If a transaction merges clusters,
--- octavo.merged_clusters has the target of each merged cluster, as JSON.
+-- the setting octavo.merged_clusters has the id of the cluster into which each cluster is merged, as JSON.
 create or replace function webhooks_hear_cluster_going() returns trigger language plpgsql as $$
 declare
     merged jsonb := nullif(current_setting('octavo.merged_clusters', true), '')::jsonb;

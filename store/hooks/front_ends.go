@@ -21,8 +21,8 @@ const (
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
-// AskForRevalidation enqueues a job for each organization with changes for front ends that are older than settle, by
-// Postgres's clock.
+// AskForRevalidation enqueues a job for each organization with changes for front ends that are older than `settle`,
+// measured by Postgres's clock.
 func (s *Store) AskForRevalidation(ctx context.Context, settle time.Duration) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{

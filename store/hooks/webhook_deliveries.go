@@ -94,8 +94,8 @@ func (s *Store) PingWebhook(ctx context.Context, organizationID, webhookID, user
 	})
 }
 
-// Redeliver creates a new delivery of a delivery's event. If the old delivery is still pending, Redeliver creates none,
-// and the pending delivery is sent next.
+// Redeliver creates a new delivery of a delivery's event. If the old delivery is still pending, Redeliver creates no
+// delivery, and the pending delivery is sent next.
 func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id string) (WebhookDelivery, error) {
 	return s.deliverByHand(ctx, organizationID, webhookID, func(q *db.Queries) (string, error) {
 		delivery, err := webhookDelivery(ctx, q, webhookID, id)
@@ -235,11 +235,11 @@ type DeliveryResult struct {
 	Reason   string
 	Response string
 	// Pause is the time until a failed delivery is sent again; nil if it will not be sent again. Postgres's clock
-	// counts it, because a node's clock may be wrong.
+	// measures the pause, because a node's clock may be wrong.
 	Pause *time.Duration
 	// Hold is the pause of the webhook after a failure.
 	Hold time.Duration
-	// Disable makes the webhook inactive, for this reason.
+	// Disable is the reason for making the webhook inactive. If it is "", the webhook stays active.
 	Disable string
 }
 
@@ -294,9 +294,9 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries marks deliveries as failed if they have waited for at least the time waited. If waited is nil, it
-// marks all waiting deliveries. Each statement handles a limited number, because there may be deliveries of several
-// days.
+// failDeliveries marks deliveries as failed if they have waited for at least the time `waited`. If waited is nil, it
+// marks all waiting deliveries. Each statement handles a limited number, because the deliveries of several days may be
+// waiting.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
 	err := postgres.PurgeAll([]func() (int64, error){func() (int64, error) {
 		return s.db.Queries.FailDeliveries(ctx, db.FailDeliveriesParams{

@@ -65,7 +65,8 @@ func TestWebhookEventsAreCommitted(t *testing.T) {
 	if err := tx.Rollback(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	// An object that is created and then changed in one transaction counts as created, with its last state.
+	// If an object is created and then changed in one transaction, the only event is the creation, with the object's
+	// last state.
 	err = pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		for _, sql := range []string{
 			insert, "update comments set body = '{\"a\":1}' where id = $1 and space_id = $2 and author_id = $3",

@@ -79,7 +79,7 @@ const (
 	// analysisRound is the largest number of conversations that are analyzed in one transaction. It limits the memory
 	// for texts.
 	analysisRound = 1000
-	// analysisWindow is the number of latest issues of earlier rounds that a round may move.
+	// analysisWindow is the number of latest issues of earlier rounds that a round may move to other clusters.
 	analysisWindow = 1000
 	// clusterSample is the largest number of issues from which a cluster is described.
 	clusterSample = 64
@@ -143,7 +143,7 @@ func analyzeRound(ctx context.Context, tx pgx.Tx, q *db.Queries, organizationID 
 		return false, err
 	}
 	// Until here, the transaction holds only the lock against a second analysis. ownAnalysis waits for transactions
-	// that are storing conversations. Later such transactions wait for this one.
+	// that are storing conversations. Transactions that start to store conversations later wait for this transaction.
 	if err := ownAnalysis(ctx, tx, organizationID); err != nil {
 		return false, err
 	}

@@ -262,7 +262,7 @@ func TestHistoryOfClusters(t *testing.T) {
 	if left := list(); len(left) != 0 {
 		t.Errorf("%+v", left)
 	}
-	// Webhooks receive the cluster into which the second was merged. The first cluster was not merged.
+	// Webhooks receive the cluster into which the second cluster was merged. The first cluster was not merged.
 	deliveries, err := st.Hooks.ListWebhookDeliveries(
 		t.Context(), org, webhook.ID, hooks.WebhookDeliveryFilter{}, "", 10,
 	)

@@ -13,12 +13,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A language model writes the title of a cluster once, when the analysis no longer changes it. It writes the summary
-// again each time the cluster has grown by the factor refineGrowth.
+// A language model writes the title of a cluster once, as soon as the analysis no longer changes the title. It writes
+// the summary again each time the cluster has grown by the factor refineGrowth.
 const (
 	refineGrowth = 4
 	// refineSample is the largest number of a cluster's issues that the model gets. refineBatch is the largest number
-	// of clusters in memory.
+	// of clusters that one statement reads.
 	refineSample = 12
 	refineBatch  = 50
 )
@@ -82,9 +82,9 @@ func titlesOf(ctx context.Context, q *db.Queries, ids []string) (map[string][]st
 	return titles, err
 }
 
-// RefineCluster stores a language model's text, and enqueues the job that writes it into the summary. The model's title
-// is used only once. If the cluster was deleted, or if its issues are not the issues that the model got, RefineCluster
-// changes nothing.
+// RefineCluster stores a language model's text, and enqueues the job that writes the text into the cluster's summary.
+// The model's title is used only once. If the cluster was deleted, or if its issues are not the issues that the model
+// got, RefineCluster changes nothing.
 func (s *Store) RefineCluster(ctx context.Context, organizationID string, cluster UnrefinedCluster, r Refinement) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := q.ClusterToRefine(ctx, db.ClusterToRefineParams{ID: cluster.ID, OrganizationID: organizationID})

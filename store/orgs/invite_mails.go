@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. It may change. Then
-// links that were sent before stop working, and pending mails get new links.
+// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. A release may change the
+// name. Then links that were sent before stop working, and pending mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
@@ -27,8 +27,8 @@ const (
 	mailsPerPerson = 10
 )
 
-// allMails and mailsBy return subjects of rows in mail_counts: all mails together, and the mails of one inviter. For an
-// organization or an invited person, the subject is the id.
+// allMails is the subject of the row in mail_counts that counts all mails. mailsBy returns the subject of the row that
+// counts the mails of one inviter. The subject of an organization or an invited person is their id.
 const allMails = "all"
 
 func mailsBy(inviter string) string { return "by " + inviter }
@@ -78,8 +78,8 @@ func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso
 }
 
 // askForMails adds n mails to the counts of the organization and of the inviter, and checks their quotas. Then it
-// enqueues the job that sends the mails. If no user made the invite, the organization's first administrator counts as
-// the inviter.
+// enqueues the job that sends the mails. If no user made the invite, the organization's first administrator is regarded
+// as the inviter.
 func (s *Store) askForMails(ctx context.Context, q *db.Queries, organizationID string, n int) error {
 	if !s.config.InvitesByMail || n == 0 {
 		return nil

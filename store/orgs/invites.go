@@ -105,8 +105,8 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 	return s.followLinkInvite(ctx, userID, organizationID, id)
 }
 
-// followLinkInvite accepts an invite link. If the link is to content, it also makes a user from outside the
-// organization a guest of the organization.
+// followLinkInvite accepts an invite link. If the link is for a space or collection, followLinkInvite also makes a user
+// from outside the organization a guest of the organization.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})

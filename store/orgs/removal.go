@@ -11,8 +11,8 @@ import (
 )
 
 // RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
-// The user's invites end too, because a link would lead back in. Removing a user who is not a member succeeds. An
-// organization keeps at least one admin.
+// It also deletes the user's invite links and sent invites, because the user could join again by them. Removing a user
+// who is not a member succeeds. An organization keeps at least one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other concurrently, only one may succeed.
@@ -73,10 +73,9 @@ func (s *Store) DeleteTeam(ctx context.Context, organizationID, id string) error
 	}), "team")
 }
 
-// Delete ends an organization immediately. It then has no members any more. The keys of its sites, its invites,
-// domains, SAML providers and integrations are deleted, and its hostname is free. Purge deletes its content later,
-// because this may take long. The events of its sites stay in the insights store. They cannot be queried without the
-// site.
+// Delete ends an organization immediately. It then has no members. The keys of its sites, its invites, domains, SAML
+// providers and integrations are deleted, and its hostname is free. Purge deletes its content later. The events of its
+// sites stay in the insights store, but nobody can query them without the site.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if _, err := q.LockOrganization(ctx, id); err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// samlRequestKeyName is the name of the key of SAMLRequestKey. It may change. Then logins that were started before must
-// be started again.
+// samlRequestKeyName is the name under which the key of SAMLRequestKey is stored. It may change. Then logins that were
+// started before must be started again.
 const samlRequestKeyName = "saml-request"
 
 // SAMLRequestKey returns the installation's 32-byte key for signing login requests that browsers started.
@@ -139,7 +139,8 @@ func (s *Store) admitBySAML(ctx context.Context, q *db.Queries, p SAMLProvider, 
 	n, err := q.InsertMembershipOnce(ctx, db.InsertMembershipOnceParams{
 		UserID: userID, OrganizationID: p.OrganizationID, Role: cmp.Or(invited, p.DefaultRole), Sso: true,
 	})
-	if err == nil && n == 0 && invited != nil { // the invite is deleted, because it would give the same membership
+	// If the user is already a member, the role of the invite is granted here, because the invite is deleted.
+	if err == nil && n == 0 && invited != nil {
 		_, err = raiseMembership(ctx, q, userID, p.OrganizationID, invited, true)
 	}
 	if err != nil || n == 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SAMLProvider is a row of its table.
+// SAMLProvider is a row of the table saml_providers.
 type SAMLProvider = db.SamlProvider
 
 // NewSAMLProvider has the values of a new provider. All values except the label may be set later.
@@ -39,7 +39,7 @@ func (s *Store) CreateSAMLProvider(ctx context.Context, p NewSAMLProvider) (SAML
 }
 
 // requireTeam returns an error if a team does not belong to the organization. A team never changes its organization. If
-// the team is deleted after this check, the provider's foreign key fails.
+// the team is deleted after this check, the statement that stores the provider fails because of its foreign key.
 func (s *Store) requireTeam(ctx context.Context, organizationID string, id *string) error {
 	if id == nil {
 		return nil

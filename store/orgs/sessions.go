@@ -71,8 +71,8 @@ func (s *Store) ListSessions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// EndSession ends a session of a member, if it exists. A node that has just used the session may accept it until its
-// cache entry expires, as for every token.
+// EndSession ends a session of a member, if it exists. A node that has just used the session may accept the session
+// until the node's cache entry expires. The same holds for every token.
 func (s *Store) EndSession(ctx context.Context, organizationID, userID, id string) error {
 	err := s.db.Queries.DeleteSession(ctx, db.DeleteSessionParams{
 		ID: id, UserID: userID, OrganizationID: organizationID,

@@ -219,8 +219,9 @@ func (s *Store) ListTeamMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamChange is a change of a team's members: Add are added, Remove are removed, and Roles has new roles. Each name is
-// an id or an e-mail address. A user in Roles who is not in the team yet is added. Unknown names in Remove are ignored.
+// TeamChange is a change of a team's members. Add names users to add, Remove names members to remove, and Roles has new
+// roles by name. Each name is an id or an e-mail address. A user in Roles who is not in the team yet is added. Unknown
+// names in Remove are ignored.
 type TeamChange struct {
 	Add    []string
 	Remove []string

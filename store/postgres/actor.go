@@ -29,7 +29,7 @@ type Actor struct {
 // Acting computes the actor only when a change needs it, because most calls change nothing.
 type Acting interface{ Actor() Actor }
 
-// Actor implements Acting by returning a itself.
+// Actor implements Acting by returning `a` itself.
 func (a Actor) Actor() Actor { return a }
 
 type actingKey struct{}
@@ -108,9 +108,9 @@ func begin(ctx context.Context) pgx.TxOptions {
 	return pgx.TxOptions{BeginQuery: query}
 }
 
-// acting runs single statements for the actor of the context. It sends a statement that may write together with the
-// actor, in one round trip and one transaction. If the context has a time limit, it sends the limit with every
-// statement. A statement that needs neither goes directly to the pool.
+// acting runs single statements for the actor of the context. If a statement may write, acting sends it together with
+// the actor, in one round trip and one transaction. If the context has a time limit, it sends the limit with every
+// statement. A statement that needs neither an actor nor a limit goes directly to the pool.
 type acting struct{ *pgxpool.Pool }
 
 // Exec runs a statement. It has the parameters of the pool's method.
@@ -159,7 +159,7 @@ func (a acting) SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults {
 }
 
 // send sends a statement, preceded by statements that set the actor and the time limit. It returns nil if the statement
-// needs neither.
+// needs neither an actor nor a limit.
 func (a acting) send(ctx context.Context, sql string, args []any) pgx.BatchResults {
 	limit := limitOf(ctx)
 	if limit == "" && reads(sql) {
@@ -210,7 +210,7 @@ func (r *actingRows) Next() bool {
 	return false
 }
 
-// Close ends the transaction. Err then returns an error of this end.
+// Close ends the transaction. If the transaction cannot end, Err then returns the error.
 func (r *actingRows) Close() {
 	if r.results != nil {
 		r.Rows.Close()

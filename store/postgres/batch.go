@@ -1,7 +1,7 @@
 package postgres
 
 // Statements with :batchexec or :batchone are sent as one batch, in one round trip. The first failing statement ends
-// the transaction. So BatchExec and Batch return its error.
+// the transaction. So BatchExec and Batch return the error of this statement.
 
 // BatchExec runs a batch of statements without rows.
 func BatchExec(exec func(each func(i int, err error))) error {

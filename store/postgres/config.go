@@ -31,9 +31,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		// pgx removes the password from the error's text.
 		return nil, fmt.Errorf("cannot read Postgres URL: %w", err)
 	}
-	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) // The number of processors fits.
+	pool.MaxConns = int32(max(8, 4*runtime.GOMAXPROCS(0))) // the number of processors fits into an int32
 	if c.MaxConns > 0 {
-		pool.MaxConns = int32(min(c.MaxConns, 10_000)) // min bounds the number.
+		pool.MaxConns = int32(min(c.MaxConns, 10_000)) // min limits the number, so it fits into an int32
 	}
 	timeout := c.StatementTimeout
 	if timeout <= 0 {

@@ -65,7 +65,7 @@ var (
 // LastID sorts after every id, because no id has this character.
 const LastID = "~"
 
-// OrFirst returns the cursor. If c is nil, it returns the place before the first row, whose key is first.
+// OrFirst returns the cursor. If c is nil, it returns the place before the first row, whose key is `first`.
 func (c *Cursor[K]) OrFirst(first K) Cursor[K] {
 	if c == nil {
 		return Cursor[K]{Key: first}

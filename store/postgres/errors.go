@@ -19,8 +19,8 @@ import (
 // failover can make progress.
 const retryAfter = 2 * time.Second
 
-// Interpret converts a driver's error to a schema.Error. No other function does this. what is the object's name in the
-// public message. The driver's error becomes the private cause, whose text is never part of a response.
+// Interpret converts a driver's error to a schema.Error. No other function converts such errors. what is the object's
+// name in the public message. The driver's error becomes the private cause, whose text is never part of a response.
 func Interpret(err error, what string) error {
 	if err == nil {
 		return nil
@@ -41,7 +41,8 @@ func Interpret(err error, what string) error {
 }
 
 // interpretState converts an error by its SQLSTATE. It knows the SQLSTATEs that are caused by the request or by the
-// current situation. All others become internal errors. https://www.postgresql.org/docs/current/errcodes-appendix.html
+// current situation. Errors with other SQLSTATEs become internal errors:
+// https://www.postgresql.org/docs/current/errcodes-appendix.html
 func interpretState(err *pgconn.PgError, what string) error {
 	switch err.Code {
 	case "23505": // unique_violation

@@ -27,16 +27,16 @@ type groupCall[In, Out any] struct {
 	done chan struct{}
 }
 
-// NewGroup returns a Group. run gets at most `most` calls and has the time limit. It returns a result for each call, or
-// an error for all calls.
+// NewGroup returns a Group. run gets at most `most` calls and has the time limit `limit`. It returns a result for each
+// call, or an error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {
 	return &Group[In, Out]{run: run, most: most, limit: limit}
 }
 
-// Gathering makes each run wait for the duration pause, so that more calls come together. Use it only if no user waits
-// for the calls. Gathering returns the group.
+// Gathering makes each run wait for the duration `pause`, so that more calls come together. Use it only if no user
+// waits for the calls. Gathering returns the group.
 func (g *Group[In, Out]) Gathering(pause time.Duration) *Group[In, Out] {
 	g.pause = pause
 	return g

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/db"
 )
 
-// TestStatementLimit reads the time limit of a statement, for each way in which statements are sent.
+// TestStatementLimit reads the time limit of a statement, for each method that sends statements.
 func TestStatementLimit(t *testing.T) {
 	t.Parallel()
 	d, err := New(Config{URL: enginetest.Postgres(t), MaxConns: 1})

@@ -39,8 +39,9 @@ func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Between returns the index directly after the sibling after and directly before the sibling before. Either sibling may
-// be nil. If both are nil, Between returns the index after the last sibling. If there is no such index, it returns -1.
+// Between returns the index directly after the sibling `after` and directly before the sibling `before`. Either sibling
+// may be nil. If both are nil, Between returns the index after the last sibling. If there is no such index, it returns
+// -1.
 func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	if after == nil {
 		if before == nil {

@@ -44,7 +44,7 @@ type Quotas struct {
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
-// count returns the number of objects of a quota. It stops counting when it has counted bound objects.
+// count returns the number of objects of a quota. It stops counting when it has counted `bound` objects.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
 // Quota is a quota. what is its name in error messages, setting is the name of its setting, and count counts its
@@ -69,7 +69,7 @@ func counted[P ~struct {
 	}
 }
 
-// known returns a count that runs a query for a stored number.
+// known returns a count that runs a query which reads a stored number.
 func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
 	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
 		return query(q, ctx, subject)

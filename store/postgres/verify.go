@@ -11,7 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// ErrPages is the error if this login may not read Postgres's pages, or if the pages have no checksums.
+// ErrPages is the error if Octavo's login may not read Postgres's pages, or if the pages have no checksums.
 var ErrPages = errors.New("the pages cannot be checked")
 
 // readPages is a statement that makes Postgres read all of its files, compare the pages with their checksums, and

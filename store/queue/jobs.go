@@ -165,21 +165,21 @@ func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, e
 }
 
 // Totals has the numbers of a kind's jobs. OldestWaiting is the waiting time of the oldest job that could run. Work for
-// which no job is enqueued yet counts like a job.
+// which no job is enqueued yet is counted as a job.
 type Totals struct {
 	Kind          string
 	Open, Failed  int64
 	OldestWaiting time.Duration
 }
 
-// Totals returns the numbers of every kind that has jobs, except jobs that are done.
+// Totals returns the totals of every kind of job. Jobs that are done are not counted.
 func (s *Store) Totals(ctx context.Context) ([]Totals, error) {
 	rows, err := s.db.Queries.JobTotals(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "jobs")
 	}
 	// Only nodes that run jobs enqueue the jobs for webhooks. If no such node is running, no job is waiting. So
-	// deliveries for which no job is enqueued count too.
+	// deliveries for which no job is enqueued are counted too.
 	unasked, err := s.db.Queries.UnaskedDeliveries(ctx)
 	if err != nil {
 		return nil, postgres.Interpret(err, "deliveries")

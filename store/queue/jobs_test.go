@@ -183,8 +183,8 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 }
 
 // TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again, and that this
-// attempt does not count. Otherwise a busy site would use up all attempts while its front end is unavailable. A job of
-// a kind that runs in order does not start earlier.
+// attempt does not use up an attempt of the job. Otherwise a busy site would use up all attempts while its front end is
+// unavailable. A job of a kind that runs in order does not start earlier.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))

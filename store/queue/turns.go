@@ -26,8 +26,8 @@ func (s *Store) GiveTurns(ctx context.Context, kinds []schema.JobKind) error {
 	})
 }
 
-// MarkSlow records that a running job is slow. All slow jobs of a kind are one party, so they take turns with each
-// other.
+// MarkSlow records that a running job is slow. All slow jobs of a kind belong to one party (see job_parties in
+// store/functions/jobs.sql), so they take turns with each other.
 func (s *Store) MarkSlow(ctx context.Context, id int64) error {
 	return postgres.Interpret(s.db.Queries.JobIsSlow(ctx, id), "job")
 }

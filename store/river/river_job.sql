@@ -1,5 +1,5 @@
 -- The table of river, for sqlc alone: rivermigrate creates it (store/migrate_river.go). TestRiverJobIsAsDescribed compares
--- these columns with those of the database.
+-- these columns with the columns of a migrated database.
 create type river_job_state as enum (
     'available', 'cancelled', 'completed', 'discarded', 'pending', 'retryable', 'running', 'scheduled'
 );

@@ -27,9 +27,10 @@ func siteCustomization(ctx context.Context, q *db.Queries, siteID string) (custo
 	return postgres.FromJSON[customization.Customization](stored)
 }
 
-// SetCustomization replaces the settings of a site. The settings must not contain nulls. It returns the stored
-// settings, in which both forms of page actions agree. It compares the new settings with the stored settings. It locks
-// the site, so that concurrent requests compare one after the other.
+// SetCustomization replaces the settings of a site. The settings must not contain nulls. Page actions have two forms in
+// the settings. To make both forms agree, SetCustomization compares the new settings with the stored settings (see
+// SettleActions). It locks the site, so that concurrent requests compare one after the other. It returns the stored
+// settings.
 func (s *Store) SetCustomization(
 	ctx context.Context, siteID string, settings customization.Customization,
 ) (customization.Customization, error) {

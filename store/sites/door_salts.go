@@ -16,7 +16,8 @@ import (
 const secondsOfDay = 24 * 60 * 60
 
 // DoorSalts returns the salts of all days that began less than 48 hours ago. First it stores offered salts. An offered
-// salt is stored if its day has no salt, or if the day's salt is younger. A salt with a zero MadeAt is made now.
+// salt is stored if its day has no salt, or if the day's stored salt is younger than the offered salt. A salt with a
+// zero MadeAt is treated as made now.
 func (s *Store) DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error) {
 	var list []schema.DoorSalt
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {

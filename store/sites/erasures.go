@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Erasure is a row of the table erasures. It erases a visitor's events, or the events under a publishable key.
+// Erasure is a row of the table erasures. The row is the erasure of a visitor's events, or of the events that were
+// posted with a publishable key.
 type Erasure = db.Erasure
 
 // toBigint and fromBigint convert a visitor's hash without changing its bits. A hash uses all 64 bits, but Postgres has
@@ -25,17 +26,17 @@ func fromBigint(hash int64) uint64 { return uint64(hash) }
 // MaxErasures is the largest number of unfinished erasures of a site.
 const MaxErasures = 10_000
 
-// AskErasure requests the erasure of a visitor's events that were received before until, the time of this node. If this
-// clock or Postgres's clock is wrong, the erasure reaches to the time that the installation knows. keep is the
-// retention of the log and of the dead letters; 0 means for ever.
+// AskErasure requests the erasure of a visitor's events that were received before `until`, which is the time of this
+// node. If the clock of this node or of Postgres is wrong, the erasure includes events up to the time known_time
+// (store/functions/clock.sql). keep is the retention of the log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
 	return s.askErasure(ctx, site, visitor, nil, until, keep)
 }
 
-// AskKeyErasure requests the erasure of events that were received before until with one generation of a publishable
-// key. keep is as for AskErasure.
+// AskKeyErasure requests the erasure of events that were posted with one generation of a publishable key and received
+// before `until`. keep has the same meaning as in AskErasure.
 func (s *Store) AskKeyErasure(
 	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -74,14 +75,14 @@ func (s *Store) Erasure(ctx context.Context, site string, visitor uint64) (Erasu
 	return e, postgres.Interpret(err, "erasure of this visitor")
 }
 
-// KeyErasure reads the erasure of the events under a publishable key's generation.
+// KeyErasure reads the erasure of the events that were posted with one generation of a publishable key.
 func (s *Store) KeyErasure(ctx context.Context, site, eventKey string) (Erasure, error) {
 	e, err := s.db.Queries.Erasure(ctx, db.ErasureParams{SiteID: site, Visitor: toBigint(keyMark(eventKey))})
 	return e, postgres.Interpret(err, "erasure of this key's events")
 }
 
-// BeginErasures begins at most `most` pending erasures, in the order of their requests. It gives each a tombstone of a
-// new version. If no erasure is pending, the batch's Version is 0.
+// BeginErasures begins at most `most` pending erasures, in the order of their requests. Each erasure gets a tombstone,
+// and all these tombstones get the same new version. If no erasure is pending, the batch's Version is 0.
 func (s *Store) BeginErasures(ctx context.Context, most int) (b schema.ErasureBatch, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		version, err := q.NextTombstoneVersion(ctx)
@@ -138,14 +139,14 @@ func (s *Store) RetryErasures(ctx context.Context, version int64) error {
 	return postgres.Interpret(s.db.Queries.RetryErasures(ctx, &version), "erasures")
 }
 
-// AheadOfClock returns the time after which no event was received, unless a clock was ahead.
+// AheadOfClock returns a time. An event was received after this time only if a clock was ahead.
 func (s *Store) AheadOfClock(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.AheadOfClock(ctx)
 	return at, postgres.Interpret(err, "clock")
 }
 
-// ReachAhead makes an erasure of a version pending again. It then also reaches the events of the tombstone that were
-// received from AheadFrom until AheadUntil.
+// ReachAhead makes an erasure of a version pending again. The erasure then also includes events that were received
+// between AheadFrom and AheadUntil.
 func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
 	return postgres.Interpret(s.db.Queries.ReachAhead(ctx, db.ReachAheadParams{
 		SiteID: t.SiteID, Visitor: toBigint(t.Visitor), Version: &t.Version,
@@ -153,15 +154,16 @@ func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
 	}), "erasures")
 }
 
-// MarkMutated records that the visitors of a version have no row in an active part since a time.
+// MarkMutated records that, since a time, the active parts of the events table have no row of the visitors of a
+// version.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,
 	}), "erasures")
 }
 
-// FinishErasures finishes the erasures that were marked by MarkMutated with a time up to mutated. The caller must have
-// checked that the disks no longer have parts with events of these erasures.
+// FinishErasures finishes the erasures that were marked by MarkMutated with a time up to `mutated`. The caller must
+// have checked that the disks no longer have parts with events of these erasures.
 func (s *Store) FinishErasures(ctx context.Context, mutated time.Time) (done int64, err error) {
 	done, err = s.db.Queries.FinishErasures(ctx, mutated)
 	return done, postgres.Interpret(err, "erasures")
@@ -193,7 +195,7 @@ func (s *Store) ForgottenErasures(ctx context.Context) (map[string]schema.Forgot
 	return forgotten, postgres.Interpret(err, "erasures")
 }
 
-// Tombstones returns the tombstones with a version above after, up to the returned version.
+// Tombstones returns the tombstones with a version above `after`, up to the returned version.
 func (s *Store) Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error) {
 	if version, err = s.db.Queries.TombstoneVersion(ctx); err != nil || version == after {
 		return nil, version, postgres.Interpret(err, "tombstones")

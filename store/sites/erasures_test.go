@@ -168,8 +168,8 @@ func TestErasuresOfASiteAreBounded(t *testing.T) {
 	}
 }
 
-// TestErasureReach asks for erasures with wrong clocks. An erasure reaches to the node's time if the clocks are right,
-// and otherwise to the time that the installation knows.
+// TestErasureReach requests erasures while clocks are wrong. An erasure reaches to the node's time if the clocks are
+// right, and otherwise to the time that the installation knows.
 func TestErasureReach(t *testing.T) {
 	t.Parallel()
 	const far = 400 * 24 * time.Hour
@@ -178,7 +178,7 @@ func TestErasureReach(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	for i, c := range []struct {
 		name string
-		// node is the node's time, seen the furthest time that nodes have seen, and want the end of the erasure.
+		// node is the node's time, seen the latest time that nodes have seen, and want the end of the erasure.
 		node, seen, want time.Duration
 	}{
 		{"right", 0, 0, 0},
@@ -200,7 +200,7 @@ func TestErasureReach(t *testing.T) {
 		if off := e.ErasedUntil.Sub(now.Add(c.want)); off < 0 || off > 30*time.Second {
 			t.Errorf("%s: it reaches to %s, which is off by %s", c.name, e.ErasedUntil, off)
 		}
-		// An erasure that covers the time is not asked for a second time.
+		// A second request for a time that the first erasure covers must not move the erasure's end.
 		again, err := st.Sites.AskErasure(t.Context(), "reach", uint64(i), now.Add(c.node-2*time.Second), time.Hour)
 		if err != nil || again.ErasedUntil.Sub(e.ErasedUntil).Abs() > 30*time.Second {
 			t.Errorf("%s: asked again, it reaches to %s: %v", c.name, again.ErasedUntil, err)

@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// MoveItem moves a site space, a section or a section group next to the items that position names, into their parent.
-// If position names no item, a site space moves to the end of its section, and a section or a group moves to the end of
-// the site.
+// MoveItem moves a site space, a section or a section group next to the items that `position` names. The item moves
+// into the parent of these items. If `position` names no item, a site space moves to the end of its section, and a
+// section or a group moves to the end of the site.
 func (s *Store) MoveItem(
 	ctx context.Context, siteID string, item schema.ItemPointer, position schema.SiteItemPosition,
 ) error {
@@ -117,7 +117,8 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 	return parent, nil
 }
 
-// checkNesting returns an error if the group id, in its new parent, would be inside itself or be nested too deep.
+// checkNesting returns an error if the group `id` would be inside itself, or would be nested too deep, after a move to
+// the new parent.
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {

@@ -17,8 +17,8 @@ type Occasion struct {
 	text string
 }
 
-// These are all changes after which Octavo adds an annotation. Every reader of a site's insights sees the text. So the
-// text must not name objects that only readers of a space may see.
+// These are all changes after which Octavo adds an annotation. Every reader of a site's insights sees the annotation's
+// text. So the text must not name objects that only readers of a space may see.
 var (
 	MergeOccasion           = Occasion{schema.AnnotationMerge, "Change request {number} was merged into {space}."}
 	ImportOccasion          = Occasion{schema.AnnotationImport, "{space} was imported from Git."}

@@ -11,8 +11,8 @@ import (
 const maxPath = 100
 
 // pathFor makes a path from a title. The path has the title's letters and digits in lower case, with hyphens between
-// the words. If the title has no letters or digits, the path is otherwise. If another item has the path, pathFor
-// appends a number.
+// the words. If the title has no letters or digits, the path is the text `otherwise`. If another item has the path,
+// pathFor appends a number.
 func pathFor(title, otherwise string, taken map[string]bool) string {
 	var b strings.Builder
 	gap, length := false, 0

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ListSectionGroups lists a site's section groups, including groups in groups, in the order of its structure, after
-// the rank `after`.
+// ListSectionGroups lists a site's section groups, including groups in groups, in the order of the site's structure,
+// after the rank `after`.
 func (s *Store) ListSectionGroups(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[SectionGroup], error) {

@@ -33,8 +33,8 @@ func (s *Store) Section(ctx context.Context, siteID, id string) (SectionRow, err
 	return rows[0], nil
 }
 
-// ListSections lists a site's sections, including sections in groups, in the order of its structure, after the rank
-// `after`.
+// ListSections lists a site's sections, including sections in groups, in the order of the site's structure, after the
+// rank `after`.
 func (s *Store) ListSections(
 	ctx context.Context, siteID, after string, size int,
 ) (postgres.Page[SectionRow], error) {
@@ -113,7 +113,7 @@ func (s *Store) AddSection(ctx context.Context, siteID string, section NewSectio
 }
 
 // sectionTitle returns the title of a new section. If the space's title is shorter than the API allows for a section,
-// it begins with "Section".
+// the section's title begins with "Section".
 func sectionTitle(title *string, space db.Space) string {
 	switch {
 	case title != nil:
@@ -167,9 +167,9 @@ func (w *structure) takeRoot(section Section) error {
 	return postgres.Interpret(err, "site spaces")
 }
 
-// fillSection gives a new section its site space. If the root has a site space of the space, it moves into the section.
-// Otherwise fillSection creates a new site space. If the moved site space is the home page, all other site spaces of
-// the root move with it.
+// fillSection gives a new section its site space. If the root has a site space of the space, this site space moves into
+// the section. Otherwise fillSection creates a new site space. If the moved site space is the home page, all other site
+// spaces of the root move with it.
 func (w *structure) fillSection(section Section, space db.Space, root []SiteSpace) (SectionRow, error) {
 	i := slices.IndexFunc(root, func(l SiteSpace) bool { return l.SpaceID == space.ID })
 	if i < 0 {
@@ -256,7 +256,7 @@ func (s *Store) DeleteSection(ctx context.Context, siteID, id string) error {
 	})
 }
 
-// defaultTo makes the site space id the default of a section. A nil section is the root. If the section does not have
+// defaultTo makes the site space `id` the default of a section. A nil section is the root. If the section does not have
 // the site space, defaultTo returns an error about the request's field.
 func (w *structure) defaultTo(field, id string, section *string, problem string) error {
 	row, err := w.q.SiteSpace(w.ctx, db.SiteSpaceParams{SiteID: w.site.ID, ID: id})

@@ -34,8 +34,8 @@ func (s *Store) AccessToSiteSpaces(
 	return access, postgres.Interpret(err, "site spaces")
 }
 
-// ListSiteSpaces lists a site's site spaces in the order of its structure, after the rank `after`. If isDefault is set,
-// the list has only default site spaces (true) or only other site spaces (false).
+// ListSiteSpaces lists a site's site spaces in the order of the site's structure, after the rank `after`. If isDefault
+// is set, the list has only default site spaces (true) or only other site spaces (false).
 func (s *Store) ListSiteSpaces(
 	ctx context.Context, siteID string, isDefault *bool, after string, size int,
 ) (postgres.Page[SiteSpaceRow], error) {
@@ -99,7 +99,7 @@ func idOf(section *Section) *string {
 }
 
 // attach adds site spaces for spaces at the end of a section. A nil section is the root of the site. If there are no
-// siblings, the first of them becomes the default.
+// siblings, the first new site space becomes the default.
 func (w *structure) attach(section *Section, siblings []SiteSpace, spaces ...db.Space) ([]SiteSpaceRow, error) {
 	there, paths := map[string]bool{}, pathsOf(siblings)
 	for _, other := range siblings {
@@ -209,7 +209,7 @@ func (w *structure) space(field, id string) (db.Space, error) {
 }
 
 // spaces reads spaces of the site's organization, and locks them against deletion. If one of them does not exist, it
-// returns an error about the request's field, whose name field returns.
+// returns an error about the request's field. The function `field` returns the name of this field.
 func (w *structure) spaces(field func(i int) string, ids ...string) ([]db.Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)
 	if err != nil {

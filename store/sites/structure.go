@@ -17,8 +17,8 @@ type (
 	SiteSpace    = db.SiteSpace
 )
 
-// maxGroupDepth is the largest depth of nested section groups. Ranks become longer with the depth, and an index limits
-// their length.
+// maxGroupDepth is the largest depth of nested section groups. Ranks become longer with the depth, and an index on
+// ranks limits their length.
 const maxGroupDepth = 10
 
 // inSite calls fn in a transaction that has locked the site's row. So writers change the structure one after the other,

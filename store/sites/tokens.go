@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TokenKey returns the 32-byte key with a name, which signs site tokens. The first call generates the key. Every node
-// gets the same key.
+// TokenKey returns the 32-byte key with this name. The key signs site tokens. The first call generates the key. Every
+// node gets the same key.
 func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	place, fresh := "site-token-key/"+name, make([]byte, 32)
 	_, _ = rand.Read(fresh) // crypto/rand.Read never returns an error
@@ -23,7 +23,7 @@ func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 		return nil, postgres.Interpret(err, "site token key")
 	}
 	// The key is read by a separate statement. If the insert has waited for another node's insert, the snapshot of the
-	// insert would not have the other node's row.
+	// insert does not have the other node's row.
 	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}

@@ -38,7 +38,7 @@ func (s *Store) VisitorAuth(ctx context.Context, siteID string) (VisitorAuth, er
 }
 
 // EnsureVisitorAuth reads the data with which a site authenticates its visitors. If the site has no key yet, it creates
-// one.
+// a key.
 func (s *Store) EnsureVisitorAuth(ctx context.Context, siteID string) (VisitorAuth, error) {
 	found, err := s.VisitorAuth(ctx, siteID)
 	if !schema.IsCode(err, schema.CodeNotFound) {

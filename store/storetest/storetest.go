@@ -44,7 +44,8 @@ func migrate(url string) error {
 	return err
 }
 
-// Tenants returns the URL of a fresh database with two tenants. The tenants are the same for all tests of a test run.
+// Tenants returns the URL of a fresh database with two tenants. All tests of a test run get the same two tenants, in
+// separate databases.
 func Tenants(t testing.TB) (url string, ours, theirs *Tenant) {
 	t.Helper()
 	url, note := enginetest.PostgresTemplate(t, "tenants", func(url string) (string, error) {
@@ -191,8 +192,8 @@ func NewTenant(t testing.TB, st *store.Store, name string) *Tenant {
 	return tenant
 }
 
-// Spaces creates n spaces and returns their ids. The spaces are in the collection parentID, or at the top if parentID
-// is nil.
+// Spaces creates n spaces and returns their ids. The spaces are in the collection parentID, or in no collection if
+// parentID is nil.
 func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *string, n int) []string {
 	t.Helper()
 	ids := make([]string, n)
