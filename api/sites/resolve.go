@@ -249,7 +249,7 @@ func (h *addresses) redirect(
 	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &sites.Access{Row: site.Row()}}
 	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return schema.PublishedURL{}, nil // The redirect leads to a deleted page, or to a page that this reader may not see.
+		return schema.PublishedURL{}, nil // The target page is deleted, or this reader may not see it.
 	}
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }

@@ -46,7 +46,7 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 	}
 	base, err := url.Parse(urls.Base())
 	if err != nil {
-		base = &url.URL{} // NewURLs has already parsed this address. When only the documents are made, there is no address.
+		base = &url.URL{} // NewURLs has parsed the address; documents are made without one.
 	}
 	v.origins = append(v.origins, originOf(base))
 	// Scripts never need the cookie. Over https, the browser also sends the cookie with requests from pages of other
