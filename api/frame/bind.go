@@ -232,7 +232,8 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // An empty form goes on, because the rules then report its missing members.
+	// A form with an empty body is decoded, so that the rules report the missing members.
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) {
 		if p.body.optional {
 			return nil
 		}

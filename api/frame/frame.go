@@ -130,7 +130,8 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 		compress(c)
 		err = f.keep(c, rt)
 	}
-	if c.gone && errors.Is(err, context.Canceled) { // If the answer is complete, it is sent, because the client may have closed only its sending half.
+	// If the answer is complete, it is sent, because the client may have closed only its sending half.
+	if c.gone && errors.Is(err, context.Canceled) {
 		ctx.SetStatusCode(statusClientGone)
 		ctx.SetConnectionClose()
 	} else if err != nil {

@@ -49,6 +49,6 @@ func tagAnswer(c *call, err error) {
 	}
 }
 
-// notInTags reports whether a character must not be in a tag, because it could split the tag into two. Path parameters
-// can contain any characters, because those of refused requests have not been checked.
+// notInTags reports whether a character must not be in a tag, because it could split the tag into two. The path
+// parameters of a refused request have not been checked, so they can contain any characters.
 func notInTags(r rune) bool { return r == ',' || r <= ' ' || r > '~' }

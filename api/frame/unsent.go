@@ -150,7 +150,8 @@ func (f *frame) keep(c *call, rt *route) error {
 		bytes = int64(len(c.shared.answer.Body))
 	} else if !response.IsBodyStream() {
 		body := response.Body()
-		if cap(body) > 2*len(body)+freeAnswer { // The buffer is from an earlier, larger answer, and would be counted in full.
+		// The buffer is from an earlier, larger answer, and all of it would be counted.
+		if cap(body) > 2*len(body)+freeAnswer {
 			response.SetBodyRaw(slices.Clone(body))
 			body = response.Body()
 		}
