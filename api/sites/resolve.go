@@ -280,8 +280,8 @@ func canonical(root siteAddress, part sites.PublishedPart, page []string) string
 	return address
 }
 
-// contextID returns a hash of a visitor's claims, by which front ends distinguish visitors in their caches. It returns
-// "" if the visitor has no claims.
+// contextID returns a hash of a visitor's claims. The hash changes when the claims change. It returns "" if the visitor
+// has no claims.
 func contextID(claims map[string]any) string {
 	if len(claims) == 0 {
 		return ""
