@@ -58,7 +58,7 @@ func parse(encoded string) (*etree.Element, error) {
 // inspect checks the tokens of a document and limits their number. It runs before the document is read into memory as a
 // tree.
 func inspect(text []byte) error {
-	decoder := xml.NewDecoder(bytes.NewReader(text)) // The decoder is strict: it accepts only XML's own entities, and only UTF-8.
+	decoder := xml.NewDecoder(bytes.NewReader(text)) // It is strict: it accepts only XML's own entities and UTF-8.
 	depth, roots, elements, attributes := 0, 0, 0, 0
 	for first := true; ; first = false {
 		token, err := decoder.RawToken()
