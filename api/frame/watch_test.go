@@ -20,15 +20,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
-// the same effect. A client gets all its answers if it keeps its connection, or sends the next request early. It also
-// gets all its answers if it closes its sending half after the answer is complete.
+// TestWatched: if a client closes its connection, or only its sending half, the context of its watched operation ends.
+// If a client keeps its connection, or sends its next request early, it gets all answers. If a client closes its
+// sending half after the answer is complete, it still gets the answer.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	var inTime, refused atomic.Bool // Each is true if the answer, or the refusal, is made before the context ends.
+	// inTime is true if an answer was made before the context ended. refused is true if an error was made before that.
+	var inTime, refused atomic.Bool
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`
 	}) (schema.User, error) {

@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// part makes a part of a site from "section*/path*": a star marks the default.
+// part returns the part of a site that text describes, such as "guide*/v1*": section guide and site space v1. A star
+// marks a default.
 func part(text string) sites.PublishedPart {
 	section, path, inSection := strings.Cut(text, "/")
 	if !inSection {
@@ -22,8 +23,8 @@ func part(text string) sites.PublishedPart {
 	return p
 }
 
-// TestWalk checks the part of a site that a path leads to, the rest of the path, and whether more of the structure can
-// follow.
+// TestWalk checks, for a path, which part of the site walk finds, how many segments name it, and whether further
+// segments could name another part.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parts, path, want string }{
