@@ -114,7 +114,7 @@ func TestResolveASite(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/urls/published", token, nil), http.StatusBadRequest)
 }
 
-// TestResolveSections resolves the published addresses of a site with sections. One section has two site spaces.
+// TestResolveSections resolves the published addresses of a site with sections. The second section has two site spaces.
 func TestResolveSections(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
