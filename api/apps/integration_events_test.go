@@ -223,7 +223,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := w.types(); got != "installation_setup installation_setup installation_setup installation_deleted" || w.got[3].environment.Installation != nil {
 		t.Error(got)
 	}
-	// A retry cannot change a refusal, so the job fails at once and gives the reason.
+	// If the tunnel answers 400, a retry would get the same answer, so the job fails at once and records the reason.
 	w.statuses = []int{400, 200}
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["a"]}`)
 	failed := jobstest.RunAll(t, h.Store)
@@ -236,7 +236,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := latest(); got["status"] != "failed" {
 		t.Errorf("%v", got)
 	}
-	// Events that were queued before development mode ended are not sent afterwards.
+	// After development mode ends, the queued events are not sent.
 	before := len(w.got)
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["b"]}`)
 	h.Want(204, "DELETE", "/v1/integrations/live/dev", admin, nil)
@@ -247,8 +247,8 @@ func TestDevelopmentMode(t *testing.T) {
 	}
 }
 
-// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order, and different integrations' events
-// concurrently.
+// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order. Events of different integrations
+// are sent at the same time.
 func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -274,7 +274,7 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 }
 
 // TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event, and before the runner
-// has recorded this.
+// has recorded the delivery. The workstation gets the event again, with the same id.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -298,7 +298,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-// TestBusyTunnels: a tunnel that requests a retry gets its event again.
+// TestBusyTunnels: if a tunnel answers 429 or 408, it gets the event again.
 func TestBusyTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))

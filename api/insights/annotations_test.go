@@ -57,7 +57,8 @@ func TestAnnotationLife(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// If the site's time zone changes, an annotation of a day moves with it. An annotation of a moment does not move.
-	before := time.Now().Truncate(time.Millisecond) // Answers have times in milliseconds, so this time is truncated to them.
+	// Answers have times in milliseconds, so this time is truncated.
+	before := time.Now().Truncate(time.Millisecond)
 	moment := annotation(h, "POST", base, `{"text":"Now."}`, 201)
 	if moment.At.Before(before) || moment.At.After(time.Now()) {
 		t.Errorf("made now, at %v", moment.At)

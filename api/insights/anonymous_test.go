@@ -38,7 +38,8 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(off, http.StatusUnauthorized)
 
 	turn(true, true)
-	h.WantError(post(site, ""), http.StatusUnauthorized) // The site is not published, so it accepts no events without a token.
+	// The site is not published, so it accepts no events without a token.
+	h.WantError(post(site, ""), http.StatusUnauthorized)
 	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)
 	if a := post(site, ""); a.Status != http.StatusNoContent || len(a.Body) != 0 {
 		t.Errorf("%d %s", a.Status, a.Body)
