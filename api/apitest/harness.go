@@ -205,7 +205,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		}
 		req.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
-			req.Host = header[i+1] // net/http sends only this field as the host.
+			req.Host = header[i+1] // net/http ignores a Host header, so set req.Host.
 		}
 	}
 	response, err := h.client.Do(req)
