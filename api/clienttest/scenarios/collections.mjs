@@ -67,10 +67,8 @@ await step('they are moved: beside others, into others, and back to the top', as
 });
 
 await step('a move that cannot be is refused', async () => {
-    // The collection is in this position already.
-    await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409);
-    // The space is in another collection.
-    await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400);
+    await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409); // it is there already
+    await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
     // The new parent is a collection inside the moved collection.
     await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409);

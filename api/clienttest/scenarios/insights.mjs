@@ -126,8 +126,7 @@ await step('columns have the values that went in', async () => {
     assert.ok((await values('eventAPIOperationPath')).includes('/pets'));
     assert.deepEqual((await values('visitorClaim', { claim: 'plan' })).sort(), ['free', 'pro']);
     assert.ok((await values('visitorClaimProperty')).includes('plan'));
-    // The event with the comment has the same rating as the event before it, and is not counted again.
-    assert.deepEqual((await aggregate({ select: [{ column: 'pageFeedbackRating' }] }))[0].values[0], { ok: 0, good: 1, bad: 0 });
+    assert.deepEqual((await aggregate({ select: [{ column: 'pageFeedbackRating' }] }))[0].values[0], { ok: 0, good: 1, bad: 0 }); // the comment repeats its rating
     assert.deepEqual((await aggregate({ select: [{ column: 'askResponseRating' }] }))[0].values[0], { positive: 1, negative: 0 });
 });
 
