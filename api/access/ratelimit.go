@@ -58,7 +58,7 @@ func perSecondLimit(perSecond int) rateLimit {
 	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
 }
 
-// of returns the use of a token, and creates it if it is not in the cache. The use stays in the cache when a session of
+// of returns the tokenUse of a token, and creates it if it is not in the cache. It stays in the cache when a session of
 // the token is evicted.
 func (l *rateLimits) of(tokenID string) *tokenUse {
 	use := &tokenUse{}

@@ -16,7 +16,7 @@ import (
 )
 
 // SiteClaims are the payload of a site token. Front ends read `exp` and `claims` of the token without checking its
-// signature. Their cache keys contain the token, so the token is short and stays the same for a day.
+// signature. The keys of front ends' caches contain the token, so the token is short and stays the same for a day.
 type SiteClaims struct {
 	Kind         string `json:"kind"`
 	Organization string `json:"organization"`

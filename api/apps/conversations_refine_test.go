@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// alike returns conversations that get into one cluster. from and to number them.
+// alike returns similar conversations, which get into one cluster. Their ids have the numbers from `from` to `to`-1.
 func alike(from, to int) []map[string]any {
 	var list []map[string]any
 	for i := from; i < to; i++ {
@@ -29,7 +29,7 @@ func alike(from, to int) []map[string]any {
 const refinedTitle, refinedOverview = "Login after a password reset", "Users reset their password and cannot log in."
 
 func refined(title, overview string) chattest.Answer {
-	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Strings can be encoded.
+	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Encoding cannot fail.
 	return chattest.Answer{Text: string(text)}
 }
 

@@ -94,7 +94,8 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 	if ctx.Response.StatusCode() != 204 {
 		t.Fatalf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
 	}
-	// The token and the site are still in the cache after the buffers are overwritten. The database has stopped.
+	// The token and the site are still found after the buffers are overwritten. They come from the caches, because the
+	// store has stopped.
 	h.Store.Stop()
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {

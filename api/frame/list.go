@@ -12,8 +12,8 @@ import (
 )
 
 // A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first. An object
-// that is larger than maxListBytes is alone on its page. Rows are read in steps of listStep, so a page that ends early
-// has read few rows too many.
+// that is larger than maxListBytes is alone on its page. Rows are read in steps of listStep. So if a page ends early,
+// only a few rows were read that are not on it.
 const (
 	maxListBytes = 4 << 20
 	listStep     = 100

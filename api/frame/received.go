@@ -232,8 +232,8 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
-// chunks reads a chunked body, and limits the bytes of framing between two parts of data. Without it, the extensions
-// after a chunk's size could be endless, because fasthttp does not limit them.
+// chunks reads a chunked body, and limits the bytes of framing between two parts of data. Without this limit, the
+// extensions after a chunk's size could be endless, because fasthttp does not limit them.
 type chunks struct {
 	io.Reader
 	conn *edgeConn

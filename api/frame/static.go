@@ -18,7 +18,7 @@ import (
 type Static struct {
 	// Path is the file's path at the root of the server.
 	Path string
-	// Media is its Content-Type.
+	// Media is the file's Content-Type.
 	Media string
 	// Fixed means that the bytes at this path never change. Caches store such a file for a year, and other files for an
 	// hour.
@@ -98,7 +98,7 @@ func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	}
 }
 
-// ownPageHeaders sets the headers of one of our pages. Other sites must not load or frame it.
+// ownPageHeaders sets the headers of one of our pages. With these headers, other sites cannot load or frame the page.
 func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", policy)

@@ -331,6 +331,6 @@ func TestSharedAnswersFail(t *testing.T) {
 	if broken != 1 {
 		t.Errorf("%d failed", broken)
 	}
-	// A client may have its answer a little earlier than the server releases it.
+	// A client may receive its answer before the server releases the answer's memory.
 	eventually.True(t, "nobody to use the answer", func() bool { return h.Server.SharedUsers("shared") == 0 })
 }

@@ -28,7 +28,8 @@ func TestWatched(t *testing.T) {
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	// inTime is true if an answer was made before the context ended. refused is true if an error was made before that.
+	// inTime is true if an answer was made before the context ended. refused is true if the function returned an error
+	// before that.
 	var inTime, refused atomic.Bool
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`

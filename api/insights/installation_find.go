@@ -24,7 +24,8 @@ type foundTracker struct {
 	added, pixel     bool
 }
 
-// requests returns the requests that the page's content security policies must allow, so that events are sent.
+// requests returns the requests that the tracker makes. The page's content security policies must allow them, otherwise
+// no events are sent.
 func (f foundTracker) requests() []pagecheck.Request {
 	if f.pixel {
 		return []pagecheck.Request{{Kind: pagecheck.Image, Target: f.door}}

@@ -62,7 +62,7 @@ func (p pageOf) site(t *testing.T) string {
 }
 
 // TestInstallationCheck checks broken pages, at least one for each verdict. It also checks pages that load the tracker
-// rightly, in each possible way.
+// correctly, in each possible way.
 func TestInstallationCheck(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))

@@ -38,8 +38,8 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match is for a branch that was never synchronized with the space, if another branch or repository was. It takes the
-// state of such a synchronization as the base of the export.
+// match prepares an export to a branch that was never synchronized with the space, although another branch or
+// repository was. It uses the state of an earlier synchronization as the base of the export.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {

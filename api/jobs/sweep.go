@@ -32,7 +32,7 @@ type SweepConfig struct {
 	// PacksDir is the folder of the packs, with fetched repositories, that jobs are reading.
 	PacksDir string
 	// GitCacheDir is the folder of the repositories that are cached for imports and exports with a repoCacheID.
-	// GitCacheBytes is its largest size.
+	// GitCacheBytes is the largest size of this folder in bytes.
 	GitCacheDir   string
 	GitCacheBytes int64
 }

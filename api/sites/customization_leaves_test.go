@@ -131,7 +131,8 @@ func with(value any, path []any, other any) any {
 	}
 }
 
-// actionPaths has, by page action, the path of the setting that switches it on. Some actions have no such setting.
+// actionPaths has, by page action, the path of the setting that switches the action on. Some actions have no such
+// setting.
 var actionPaths = map[string][]any{
 	"external-ai": {"pageActions", "externalAI"}, "markdown": {"pageActions", "markdown"},
 	"mcp": {"pageActions", "mcp"},

@@ -93,8 +93,8 @@ func TestSiteCustomization(t *testing.T) {
 	if err := json.Unmarshal([]byte(fullCustomization), &sent); err != nil {
 		t.Fatal(err)
 	}
-	// The answer has the sent members, the defaults of absent members, and within the sent members the defaults of
-	// their absent parts.
+	// The answer has the sent values. For each member that was not sent, it has the default, also inside objects that
+	// were sent.
 	sent["styling"].(map[string]any)["font"].(map[string]any)["custom"] = true
 	sent["announcement"].(map[string]any)["enabled"] = true
 	sent["announcement"].(map[string]any)["style"] = "info"

@@ -76,7 +76,7 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.example.org", "title": "Same name"})
 	ask("https://docs.example.org/", http.StatusOK)
 
-	// A new name of the site must be proved, too. A site without a name has an address on our host.
+	// A new host name of the site must be proved, too. Without a host name, the site has an address on our host.
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)

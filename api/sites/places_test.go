@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 					case "not published":
 						visibility, open = "private", ""
 					case "by share links":
-						open = "" // A member has no key.
+						open = "" // Members have no share key.
 					case "public":
 						public = root
 					}

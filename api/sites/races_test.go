@@ -99,7 +99,7 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	take.AwaitWaiting()
 	take.Finish()
 	change.AwaitWaiting()
-	// This update would deadlock if the deletion of the space had already deleted the row.
+	// This update would deadlock if the deletion of the space had already deleted a site space of this site.
 	change.Do("update site_spaces set hidden = true where site_id = $1", site)
 	change.Finish()
 	if a := <-answered; a.Status != 204 {

@@ -276,7 +276,7 @@ func TestDraftsStayBack(t *testing.T) {
 	s.Ok("PATCH", one, `{"draft":true}`, 200)
 	stays()
 
-	// The only redirect of a site is a draft.
+	// The site's only redirect is now a draft.
 	s.Ok("DELETE", "/redirects/"+live["id"].(string), nil, 204)
 	stays()
 

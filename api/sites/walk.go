@@ -131,7 +131,7 @@ func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	}
 	named := found.segments > 0 || !sections
 	at := -1
-	alone := len(parts) == 1 && parts[0].IsDefault // Addresses omit the path of a default part that is alone.
+	alone := len(parts) == 1 && parts[0].IsDefault // Addresses omit the path of a default that is the only part.
 	if !alone {
 		at = slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.Path == next(found.segments) })
 	}

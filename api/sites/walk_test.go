@@ -43,7 +43,7 @@ func TestWalk(t *testing.T) {
 		{"guide*/v1* guide*/v2 api/v1* api/v2", "api/users", "api/v1* 1 complete"},
 		// A section has precedence over a site space of the default section.
 		{"guide*/v1* guide*/api api/v2*", "api", "api/v2* 1 complete"},
-		// The defaults are not for this reader.
+		// The reader may not see the defaults.
 		{"v2 v3", "", "v2 0 more"}, {"v2", "", "v2 0 more"}, {"v2", "v2/a", "v2 1 complete"}, {"v2", "a", "v2 0 complete"},
 		{"api/b", "api/b", "api/b 2 complete"}, {"api/b* more/c*", "", "api/b* 0 more"}, {"", "", "nothing"},
 	} {

@@ -26,7 +26,7 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 }
 
 // SpacePermissions presents what a member may do with a space. Only the organization's admins may install integrations
-// and list invite links. A grant on the space is not enough for these two.
+// and list invite links. A grant on the space does not give these two rights.
 func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{

@@ -132,7 +132,7 @@ func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 		panic(err)
 	}
 	signature := signed.Child[len(signed.Child)-1]
-	signed.Child = signed.Child[:len(signed.Child)-1] // The library appends it without a parent.
+	signed.Child = signed.Child[:len(signed.Child)-1] // The library appends the signature without a parent.
 	signed.InsertChildAt(1, signature)
 	return signed
 }
