@@ -28,8 +28,8 @@ func TestWatched(t *testing.T) {
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	// inTime is true if an answer was made before the context ended. refused is true if the function returned an error
-	// before that.
+	// When the context ends, the function returns the context's error. If inTime is true, it returns an answer, as if
+	// it had been complete in time. If refused is true, it returns a refusal.
 	var inTime, refused atomic.Bool
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`
