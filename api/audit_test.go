@@ -31,7 +31,8 @@ var unaudited = map[string]string{
 	"redeliverWebhookDelivery":           "It sends something, which the list of deliveries has.",
 }
 
-// unshown has the tables in which an example changes only columns that no entry shows.
+// unshown has the tables in which an example may change columns without an audit entry, with the reason or the names of
+// these columns.
 var unshown = map[string]string{
 	"browser_sessions":   "It is exempt.",
 	"front_end_changes":  "It is exempt.",
@@ -74,9 +75,9 @@ func auditRows(h *apitest.Harness, after int64) (rows []auditRow, last int64) {
 	return rows, last
 }
 
-// TestEveryWriteIsAudited calls every operation other than GET with its example. A successful call leaves entries with
-// the operation, the caller, the token, the address and the request. The object of each entry is in the call or in its
-// answer. A refused call leaves no entry.
+// TestEveryWriteIsAudited calls every operation other than GET with its example. Each audit entry of a successful call
+// names the operation, the caller, the token, the caller's address and the request. The id of the entry's object is in
+// the call or in its answer. A refused call writes no entry.
 func TestEveryWriteIsAudited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -84,11 +85,11 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	_, last := auditRows(h, 0)
 	used, audited := map[string]bool{}, 0
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		if op.Method == http.MethodGet || op.Scope.Public { // A caller without a token has no name.
+		if op.Method == http.MethodGet || op.Scope.Public { // Without a token, the caller has no name.
 			return
 		}
 		path, body := h.Example(op, h.Ours)
-		_, last = auditRows(h, last) // These entries are about objects that the example needs.
+		_, last = auditRows(h, last) // These entries are about the objects that the example needs.
 		if a := h.Do(op.Method, path, "", body); a.Status >= 400 {
 			if rows, _ := auditRows(h, last); len(rows) > 0 {
 				t.Errorf("a refused call (%d) leaves %+v", a.Status, rows[0])
@@ -103,7 +104,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 		}
 		var rows []auditRow
 		rows, last = auditRows(h, last)
-		// The first use of a kind of key creates the key, in any operation.
+		// Any operation may create a key of these kinds, when it is the first to use it.
 		rows = slices.DeleteFunc(rows, func(r auditRow) bool { return r.Type == "site-token-key" || r.Type == "installation-key" })
 		if reason := unaudited[op.ID]; reason != "" {
 			used[op.ID] = true
@@ -113,7 +114,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 			return
 		}
 		if len(rows) == 0 {
-			// The example requests the current state, so it changes nothing.
+			// The example sets values that the object already has, so the call changes nothing.
 			for table, now := range h.Rows() {
 				if now != before[table] && unshown[table] == "" {
 					t.Errorf("%s has changed, without an entry", table)
@@ -150,7 +151,7 @@ func TestEveryWriteIsAudited(t *testing.T) {
 	}
 }
 
-// TestAuditLogList reads the log as its users do.
+// TestAuditLogList reads the audit log through the API.
 func TestAuditLogList(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -215,7 +216,8 @@ func TestAuditLogList(t *testing.T) {
 	}
 }
 
-// TestAuditLogHasNoSecrets puts secrets wherever a request accepts or creates one, and searches the whole log for them.
+// TestAuditLogHasNoSecrets sends requests that contain secrets or create them, and searches the whole audit log for
+// these secrets.
 func TestAuditLogHasNoSecrets(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -249,7 +251,8 @@ func TestAuditLogHasNoSecrets(t *testing.T) {
 	}
 }
 
-// keysOf reads every key, hash and sealed secret in the database, in each form in which a log could have it.
+// keysOf returns the keys, hashes and sealed secrets in the database, in each encoding in which the log might have
+// them.
 func keysOf(h *apitest.Harness) (keys []string) {
 	h.T.Helper()
 	rows, err := h.DB.Query(h.T.Context(), `select key from share_links union all select encode(hash, 'hex') from tokens
@@ -272,7 +275,8 @@ func keysOf(h *apitest.Harness) (keys []string) {
 	return keys
 }
 
-// TestAuditOfJobs runs the jobs that a change enqueued. The entries of their changes have the job's kind and id.
+// TestAuditOfJobs runs the jobs that a request enqueues. The audit entries of the jobs' changes have the job's kind as
+// the operation and the job's id as the actor.
 func TestAuditOfJobs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

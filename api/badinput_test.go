@@ -23,14 +23,14 @@ import (
 
 // bad is an invalid value for a member.
 type bad struct {
-	path  []string // Names of members; "[]" is an entry of an array, and "{}" an entry of a map.
+	path  []string // Member names. "[]" is an entry of an array, "{}" of a map.
 	value any
 	why   string
 }
 
-// TestBadInputOfEveryOperation derives bad values from the types and rules of every request. The bad values are wrong
-// types, values out of bounds, values outside of an enum or pattern, and missing required members. Each bad value gets
-// a 400 in the contract's shape that names the member. No data is stored.
+// TestBadInputOfEveryOperation derives bad values from the types and rules of every request: wrong types, values out of
+// bounds, values outside of an enum or pattern, and missing required members. The API answers each bad value with 400
+// and an error that names the member. It stores nothing.
 func TestBadInputOfEveryOperation(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -59,7 +59,8 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	})
 }
 
-// spoil puts a bad value into an example's body. A form has only texts, so other values are impossible there.
+// spoil puts a bad value into an example's body. A form has only texts, so possible is false for a form and a value
+// that is not a text.
 func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	t.Helper()
 	form, isForm := body.(apitest.Form)
@@ -88,7 +89,7 @@ func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	return apitest.Form{Body: values.Encode(), Cookie: form.Cookie}, true
 }
 
-// missing is a placeholder for an absent member.
+// missing is the value of a bad in which the member is absent.
 type missing struct{}
 
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {
@@ -105,7 +106,7 @@ func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer)
 		return
 	}
 	e := h.WantError(a, http.StatusBadRequest)
-	// A bad value inside a union may be reported for the whole union.
+	// If the bad value is inside a union, the error may name the union instead of the member.
 	first := ""
 	if len(b.path) > 0 {
 		first = strings.Replace(b.path[0], "[]", "[0]", 1)
@@ -120,15 +121,15 @@ func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer)
 	}
 }
 
-// put sets the value at a path, and creates missing objects on the way.
+// put sets the value at a path. It creates the objects of the path that do not exist.
 func put(at any, path []string, value any) any {
 	if len(path) == 0 {
 		return value
 	}
 	switch path[0] {
 	case "[]":
-		// The rest of the example stays valid where possible: an array has one entry, and a choice of one or many has
-		// one object.
+		// The new array has only the entry with the value. The rest of this entry comes from the example's first entry,
+		// so that only the value is bad.
 		if entries, ok := at.([]any); ok && len(entries) > 0 {
 			at = entries[0]
 		} else if ok {
@@ -191,7 +192,7 @@ func badMembers(t testing.TB, op *frame.Operation) []bad {
 	return nil
 }
 
-// badRemovals are nulls for members that a PATCH cannot remove.
+// badRemovals returns a null for each member that a PATCH cannot remove.
 func badRemovals(t testing.TB, body reflect.Type) []bad {
 	t.Helper()
 	all := []bad{}
@@ -203,7 +204,7 @@ func badRemovals(t testing.TB, body reflect.Type) []bad {
 	return all
 }
 
-// words defines the names in rules.
+// words defines the names that rules may use.
 var words, _ = api.Table().Vocabulary()
 
 func mustRule(t testing.TB, tag string) rules.Rule {
@@ -215,7 +216,7 @@ func mustRule(t testing.TB, tag string) rules.Rule {
 	return r
 }
 
-// badValues returns values that violate a member's type or rule; paths start at the member.
+// badValues returns values that violate a member's type or rule. The path of each value begins below the member.
 func badValues(t testing.TB, of reflect.Type, r rules.Rule, tag reflect.StructTag) []bad {
 	t.Helper()
 	if reflect.PointerTo(of).Implements(reflect.TypeFor[rules.ProblemFinder]()) && of.Kind() != reflect.Pointer {
@@ -274,7 +275,7 @@ func badStruct(t testing.TB, of reflect.Type) []bad {
 		values := badValues(t, f.Type, r, f.Tag)
 		if r.Required {
 			values = append(values, bad{nil, missing{}, "required"})
-			// In a schema.Opt null is a value, such as the guest's role.
+			// In a schema.Opt, null is a valid value. For example, a guest's role is null.
 			if !rules.IsOpt(f.Type) {
 				values = append(values, bad{nil, nil, "required"})
 			}
@@ -286,7 +287,8 @@ func badStruct(t testing.TB, of reflect.Type) []bad {
 	return all
 }
 
-// badOneOrMany makes the object invalid both alone and as the entry of an array.
+// badOneOrMany returns bad values for a member that is an object or an array of such objects. Each bad value is in a
+// single object and in an entry of an array.
 func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	t.Helper()
 	entry := of.Field(0).Type.Elem()
@@ -300,13 +302,14 @@ func badOneOrMany(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// isTextOrObject reports whether a struct is encoded as one of its fields. These fields have no names in JSON.
+// isTextOrObject reports whether a struct is encoded in JSON as the value of one of its fields. The fields of such a
+// struct have no names in JSON.
 func isTextOrObject(of reflect.Type) bool {
 	return of.NumField() > 0 && of.Field(0).IsExported() && !of.Field(0).Anonymous && rules.MemberName(of.Field(0)) == ""
 }
 
-// badTextOrObject makes each alternative invalid. A text is not a wrong type for the object, because text is the other
-// alternative.
+// badTextOrObject returns bad values for a member that is a text or an object. A text in place of the object is not a
+// bad value, because the member may be a text.
 func badTextOrObject(t testing.TB, of reflect.Type) []bad {
 	t.Helper()
 	var all []bad
@@ -362,8 +365,8 @@ func badScalar(t testing.TB, of reflect.Type, r rules.Rule) []bad {
 	return all
 }
 
-// withLogin returns addresses with a user or a password if the pattern is for addresses. Repositories accept such
-// addresses: they are encrypted and never shown.
+// withLogin returns addresses with a user or a password, if the rule's pattern is for addresses. An address of a
+// repository may have a password, because it is encrypted and never shown.
 func withLogin(r rules.Rule) []string {
 	if r.Pattern == "repositoryURL" || r.Form.Match("javascript:x") || !r.Form.Match("https://a.example/") {
 		return nil
@@ -376,7 +379,7 @@ func withLogin(r rules.Rule) []string {
 	}
 }
 
-// misfit finds a text within the bounds that does not match the pattern.
+// misfit returns a text that does not match the rule's pattern and whose length is within the rule's bounds.
 func misfit(t testing.TB, r rules.Rule) string {
 	t.Helper()
 	for _, text := range []string{

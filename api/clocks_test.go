@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// dates has the files that read the time of the calendar as a number. A row has the number of these uses in a file, and
-// the reason why a clock step does no harm. Limits, leases, caches and deadlines of a process count in schema.Elapsed,
-// or compare times of time.Now.
+// dates has the files that read the calendar time as a number. A row has the number of these reads in the file, and the
+// reason why a step of the clock does no harm there. Limits, leases, caches and deadlines of a process must measure
+// time with schema.Elapsed, or compare values of time.Now.
 var dates = map[string]struct {
 	uses int
 	why  string
@@ -51,8 +51,9 @@ var dates = map[string]struct {
 	"store/sites/door_salts.go":               {1, "the day of a salt"},
 }
 
-// TestNoDurationInWallTime finds each place that reads the calendar as a number. Differences of such numbers change
-// with the machine's clock. Because of such a difference, a step back of an hour once refused every caller for an hour.
+// TestNoDurationInWallTime finds each place that reads the calendar time as a number. The difference of two such
+// numbers is wrong if the machine's clock is changed between the reads. In an earlier version, all callers were refused
+// for an hour after the clock was set back by an hour.
 func TestNoDurationInWallTime(t *testing.T) {
 	t.Parallel()
 	number := regexp.MustCompile(`\.Unix(Nano|Milli|Micro)?\(\)`)
@@ -64,7 +65,7 @@ func TestNoDurationInWallTime(t *testing.T) {
 	wantReasons(t, "reads the calendar as a number", found, reasons)
 }
 
-// countInSources counts matches in each Go file that nodes run. It leaves out files without a match.
+// countInSources calls count for each Go file that nodes run. It leaves out the files for which the result is 0.
 func countInSources(t *testing.T, count func(text []byte) int) map[string]int {
 	t.Helper()
 	found := map[string]int{}
@@ -90,7 +91,7 @@ func countInSources(t *testing.T, count func(text []byte) int) map[string]int {
 	return found
 }
 
-// wantReasons compares the counts of files with the counts in a table of reasons.
+// wantReasons checks that each file has as many places as the table of reasons says.
 func wantReasons(t *testing.T, does string, found, reasons map[string]int) {
 	t.Helper()
 	for name, n := range found {

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// byOwnTime are the deleting statements that use a time other than deletion_time. A row has the reason why a clock that
-// is ahead does not lose data.
+// byOwnTime has the deleting statements that use a time other than deletion_time. A row has the reason why no data is
+// lost if the clock is ahead.
 var byOwnTime = map[string]string{
 	"AnnotateSites":                "keeps a number of annotations; now() is when one was made",
 	"BeginRetention":               "deletes by deletion_time; now() is when it did",
@@ -22,9 +22,9 @@ var byOwnTime = map[string]string{
 	"forget_audit_entries":         "its caller gives it a time of deletion_time",
 }
 
-// TestStatementsDeleteByGuardedTime finds each statement of the store that deletes and contains a time. The time of a
-// statement must be deletion_time, because deletions stop while the clock is in doubt. A node that started in a wrong
-// year once deleted 41,500 events.
+// TestStatementsDeleteByGuardedTime finds each SQL statement of the store that deletes rows and contains a time. This
+// time must be deletion_time. While the clock is in doubt, deletion_time is the year 1970, so no row is old enough to
+// be deleted. An earlier version used the node's clock: a node that started in a wrong year deleted 41,500 events.
 func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	t.Parallel()
 	deletes := regexp.MustCompile(`(?i)\b(delete from|truncate)\b`)
@@ -53,7 +53,7 @@ func TestStatementsDeleteByGuardedTime(t *testing.T) {
 	}
 }
 
-// statementsOfStore returns the queries and the functions in SQL, by name and without comments.
+// statementsOfStore returns the store's SQL queries and SQL functions without comments. The keys are their names.
 func statementsOfStore(t *testing.T) map[string]string {
 	t.Helper()
 	begin := regexp.MustCompile(`(?m)^(?:-- name: |create or replace function )(\w+)`)
@@ -84,8 +84,8 @@ func statementsOfStore(t *testing.T) map[string]string {
 	return statements
 }
 
-// filesByAge are the files that delete and use a time. A row has the number of deletions, and the reason why a clock
-// that is ahead does not lose data.
+// filesByAge has the Go files that delete data and use a time. A row has the number of deletions in the file, and the
+// reason why no data is lost if the clock is ahead.
 var filesByAge = map[string]struct {
 	deletes int
 	why     string

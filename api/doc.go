@@ -1,5 +1,6 @@
-// Package api is the contract: one table of operations (table.go) with a line per domain. It assembles the table, the
-// frame that serves it and the dependencies of the operations. It has no rules about HTTP, rights or resources.
+// Package api has the table of all operations (table.go). A domain is a package with operations, such as sites, and has
+// one line in the table. Package api connects the table, the frame that serves it, and the dependencies of the
+// operations. It has no rules about HTTP, rights or resources.
 //
 // The folders below it, from the bottom:
 //
@@ -23,8 +24,9 @@
 //	clienttest  the published client against a live server
 //	browsertest our pages in a browser
 //
-// A domain has one file per resource with its rows, request types and functions. Domains do not import each other. Code
-// that two domains need is in view, access, mergerules or schema. Only cmd and tests import this package.
+// A domain has one file for each resource, with the rows of the table about this resource, the request types and the
+// functions. A domain must not import another domain. Code that two domains need is in view, access, mergerules or
+// schema. Only cmd and tests import this package.
 //
 // # Adding an operation
 //
@@ -39,8 +41,9 @@
 //  5. In api/apitest/examples_content.go, add an example call. The tests of the whole table use it. Without an example,
 //     these tests fail and name the operation.
 //
-// go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check the
-// operation against its row in the table: tokens, rights, other tenants, limits, bad input, and description. A test in
-// api/content checks what it does. A new resource gets a separate file, and a line in its domain's table.go. An
-// operation on a new kind of object needs a finder in api/access/objects.go.
+// go run ./cmd/gen then writes OPERATIONS.md and openapi.json. The tests of the table (go test ./api) check that the
+// operation does what its row says: about tokens, rights, other organizations, limits, bad input and the description. A
+// test in api/content checks what the operation does. The operations of a new resource are in a file of their own, and
+// have a line in their domain's table.go. An operation on a new kind of object needs a function in
+// api/access/objects.go that finds the object.
 package api

@@ -15,11 +15,11 @@ import (
 
 const root = ".."
 
-// notOurs has the folders that other programs fill.
+// notOurs has the names of folders that the tests leave out. Most are filled by other programs.
 var notOurs = []string{".git", ".library", "bin", "data", "node_modules", "results", "testdata"}
 
-// TestFoldersAreListed compares the lists of folders with the tree. The README lists the top folders, and the doc.go of
-// a folder lists each folder with Go files below it.
+// TestFoldersAreListed compares the lists of folders with the folders of the repository. The README lists the top
+// folders. The doc.go of a folder lists each subfolder that has Go files.
 func TestFoldersAreListed(t *testing.T) {
 	t.Parallel()
 	readme := read(t, "README.md")
@@ -41,8 +41,8 @@ func TestFoldersAreListed(t *testing.T) {
 	}
 }
 
-// compareNames fails for a name that is only in the list or only in the tree. A list may also name folders without Go
-// files.
+// compareNames fails for a folder that the list does not name, and for a name of the list that is not a folder. A list
+// may also name folders without Go files.
 func compareNames(t *testing.T, list string, have, want []string) {
 	t.Helper()
 	for _, name := range want {
@@ -138,7 +138,7 @@ var (
 	setting = regexp.MustCompile(`\bOCTAVO_[A-Z_]*[A-Z]\b`)
 )
 
-// ofSites are pages of the tests' sites. The links in these pages are paths of the sites.
+// ofSites has the pages of the sites that tests serve. The links in these pages are paths of those sites.
 var ofSites = []string{
 	"api/clienttest/front-end/blocks.md", "api/browsertest/sites/starlight/src/content/docs/index.md",
 }
@@ -190,7 +190,8 @@ func anchors(text string) (list []string) {
 	return list
 }
 
-// notSettings has the variables of examples, commands and tests, which octavo serve does not read.
+// notSettings has the environment variables that examples, commands and tests use. They are not settings, because
+// octavo serve does not read them.
 var notSettings = []string{
 	"OCTAVO_CONFIG", "OCTAVO_FRONT_END_TOKEN", "OCTAVO_ORG", "OCTAVO_SITE", "OCTAVO_TOKEN", "OCTAVO_URL",
 }
@@ -214,7 +215,7 @@ func TestSettingsOfDocuments(t *testing.T) {
 // place is a row of WHERE.md: a rule, a file, and a name in the file.
 var place = regexp.MustCompile("(?m)^\\| ([^*|]+) \\| `([^`|]+)` \\| `(\\w+)` \\|$")
 
-// declares returns a pattern of the lines that declare a name in Go, SQL, TypeScript or JavaScript.
+// declares returns a pattern that matches a line which declares a name in Go, SQL, TypeScript or JavaScript.
 func declares(name string) *regexp.Regexp {
 	return regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |const |var |export (?:const|function) |` +
 		`create or replace function |-- name: )` + name + `\b|^\t` + name + ` +[^: ]`)

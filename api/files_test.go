@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// fileBench writes pages that refer to files into the space of a published site.
+// fileBench writes pages that refer to files. The pages are in the space of a published site.
 type fileBench struct {
 	*apitest.Harness
 	// ids are the ids of the files, by name.
@@ -55,7 +55,7 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 	}
 }
 
-// page adds a page to a change request. more has further members of the change.
+// page adds a page to a change request. more has further members of the insert_page change.
 func (b *fileBench) page(request, ref, more string) {
 	b.T.Helper()
 	change := fmt.Sprintf(`{"operation":"insert_page","ref":%q,"title":%q,%s}`, ref, ref, more)
@@ -70,7 +70,7 @@ func (b *fileBench) fill(text string) string {
 	return text
 }
 
-// text returns a change's member with Markdown, after fill.
+// text returns the document member of a change, with this Markdown after fill.
 func (b *fileBench) text(text string) string {
 	b.T.Helper()
 	quoted, err := json.Marshal(b.fill(text))
@@ -80,7 +80,8 @@ func (b *fileBench) text(text string) string {
 	return `"document":{"markdown":` + string(quoted) + `}`
 }
 
-// everyKind returns a document that refers to a file at each place for files. name returns the name for each place.
+// everyKind returns a document that has a file in every place where a document can have a file. It calls name for the
+// name of each file.
 func everyKind(t *testing.T, name func() string) schema.Document {
 	t.Helper()
 	d := contenttest.EveryKind(t)
@@ -94,7 +95,7 @@ func everyKind(t *testing.T, name func() string) schema.Document {
 	return d
 }
 
-// cells puts files into the cells of file columns.
+// cells puts files into the cells of the table columns that have the type files.
 func cells(nodes []schema.Node, name func() string) {
 	for i := range nodes {
 		cells(nodes[i].Nodes, name)
@@ -112,16 +113,17 @@ func cells(nodes []schema.Node, name func() string) {
 	}
 }
 
-// TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for all pages, revisions and the
-// previewed draft. Answers have the names and ids only of files that are named by a page that the reader sees. A list
-// of a revision's files has exactly the files that the revision's pages name. Users get all files.
+// TestReadersGetTheFilesOfTheirPages calls every operation that readers may call, for every page and revision and for
+// the draft of a preview. An answer may have the name or id of a file only if a page that the reader may see refers to
+// the file. A list of a revision's files has every such file of the revision. Users get all files.
 func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	b := &fileBench{Harness: h, ids: map[string]string{}}
 	claims := published(h, h.Ours)
 
-	// These lists have the files by their viewers: everybody, readers with the claim, and nobody.
+	// everybody has the files that every reader may see. staff has the files that only readers with the claim may see.
+	// No reader may see a file that is in neither list.
 	var everybody, staff []string
 	kinds := 0
 	everyKind(t, func() string { kinds++; return "" })
@@ -145,7 +147,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	contents := map[string]string{
 		"always.md": "Always ![](@included.png)\n\n" + condition("Some ![](@included-block.png)"),
 		"staff.md":  "![](@included-page.png)\n", "block.md": "![](@included-in-block.png)\n",
-		// Neither tag ends a block of the page.
+		// This tag does not end a block of the page that includes the file.
 		"ending.md": "{% endif %}\n",
 	}
 	for name, text := range contents {
@@ -185,7 +187,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b.ChangeContent(schema.RoleAdmin, request, empty(before))
 	b.MergeNow(request)
 
-	// Links of the site itself lead to files.
+	// Links of the site's header and footer lead to files.
 	link := func(name, more string) string {
 		return `{"title":"File","links":[],"to":{"kind":"file","file":"` + b.ids[name] + `"}` + more + `}`
 	}
@@ -196,7 +198,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		`]},"footer":{"groups":[{"title":"Files","links":[`+strings.Replace(link("footer.pdf", ""), `"links":[],`,
 		"", 1)+`]}]}}`)
 
-	// Another space of the site refers to files of this space, and so does a space outside of the site.
+	// Two other spaces refer to files of this space. The first is a space of the site, the second is not.
 	for _, onSite := range []bool{true, false} {
 		other := h.FreshSpace(h.Ours, "Other").ID
 		here := "?space=" + h.Ours.Space.ID
@@ -213,7 +215,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 		h.Want(http.StatusOK, "POST", path+"/merge", admin, nil)
 	}
 
-	// A page refers to a file. In a later revision, the page does not refer to this file.
+	// A page refers to a file. In the next revision, the page does not refer to this file.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "once.png")
 	b.page(request, "once", b.text("![](@once.png)"))
@@ -224,14 +226,14 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b.ChangeContent(schema.RoleAdmin, request, empty(titled(named, "once")))
 	b.MergeNow(request)
 
-	// A draft has separate files.
+	// A change request has files that the main content does not have.
 	request = h.ChangeRequest(h.Ours).ID
 	b.upload(request, nil, "draft.png", "draft-staff.png", "draft-unnamed.png")
 	b.page(request, "draft", b.text("![](@draft.png)\n\n"+condition("![](@draft-staff.png)")))
 	draft = apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", h.RequestPath(request)+"/content", nil, 200)
 	head := apitest.Ask[schema.Revision](h, schema.RoleAdmin, "GET", space+"/content", nil, 200)
 
-	// A file in this map is shown only in these revisions and drafts.
+	// If a file is in this map, readers may see it only in the revisions or the change request with these ids.
 	only := map[string][]string{
 		"once.png": {named.ID}, "draft.png": {draft.ID, request}, "draft-staff.png": {draft.ID, request},
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPublicOperationsAreLimited exhausts an address's rate on every row that needs no token, and on every page about
-// the API.
+// TestPublicOperationsAreLimited exhausts the rate limit of an address on every operation that needs no token, and on
+// every page about the API.
 func TestPublicOperationsAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
@@ -42,7 +42,7 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		found++
 		tenant := apitest.Ghost()
 		if op.Scope.Key {
-			tenant = h.Ours // Callers with other keys have the limits of callers with other tokens.
+			tenant = h.Ours // With other keys, the limits of other tokens apply.
 		}
 		path, _ := h.Example(op, tenant)
 		client, other := fmt.Sprint("2001:db8::", found), fmt.Sprintf("2001:db8:%d::", found)
@@ -52,7 +52,7 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 		}
 		for _, a := range []apitest.Answer{last, h.Do(op.Method, path, "", nil, "X-Forwarded-For", client+"1")} {
 			if op.Handler.Response == reflect.TypeFor[frame.Pixel]() && a.Status == http.StatusTooManyRequests {
-				continue // The operation's refusals are images.
+				continue // The operation refuses requests with an image.
 			}
 			h.WantError(a, http.StatusTooManyRequests)
 		}
@@ -65,8 +65,8 @@ func TestPublicOperationsAreLimited(t *testing.T) {
 	}
 }
 
-// TestAnswersAreNotKept checks the caching headers of every operation's answer. No cache stores an answer by default. A
-// client that revalidates its copy has its rights checked again.
+// TestAnswersAreNotKept checks the caching headers of every operation's answer. Without other instructions, no cache
+// may store an answer. When a client sends the ETag of its copy, the server checks the client's rights again.
 func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -82,7 +82,7 @@ func TestAnswersAreNotKept(t *testing.T) {
 		if !op.Conditional {
 			return
 		}
-		path, _ := h.Example(op, h.Ours) // Another example can have a different tag.
+		path, _ := h.Example(op, h.Ours) // The next call of Try could use another object, with another ETag.
 		a = h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil)
 		for _, known := range []string{a.Header.Get("ETag"), "W/" + a.Header.Get("ETag"), `"other", ` + a.Header.Get("ETag"), "*"} {
 			same := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", known)
@@ -99,8 +99,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 	})
 }
 
-// TestRightsComeBeforeTheBody sends invalid JSON to every operation on another tenant's object. If the body names the
-// object, the invalid part follows the name.
+// TestRightsComeBeforeTheBody sends invalid JSON to every operation. Callers who may not use the object get the refusal
+// of their rights, not an error about the JSON. If the body names the object, the invalid part comes after the name.
 func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -131,7 +131,8 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestNamedObjects: the function uses the object that was authorized.
+// TestNamedObjects: if a body names the object, for example twice or with escapes, the operation uses the same object
+// that the rights were checked for.
 func TestNamedObjects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

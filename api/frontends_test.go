@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unseen has the operations without an effect for front ends, and the operations whose examples have no effect. Git
-// operations change content in jobs.
+// unseen has the operations after which front ends get no notification: the operation or its example changes nothing
+// that front ends show. A Git operation is in the list because a job changes the content later.
 var unseen = []string{
 	"aggregateSiteEvents", "cancelGitOperation", "checkSiteInstallation", "createChangeRequest",
 	"createChangeRequestTemplate",
@@ -37,8 +37,8 @@ var unseen = []string{
 	"updateTeamPermissionInSpace", "updateUserPermissionInSpace",
 }
 
-// TestFrontEndsHear calls every operation that writes to a site, a space, a change request or a specification. Front
-// ends must be notified with the name of the cached object.
+// TestFrontEndsHear calls every operation that changes a site, a space, a change request or a specification. The
+// notification for front ends must have the tag of the changed object.
 func TestFrontEndsHear(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -86,7 +86,8 @@ func TestFrontEndsHear(t *testing.T) {
 	}
 }
 
-// TestFrontEndsHearOfPlaces: a space's published addresses change when the sites that show it change.
+// TestFrontEndsHearOfPlaces: if a change of a site changes the published addresses of a space, front ends are notified
+// of the space.
 func TestFrontEndsHearOfPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

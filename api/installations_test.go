@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// installationsMay lists the operations that each scope opens, so that the test finds a row that is wrongly marked.
+// installationsMay lists the operations that each scope allows. The test compares it with the table, and so finds a row
+// that names a wrong scope.
 var installationsMay = map[string][]string{
 	schema.ScopeSpaceContentRead: {
 		"getChangeRequestById", "getChangeRequestChanges", "getCurrentRevision", "getDocumentById", "getPageById", "getPageByPath",
@@ -56,8 +57,9 @@ var installationsMay = map[string][]string{
 	},
 }
 
-// TestScopesOpenTheirOperations combines operations and scopes. An installation's token with one scope opens the rows
-// that name the scope, for the installation's spaces and sites. All other rows, tenants and installations are refused.
+// TestScopesOpenTheirOperations calls every operation with installations' tokens of different scopes. A token with a
+// scope may call the operations whose rows name the scope, on the installation's spaces and sites. Other operations and
+// objects of other tenants or installations are refused.
 func TestScopesOpenTheirOperations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -88,7 +90,7 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusForbidden)
 			return
 		case schema.ScopeInstallation:
-			// The token reaches no installation of another integration, and no installation in another organization.
+			// The token may not use installations of other integrations or in other organizations.
 			h.WantError(h.Do(op.Method, path, none, body), http.StatusNotFound)
 			h.WantError(h.Try(op, h.Theirs, none), http.StatusNotFound)
 		default:
@@ -116,8 +118,8 @@ func TestScopesOpenTheirOperations(t *testing.T) {
 	}
 }
 
-// TestInstallationsSendTheirMembersOnly loops over the operations by which an installation changes objects. The
-// installation's token and the integration's token may send only the members that the row lists.
+// TestInstallationsSendTheirMembersOnly calls each operation that changes an object and that an installation may call.
+// With the installation's token or the integration's token, the body may have only the members that the row lists.
 func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -142,7 +144,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			t.Fatal("the row does not say which members an installation may send")
 		}
 		body, _ := op.Handler.Request.FieldByName("Body")
-		members := []string{"visibility", "permissions"} // Bodies of other versions have these names.
+		members := []string{"visibility", "permissions"} // The bodies of other versions have these names.
 		for _, field := range reflect.VisibleFields(body.Type) {
 			members = append(members, rules.MemberName(field))
 		}
@@ -158,7 +160,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 			for _, value := range []any{nil, "x", true, map[string]any{}} {
 				path, _ := h.Example(op, h.Ours)
 				token := everything
-				if op.Scope.Installation == schema.ScopeInstallation { // The example makes its own installation.
+				if op.Scope.Installation == schema.ScopeInstallation { // The example creates its own installation.
 					parts := strings.Split(path, "/")
 					token = h.InstallationToken(
 						h.Ours,
@@ -166,7 +168,7 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 					)
 				}
 				a := h.Do(op.Method, path, token, map[string]any{member: value})
-				if a.Status == http.StatusBadRequest && value != nil { // The value is of another type.
+				if a.Status == http.StatusBadRequest && value != nil { // The member has another type than this value.
 					continue
 				}
 				if h.WantError(a, http.StatusForbidden); !strings.Contains(string(a.Body), member) {
@@ -195,8 +197,8 @@ func TestInstallationsSendTheirMembersOnly(t *testing.T) {
 	}
 }
 
-// TestInstallationIsForWhatIsSelected: a token reaches the installation's selected spaces and sites immediately after
-// the selection.
+// TestInstallationIsForWhatIsSelected: a token may use the spaces and sites that an admin has selected for the
+// installation. A change of the selection has effect at once.
 func TestInstallationIsForWhatIsSelected(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -228,14 +230,14 @@ func TestInstallationIsForWhatIsSelected(t *testing.T) {
 	h.Want(204, "DELETE", path+"/spaces/"+other, admin, nil)
 	expect("a site", 404, 404, 200)
 	h.Want(200, "PATCH", path, admin, `{"space_selection":"all","status":"paused"}`)
-	expect("paused", 404, 404, 404) // The node caches tokens briefly, but never selections.
+	expect("paused", 404, 404, 404) // The node caches tokens for a short time, but not selections.
 	h.WantError(h.Do("POST", path+"/tokens", admin, nil), http.StatusConflict)
 	h.Want(200, "PATCH", path, admin, `{"status":"active"}`)
 	expect("active again", 200, 200, 200)
 }
 
-// TestInstallationTokensEnd: a token ends at its expiry, and with the installation, the integration, a pause, or its
-// revoked scope.
+// TestInstallationTokensEnd: a token becomes invalid when it expires, when its installation or integration is deleted,
+// when the installation is paused, and when its scope is revoked.
 func TestInstallationTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -284,7 +286,8 @@ func TestDeletedOrganizationHasNoInstallations(t *testing.T) {
 	h.Want(200, "POST", "/v1/integrations/theirs", publisher, body)
 	made := h.Want(201, "POST", "/v1/integrations/theirs/installations", h.Ours.Tokens[schema.RoleAdmin], map[string]string{"organization": h.Ours.Organization.ID})
 	path := "/v1/integrations/theirs/installations/" + made["id"].(string)
-	// The organization that installs the integration does not get its tokens.
+	// The organization that has installed the integration cannot create tokens. Only the integration's own organization
+	// can.
 	h.WantError(h.Do("POST", path+"/tokens", h.Ours.Tokens[schema.RoleAdmin], nil), http.StatusForbidden)
 	token := h.Want(200, "POST", path+"/tokens", publisher, nil)["token"].(string)
 	space := "/v1/spaces/" + h.Ours.Space.ID

@@ -15,8 +15,9 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// TestPagesNeitherSkipNorRepeat walks every list with pages of various sizes, while objects are added and deleted
-// between pages. An object that exists throughout is listed exactly once, in order. No object is seen twice.
+// TestPagesNeitherSkipNorRepeat reads all pages of every list, with pages of various sizes. Between pages it creates
+// and deletes objects. An object that exists all the time is listed exactly once. The items are in order, and no object
+// is listed twice.
 func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -96,7 +97,7 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 		})
 	}
-	// A page token keeps its position even after the object at that position is deleted.
+	// A page token is still valid after the object at its position is deleted.
 	path := lists["sites"].path
 	first := apitest.ReadPage(t, h, path+"?limit=2")
 	h.Want(204, "DELETE", path+"/"+first.Items[1].ID, admin, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLocationsAnswer loops over the operations that create objects. The creator can read the new object at its
-// Location. Only objects that no operation reads have no Location.
+// TestLocationsAnswer calls every operation that creates an object. The Location header has an address at which the
+// caller can read the new object. The header is absent only if no operation reads such an object.
 func TestLocationsAnswer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -44,7 +44,7 @@ func TestLocationsAnswer(t *testing.T) {
 			t.Errorf("%s: Location %s answers %d %s", op.ID, location, read.Status, read.Body)
 			return
 		}
-		// An object without an id is identified by its address.
+		// If the object has no id, compare its address.
 		var made, found struct {
 			ID   string `json:"id"`
 			URLs struct {

@@ -24,7 +24,7 @@ func servedDocument(h *apitest.Harness) *openapi3.T {
 	return document
 }
 
-// describes validates a body against the document's description of the operation.
+// describes checks a body against the schema that the document has for the operation's body.
 func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	media := document.Paths.Value(op.Path).GetOperation(op.Method).RequestBody.Value.Content.Get("application/json")
 	var value any
@@ -34,8 +34,8 @@ func describes(document *openapi3.T, op *frame.Operation, body string) error {
 	return media.Schema.Value.VisitJSON(value)
 }
 
-// TestTheDocumentIsAsStrictAsTheService sends bodies that differ only slightly. The service and its document accept the
-// same bodies.
+// TestTheDocumentIsAsStrictAsTheService sends valid bodies, and bodies that are invalid by a small difference. The
+// server and its OpenAPI document must accept the same bodies.
 func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -131,7 +131,7 @@ func TestTheDocumentIsAsStrictAsTheService(t *testing.T) {
 	}
 }
 
-// TestTheDocumentTakesTheExamples validates bodies that every operation is known to accept against the document.
+// TestTheDocumentTakesTheExamples checks that the OpenAPI document accepts the example body of every operation.
 func TestTheDocumentTakesTheExamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -147,11 +147,12 @@ func TestTheDocumentTakesTheExamples(t *testing.T) {
 	})
 }
 
-// unsaid has the members with a rule that no regular expression can express: an emoji, a condition, or any text except
+// unsaid has the members whose rule no regular expression can express: an emoji, a condition, and any text that is not
 // a private key.
 var unsaid = []string{"addedReactions.[] pattern", "changes.[].condition pattern", "certificate pattern"}
 
-// TestTheDocumentRefusesBadInput validates the bad input of TestBadInputOfEveryOperation against the document.
+// TestTheDocumentRefusesBadInput checks that the OpenAPI document refuses the bad input of
+// TestBadInputOfEveryOperation.
 func TestTheDocumentRefusesBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestOpenAPIDocument parses the served document with an independent library, and compares it with the table.
+// TestOpenAPIDocument parses the served OpenAPI document with a library, and compares its operations with the table.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,7 +63,8 @@ func TestOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// TestAnswersFollowTheOpenAPIDocument validates every operation's actual answer and the frame's refusals against the document.
+// TestAnswersFollowTheOpenAPIDocument checks every operation's answer, and refusals of the frame, against the OpenAPI
+// document.
 func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -90,7 +91,7 @@ func TestAnswersFollowTheOpenAPIDocument(t *testing.T) {
 	})
 }
 
-// follows compares an answer with the document's description of its status.
+// follows checks an answer against the document's response for its status.
 func follows(op *openapi3.Operation, a apitest.Answer) error {
 	response := op.Responses.Status(a.Status)
 	if response == nil {
@@ -117,7 +118,7 @@ func follows(op *openapi3.Operation, a apitest.Answer) error {
 	return media.Schema.Value.VisitJSON(value, openapi3.EnableFormatValidation())
 }
 
-// TestRulesAreInTheOpenAPIDocument checks one rule of each kind.
+// TestRulesAreInTheOpenAPIDocument checks that the document has the rules, with an example for each kind of rule.
 func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	raw, err := api.OpenAPI("https://docs.example.com")
@@ -142,11 +143,11 @@ func TestRulesAreInTheOpenAPIDocument(t *testing.T) {
 	}
 }
 
-// TestOpenAPIDocumentIsCompressed compares the two forms of the document.
+// TestOpenAPIDocumentIsCompressed compares the compressed document with the document that is not compressed.
 func TestOpenAPIDocumentIsCompressed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	// An explicit Accept-Encoding keeps the client from decompressing the answer.
+	// If a test sets Accept-Encoding, net/http does not decompress the answer.
 	plain := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "identity")
 	packed := h.Do(http.MethodGet, "/v1/openapi.json", "", nil, "Accept-Encoding", "br, gzip")
 	reader, err := gzip.NewReader(bytes.NewReader(packed.Body))

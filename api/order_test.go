@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestManyMovesToOnePlace inserts between the same two items, and at both ends, far more often than there are free
-// positions.
+// TestManyMovesToOnePlace moves items to the same place many times: between two items, and to both ends of the list.
+// The number of moves is far larger than the number of free positions there.
 func TestManyMovesToOnePlace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -64,7 +64,7 @@ func TestManyMovesToOnePlace(t *testing.T) {
 				t.Fatalf("%s: %v, want %v", name, got, want)
 			}
 		}
-		// Exhaust each place separately: moving an item elsewhere frees its position again.
+		// Test each place separately, because a move to another place would free positions.
 		for range 40 {
 			put(2, 1, want[0], false)
 		}
@@ -97,7 +97,8 @@ func moveSiteItem(h *apitest.Harness, s *apitest.SiteOf, kind string) func(id, b
 	}
 }
 
-// TestOrderWithoutRoom uses up all positions between and next to items before it inserts others there.
+// TestOrderWithoutRoom gives the items consecutive positions, so that no position is free between them. It then moves
+// items to places between them.
 func TestOrderWithoutRoom(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -131,7 +132,7 @@ func TestOrderWithoutRoom(t *testing.T) {
 	squeeze(1<<63 - 5)
 	last := h.Collection(h.Ours, nil)
 	want(c, a, x, y, z, last)
-	// Equal positions mean that no request has placed the collections.
+	// If the positions are equal, no request has moved the collections.
 	h.Exec("update collections set position = 0")
 	unplaced := []string{a, c, x, y, z, last}
 	slices.Sort(unplaced)

@@ -10,7 +10,7 @@ import (
 )
 
 // TestOnlyTheFrameSeesFasthttp checks that no package except the frame imports fasthttp. The linter checks the other
-// import rules. This test runs with every go test.
+// import rules. This rule is a test, so every run of go test checks it.
 func TestOnlyTheFrameSeesFasthttp(t *testing.T) {
 	t.Parallel()
 	found := 0

@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPageView makes a front end's calls for one page view, in order. With its own token the front end finds the site
-// and posts the event. With the answer's site token it reads everything that the page shows.
+// TestPageView sends a front end's requests for a page view, in order. With its own token the front end finds the site
+// and posts the event. The answer about the site has a site token. With that token the front end reads everything that
+// the page shows.
 func TestPageView(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -33,7 +34,8 @@ func TestPageView(t *testing.T) {
 		t.Helper()
 		return h.Want(http.StatusOK, "POST", "/v1/urls/published", frontEnd, map[string]any{"url": address, "visitor": map[string]any{"type": "human"}})
 	}
-	// For a site with sections, the front end sends longer addresses until an address is complete.
+	// If the site has sections, the front end sends longer addresses until the answer says that the address is
+	// complete.
 	found := resolve(address + "/guides")
 	if found["complete"] != true || found["pathname"] != "/guides" || found["space"] != claims.Space {
 		t.Fatalf("%v", found)
@@ -71,7 +73,7 @@ func TestPageView(t *testing.T) {
 			page+"/document"+query,
 			admin,
 			nil,
-		) // Only an editor gets text that can be written back.
+		) // Only editors get text that can be written back.
 		if columns := strings.Contains(string(user.Body), `"type":"column"`); columns != (query != "") ||
 			!strings.Contains(string(document.Body), shape) {
 			t.Errorf("the document %q has another shape: %s %s", query, user.Body, document.Body)
@@ -89,7 +91,7 @@ func TestPageView(t *testing.T) {
 	}
 	nowhere := h.Do("GET", site+"/redirect?source=/nowhere", token, nil)
 	h.WantError(nowhere, http.StatusNotFound)
-	// Front ends cache answers under these names, and refusals only briefly.
+	// Front ends cache answers under these tags. They cache refusals only for a few seconds.
 	for name, want := range map[string]string{"X-Gitbook-Cache-Tag": "site:" + claims.Site, "Cache-Control": "private, max-age=5"} {
 		if got := nowhere.Header.Get(name); got != want {
 			t.Errorf("a refusal has %s %q, want %q", name, got, want)

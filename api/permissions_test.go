@@ -15,7 +15,8 @@ import (
 )
 
 // permissionCalls has a row for each resource with permissions. The key is the operation that reads the resource. The
-// row has, for each boolean, the operation that the boolean is about. A comment explains each empty operation.
+// row names, for each permission boolean, the operation that the boolean allows. If the name is empty, no operation is
+// called, and a comment says why.
 var permissionCalls = map[string]map[string]string{
 	"getOrganizationById": {
 		"view": "getOrganizationById", "access": "listSites", "admin": "updateOrganizationById",
@@ -60,7 +61,7 @@ var permissionCalls = map[string]map[string]string{
 	"getTeamInOrganizationById": {"view": "getTeamInOrganizationById", "admin": "updateMembersInOrganizationTeam"},
 }
 
-// permissionBodies has the bodies with which operations are called to check their permission. Other operations are
+// permissionBodies has the bodies for operations whose example body does not fit the test. All other operations are
 // called with their example's body.
 var permissionBodies = map[string]string{
 	"updateCommentInSpace":              `{"body":{"markdown":"Changed"}}`,
@@ -70,7 +71,7 @@ var permissionBodies = map[string]string{
 	"createSpace":                       `{"title":"Below","parent":"{collectionId}"}`,
 }
 
-// permissionCase is one caller.
+// permissionCase is a caller with its token.
 type permissionCase struct{ name, token string }
 
 // permissionCallers returns members of every role, and guests and readers with grants on the space and the collection.
@@ -104,8 +105,8 @@ func permissionCallers(h *apitest.Harness, collection string) []permissionCase {
 	return callers
 }
 
-// TestPermissionsAreWhatCallsDo compares each boolean of each resource with the answer to its call, for every caller.
-// A new resource with permissions, or a new boolean, needs a row.
+// TestPermissionsAreWhatCallsDo checks, for every caller, that each permission boolean is true exactly if the call of
+// its operation succeeds. A new resource with permissions needs a row, and a new boolean needs an entry.
 func TestPermissionsAreWhatCallsDo(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -115,7 +116,8 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 	}
 	collection := h.Collection(h.Ours, nil)
 	callers := permissionCallers(h, collection)
-	// example returns a call on a fresh object. The collection is always the collection with the grants.
+	// example returns a call of an operation on a new object. The space and the collection are always the ones with the
+	// grants.
 	example := func(h *apitest.Harness, id string) (op *frame.Operation, path string, body any) {
 		op = operations[id]
 		if op == nil {
@@ -137,7 +139,7 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 			path := operations[read].Path
 			ofContent := strings.HasPrefix(path, "/spaces/") || strings.HasPrefix(path, "/collections/")
 			if level != `"inherit"` && !ofContent {
-				continue // The content's level has no effect there.
+				continue // The level has no effect on this resource.
 			}
 			t.Run(read+" "+level, func(t *testing.T) {
 				comparePermissions(h.In(t), callers, read, booleans, example)
@@ -146,7 +148,7 @@ func TestPermissionsAreWhatCallsDo(t *testing.T) {
 	}
 }
 
-// comparePermissions compares one resource's booleans with the calls.
+// comparePermissions compares the permission booleans of a resource with the answers to the calls.
 func comparePermissions(
 	h *apitest.Harness, callers []permissionCase, read string, booleans map[string]string,
 	example func(h *apitest.Harness, id string) (op *frame.Operation, path string, body any),
@@ -190,7 +192,7 @@ func comparePermissions(
 	}
 }
 
-// TestPermissionsOfOwnComments compares the booleans of a comment that the caller has written.
+// TestPermissionsOfOwnComments checks the permission booleans of a comment that the caller has written.
 func TestPermissionsOfOwnComments(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -54,7 +54,7 @@ func TestQuotas(t *testing.T) {
 			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
 		}
 	}
-	// Existing objects count towards the quota. Each case has the number of further objects that are accepted.
+	// The quota includes the objects that exist already. more is the number of further objects that the quota allows.
 	cases := map[string]struct {
 		more   int
 		create []func(i int) apitest.Answer
@@ -111,7 +111,7 @@ func TestQuotas(t *testing.T) {
 	for i := range fields.NumField() {
 		setting, limit := fields.Field(i).Tag.Get("env"), reflect.ValueOf(limits).Field(i).Int()
 		if setting == "ALL_MAILS" {
-			continue // This quota delays mails and refuses no request: see orgs.TestMailsOfAllAreBounded.
+			continue // This quota delays mails: see orgs.TestMailsOfAllAreBounded.
 		}
 		t.Run(setting, func(t *testing.T) {
 			h := *h
@@ -129,7 +129,7 @@ func TestQuotas(t *testing.T) {
 				before := h.Rows()
 				a := create(7)
 				after := h.Rows()
-				// The link's users have accounts already.
+				// A case may create users with tokens before its request, so leave out these tables.
 				delete(before, "users")
 				delete(before, "tokens")
 				delete(after, "users")
@@ -144,7 +144,7 @@ func TestQuotas(t *testing.T) {
 			}
 		})
 	}
-	// At the limit, existing objects can still be changed.
+	// When the quota is reached, existing objects can still be changed.
 	h.Want(200, "PUT", org+"/openapi/a0", admin, `{"source":{"url":"https://example.com/b"}}`)
 	h.Want(200, "POST", "/v1/integrations/quota-0", admin, apitest.PublishBody(h.Ours.Organization.ID))
 	h.Want(204, "POST", org+"/conversations", admin, `{"id":"c0","parts":[],"subject":"Again"}`)

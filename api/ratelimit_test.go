@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEveryOperationIsRateLimited exhausts a fresh token's rate on every row of the table.
+// TestEveryOperationIsRateLimited exhausts the rate limit of a new token on every operation of the table.
 func TestEveryOperationIsRateLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(cfg *frame.Config, _ *api.Deps) { cfg.RateLimit, cfg.EventRateLimit = 1, 1 })
@@ -23,7 +23,7 @@ func TestEveryOperationIsRateLimited(t *testing.T) {
 			return
 		}
 		token := storetest.Token(t, h.Store, store.NewToken{User: h.Ours.Users[schema.RoleAdmin].ID})
-		// The objects need not exist: the limit applies before the lookup.
+		// The objects need not exist, because the server applies the limit before it looks up objects.
 		path, body := h.Example(op, apitest.Ghost())
 		var last apitest.Answer
 		for range 100 {

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestReadersSeeNothingFormer loops over the operations for readers. The site, the space and everything in it had
-// "Formerly" in their earlier names. Drafts change the current content.
+// TestReadersSeeNothingFormer calls the operations for readers. The site, the space and everything in it had the word
+// "Formerly" in their earlier names, and no answer may have this word. Change requests change the current content.
 func TestReadersSeeNothingFormer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// siteToken makes a token for the readers of a site.
+// siteToken creates a token for the readers of a site.
 func siteToken(h *apitest.Harness, claims access.SiteClaims) string {
 	h.T.Helper()
 	text, err := access.NewSiteTokens(h.Store).Make(h.T.Context(), claims, time.Now())
@@ -28,7 +28,7 @@ func siteToken(h *apitest.Harness, claims access.SiteClaims) string {
 	return text
 }
 
-// published publishes a tenant's site and gives the claims of its readers.
+// published publishes a tenant's site and returns the claims for a token of its readers.
 func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 	h.T.Helper()
 	if _, err := h.Store.Sites.Publish(h.T.Context(), tenant.Site.ID, true); err != nil {
@@ -39,7 +39,8 @@ func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 	}
 }
 
-// readersMay lists the operations that readers of a site may call, so that the test finds a row that is wrongly marked.
+// readersMay lists the operations that readers of a site may call. The test compares it with the table, and so finds a
+// row that is wrongly open to readers.
 var readersMay = []string{
 	"getSiteById", "getSiteStructure", "getSiteRedirectBySource", "getSiteCustomizationById", "getSiteSpaceCustomizationById",
 	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",
@@ -53,7 +54,8 @@ var readersMay = []string{
 	"getChangeRequestChanges",
 }
 
-// TestSiteTokenReadsItsSite loops over the table. A site token opens exactly the marked rows, and only for its site.
+// TestSiteTokenReadsItsSite calls every operation with a site token. The token may call exactly the operations whose
+// rows are for readers, and only on its site.
 func TestSiteTokenReadsItsSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -98,7 +100,7 @@ func TestSiteTokenReadsItsSite(t *testing.T) {
 	}
 }
 
-// TestFrontEndTokenOpensEventsAndAddresses loops over the table.
+// TestFrontEndTokenOpensEventsAndAddresses calls every operation with a front end's token.
 func TestFrontEndTokenOpensEventsAndAddresses(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -165,15 +167,15 @@ func TestWhoPostsEvents(t *testing.T) {
 	expect("site key, unpublished", h.Ours.SiteKey, http.StatusNoContent, http.StatusNotFound)
 }
 
-// TestSiteTokensEnd: a site token ends at its expiry, and when the site's key changes. It also ends when the
-// publication, the share link or the site ends.
+// TestSiteTokensEnd: a site token becomes invalid when it expires and when the site's key changes. It also becomes
+// invalid when the site is unpublished or deleted, or when its share link ends.
 func TestSiteTokensEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	ctx := t.Context()
 	claims := published(h, h.Ours)
 	path := "/v1/orgs/" + claims.Organization + "/sites/" + claims.Site
-	// A server caches a token for a while, so each check uses a new token.
+	// A server caches a token for some time, so each check uses a new token.
 	looks := 0
 	status := func(claims access.SiteClaims) int {
 		looks++
@@ -237,8 +239,8 @@ func TestSiteTokensEnd(t *testing.T) {
 	expect("deleted", claims, http.StatusUnauthorized)
 }
 
-// TestSiteTokenShowsNoDrafts checks that readers see only revisions of the main content. A space's discussions stay
-// hidden.
+// TestSiteTokenShowsNoDrafts checks that readers see only revisions of the main content, and no comments or change
+// requests.
 func TestSiteTokenShowsNoDrafts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -267,7 +269,7 @@ func TestSiteTokenShowsNoDrafts(t *testing.T) {
 	h.Want(http.StatusOK, "GET", space+"/revisions/"+first, token, nil)
 }
 
-// TestSiteTokenMeetsConditions: a site's conditional parts are shown to the visitors who meet the condition.
+// TestSiteTokenMeetsConditions: a part of a site that has a condition is shown only to visitors who meet the condition.
 func TestSiteTokenMeetsConditions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -298,7 +300,7 @@ func TestSiteTokenMeetsConditions(t *testing.T) {
 	}
 }
 
-// TestForgedSiteTokens changes tokens in every way that a forger may try.
+// TestForgedSiteTokens changes a valid site token in many ways. The server refuses every changed token.
 func TestForgedSiteTokens(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -318,7 +320,7 @@ func TestForgedSiteTokens(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
-	// No valid token uses a key of another week. Such a key is not looked up and not created.
+	// A forged token can name the key of another week. The server does not look up or create such a key.
 	var keys int
 	err := h.DB.QueryRow(context.Background(), "select count(*) from site_token_keys").Scan(&keys)
 	if err != nil || keys != 1 {

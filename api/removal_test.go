@@ -20,8 +20,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestRemovedMembersHaveNothing removes a member who has access and objects of every kind. It checks what the member
-// can still reach.
+// TestRemovedMembersHaveNothing removes a member who has every kind of access and objects of every kind. It checks that
+// the member has no access any more.
 func TestRemovedMembersHaveNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -44,7 +44,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 	}
 	h.Want(204, "DELETE", org+"/members/nobody", admin, nil)
 	h.Want(404, "GET", member, admin, nil)
-	// The member's work still shows the member's name, but nothing else about the member.
+	// The member's work still shows the member's name. The user object has no other data of the member.
 	want := map[string]any{
 		"object": "user", "id": user.ID, "displayName": user.DisplayName,
 		"urls": map[string]any{"location": "https://docs.example.com/base/v1/users/" + user.ID},
@@ -66,8 +66,8 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 			t.Errorf("%s: %v", list, got)
 		}
 	}
-	// The member's own invite links no longer work, so the member cannot return through them. Other links and the
-	// member's work stay.
+	// Invite links that the member created are invalid now, so the member cannot join again with them. Links of other
+	// members stay valid, and the member's work stays.
 	h.Want(404, "POST", org+"/invites/"+link, token, nil)
 	if got := h.Want(200, "GET", path, admin, nil); got["id"] != request.ID {
 		t.Errorf("%v", got)
@@ -85,7 +85,7 @@ func TestRemovedMembersHaveNothing(t *testing.T) {
 }
 
 // TestNamedUsersAreFound removes a member to whom resources of every kind refer. It then transfers the content to
-// another organization. Every user's address in an answer leads to that user.
+// another organization. For every user in an answer, the address in the answer still leads to that user.
 func TestNamedUsersAreFound(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -117,7 +117,7 @@ func TestNamedUsersAreFound(t *testing.T) {
 	h.Want(200, "POST", conflicts+"/"+conflict, token, `{"take":"theirs"}`)
 	h.Want(204, "DELETE", org+"/members/"+user.ID, admin, nil)
 
-	// check requires that the answers name the user, and that the addresses of all named users can be read.
+	// check checks that each answer names the user, and that each named user can be read at the address in the answer.
 	check := func(token string) {
 		t.Helper()
 		for _, path := range []string{
@@ -144,7 +144,7 @@ func TestNamedUsersAreFound(t *testing.T) {
 		}
 	}
 	check(admin)
-	// The migration finds users who were removed before it.
+	// The migration also stores users who were removed before it ran.
 	migration, err := os.ReadFile("../store/migrations/00012_access_and_former_members.sql")
 	_, insert, found := strings.Cut(string(migration), "insert into remembered_users")
 	if err != nil || !found {
@@ -171,7 +171,7 @@ func TestNamedUsersAreFound(t *testing.T) {
 	h.Want(404, "GET", "/v1/users/"+h.Ours.Users[schema.RoleGuest].ID, h.Theirs.Tokens[schema.RoleAdmin], nil)
 }
 
-// usersIn returns the users anywhere in an answer.
+// usersIn returns all user objects in an answer, at any depth.
 func usersIn(value any) (found []map[string]any) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -189,7 +189,8 @@ func usersIn(value any) (found []map[string]any) {
 	return found
 }
 
-// TestLastAdminStays lets two admins leave concurrently, many times: an admin always remains.
+// TestLastAdminStays removes an organization's first admin and gives its second admin another role at the same time. In
+// each of many rounds, an admin stays.
 func TestLastAdminStays(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -245,8 +246,9 @@ func TestDeleteTeam(t *testing.T) {
 	h.Want(200, "GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/teams/"+foreign, h.Theirs.Tokens[schema.RoleAdmin], nil)
 }
 
-// TestDeleteOrganization fills an organization and deletes it. Afterwards nobody can find the organization. After the
-// purge, no table has rows of the organization. The other tenant's rows stay.
+// TestDeleteOrganization creates objects of every kind in an organization and deletes the organization. From then on
+// nobody can find it. After the purge, no table has rows of the organization, and the other tenants' rows are
+// unchanged.
 func TestDeleteOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -254,12 +256,12 @@ func TestDeleteOrganization(t *testing.T) {
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin], `{"hostname":"another"}`)
 	before := h.Rows()
 	tenant := storetest.NewTenant(t, h.Store, "doomed")
-	// Call every operation that has an example, so that each leaves its rows.
+	// Call every operation that creates objects, so that the organization has rows in all tables.
 	for i := range h.Table {
 		op := &h.Table[i]
 		switch op.ID {
 		case "deleteOrganizationById", "createOrganization", "transferCollection", "removeMemberFromOrganizationById", "updateMemberInOrganizationById":
-			continue // These operations affect another organization, or the members.
+			continue // These operations affect another organization or the members.
 		}
 		if op.Method == http.MethodPost || op.Method == http.MethodPut {
 			h.Try(op, tenant, tenant.Tokens[schema.RoleAdmin])
@@ -305,7 +307,7 @@ func TestDeleteOrganization(t *testing.T) {
 			t.Errorf("%v", got)
 		}
 		h.Want(404, "GET", org+"/openapi/shown/published", "", nil)
-		// A login that has begun would make a member.
+		// A login began before the deletion. Its end would add a member.
 		if a := sso.Post(sso.IdP.Good(sso.Service, request, samltest.Person{NameID: "new"}), cookie); a.Status != 404 {
 			t.Errorf("a login: %d %s", a.Status, a.Body)
 		}
@@ -335,7 +337,8 @@ func TestDeleteOrganization(t *testing.T) {
 		t.Errorf("front ends do not hear that the site is gone: %v", err)
 	}
 	after := h.Rows()
-	// Accounts and their counts of today's mails belong to no organization. Secrets belong to the whole server.
+	// Leave out the tables whose rows do not belong to an organization: accounts, their numbers of mails, and the
+	// server's secrets. Also leave out notifications for front ends.
 	for _, table := range []string{
 		"mail_counts", "users", "tokens", "browser_sessions", "secrets", "site_token_keys", "front_end_changes",
 	} {

@@ -104,7 +104,8 @@ func TestCreateReadList(t *testing.T) {
 	}
 }
 
-// TestPermissionsFollowTheRole compares the permission booleans with the single function that enforces permissions.
+// TestPermissionsFollowTheRole checks that an answer's permission booleans are what package view returns for the
+// caller's role.
 func TestPermissionsFollowTheRole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -159,7 +160,8 @@ func TestContentLevelDecides(t *testing.T) {
 	}
 }
 
-// TestHiddenSpace removes the members' access to a space: everyone except admins then gets "not found".
+// TestHiddenSpace removes the members' access to a space. The space then exists only for admins, and all others get
+// 404.
 func TestHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -219,13 +221,13 @@ func TestSiteFilters(t *testing.T) {
 	}
 }
 
-// TestBadInput tries every kind of bad value in every member of every body and query. No bad value may store anything.
+// TestBadInput sends bad values in bodies and queries. The server refuses each request and stores nothing.
 func TestBadInput(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin := h.Ours.Tokens[schema.RoleAdmin]
 	org := "/v1/orgs/" + h.Ours.Organization.ID
-	// Look up the paths first: some examples create their objects.
+	// Get the paths before the test counts rows, because some examples create objects.
 	empty := map[string]bool{}
 	for _, op := range api.Table().Operations {
 		if op.BodyLimit > 0 && !optionalBody(op) {

@@ -12,8 +12,8 @@ import (
 )
 
 // TestSessionsReachTheirOrganization calls every operation with a single sign-on session of our tenant. The user is an
-// admin of both tenants. In our tenant the session may do what the user's token may do. The other tenant's objects are
-// not found.
+// admin of both tenants. In our tenant the session may do the same as the user's token. For objects of the other tenant
+// the answer is 404.
 func TestSessionsReachTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -64,7 +64,8 @@ func TestSessionsReachTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestAdminsDecideBySession: admins decide about an integration's selection and scopes, after any kind of login.
+// TestAdminsDecideBySession: with a single sign-on session, admins may change an installation's scopes and its
+// selection, as after any other login.
 func TestAdminsDecideBySession(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

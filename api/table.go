@@ -28,7 +28,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// table is the contract: a line per domain, each with its own rows.
+// table returns the table of all operations, with one line for each domain.
 func table(d Deps, v view.Presenter) frame.Table {
 	files := tracker.Files()
 	return frame.Join(
@@ -46,7 +46,7 @@ func table(d Deps, v view.Presenter) frame.Table {
 	)
 }
 
-// sharedVocabulary defines the names in rules that several domains use.
+// sharedVocabulary defines the enums and patterns that the rules of several domains use.
 var sharedVocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"role":     schema.RoleNames(),
@@ -59,7 +59,8 @@ var sharedVocabulary = rules.Vocabulary{
 	},
 }
 
-// reachable defines the form of addresses that jobs call; policy decides which hosts are allowed.
+// reachable returns the vocabulary with the form of addresses that the server may call. policy decides which hosts are
+// allowed.
 func reachable(policy outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
 		"reachableURL": {
@@ -73,13 +74,13 @@ func reachable(policy outbound.Policy) rules.Vocabulary {
 	}}
 }
 
-// Table returns the table without a server behind it, for generated documents and tests.
+// Table returns the table without the dependencies of its operations. Generated documents and tests read it.
 func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
 // OpenAPI returns the OpenAPI 3.1 document of the table, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
-// Deps are the dependencies of the operations. All except Resolver, Outbound and Checks are required.
+// Deps are the dependencies of the operations. Resolver, Outbound, FrontEnds, SSO and Checks are optional.
 type Deps struct {
 	Store    *store.Store
 	Intake   insights.EventIntake
@@ -90,21 +91,21 @@ type Deps struct {
 	Log      *slog.Logger
 	// Resolver looks up the records that prove e-mail domains and sites' host names; nil means the host's resolver.
 	Resolver dnsproof.Resolver
-	// Outbound is the policy for hosts that users name and that jobs contact. The zero Policy allows the public
-	// network.
+	// Outbound decides which hosts the server may call at the request of users. The zero Policy allows the hosts of the
+	// public network.
 	Outbound outbound.Policy
 	// FrontEnds are the addresses of front ends that show sites to readers.
 	FrontEnds []*url.URL
-	// SSO has the settings of logins. Zero values mean the defaults.
+	// SSO has the settings of logins by SAML. Zero values mean the defaults.
 	SSO orgs.SSO
-	// Checks are the checks of /readyz.
+	// Checks are the readiness checks that /readyz runs.
 	Checks []frame.Check
 }
 
-// New builds a server. It refuses an invalid table or setting. It opens no connection.
+// New builds a server. It returns an error for an invalid table or setting. It opens no connection.
 func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
 
-// NewWith is New with additional rows, for tests of the frame.
+// NewWith is like New, with the additional table more. Tests of the frame use it.
 func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Erasures == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, balances, erasures, metrics and log are required")
@@ -122,8 +123,7 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, describe)
 }
 
-// NewWithoutOperations builds the server of a node that serves only health and readiness. Its dependencies need neither
-// intake nor insights.
+// NewWithoutOperations builds the server of a node that has only health checks. d needs only Store, Metrics and Log.
 func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")

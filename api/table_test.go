@@ -18,7 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestDatabaseTextStaysInside breaks the database under the server and searches every answer for database text.
+// TestDatabaseTextStaysInside breaks the database of a running server. It checks that no answer shows an error text of
+// the database.
 func TestDatabaseTextStaysInside(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -32,8 +33,8 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 	all := apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
 		a := h.Do(op.Method, paths[op.ID], h.Ours.Tokens[schema.RoleAdmin], bodies[op.ID])
-		// A public operation's example may need no table. An embed's example needs only the caller's token, which the
-		// node may have cached.
+		// The example of a public operation may succeed without a table. The example of getEmbedByUrl needs only the
+		// caller's token, which the node may have cached.
 		if !op.Scope.Public && (op.ID != "getEmbedByUrl" || a.Status >= 400) {
 			h.WantError(a, http.StatusInternalServerError)
 		} else if a.Status < 400 {
@@ -55,7 +56,8 @@ func TestDatabaseTextStaysInside(t *testing.T) {
 	}
 }
 
-// TestEveryOperationRefusesStrangers loops over the table: 401 without a valid token, in the contract's error shape.
+// TestEveryOperationRefusesStrangers calls every operation without a valid token. The answer is 401, and its body is an
+// error object of the contract.
 func TestEveryOperationRefusesStrangers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -85,8 +87,8 @@ func TestEveryOperationRefusesStrangers(t *testing.T) {
 	})
 }
 
-// TestEveryOperationHidesOtherTenants loops over the table: a request for a foreign object gets the same answer as a
-// request for a missing object.
+// TestEveryOperationHidesOtherTenants calls every operation on an object of another tenant. The answer is the same as
+// for an object that does not exist.
 func TestEveryOperationHidesOtherTenants(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -149,7 +151,8 @@ func TestMixedTenantsAreHidden(t *testing.T) {
 	}
 }
 
-// TestPermissionMatrix loops over roles and operations: the row's right determines the answer.
+// TestPermissionMatrix calls every operation with a user of each role. The answer depends on whether the role has the
+// right that the operation's row requires.
 func TestPermissionMatrix(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -179,7 +182,7 @@ func TestPermissionMatrix(t *testing.T) {
 	})
 }
 
-// TestUnknownMembers loops over the operations with a body of JSON. Strict operations report an unknown member, and
+// TestUnknownMembers sends an unknown member to every operation with a JSON body. Strict operations refuse it, and
 // other operations ignore it.
 func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
@@ -200,7 +203,7 @@ func TestUnknownMembers(t *testing.T) {
 	})
 }
 
-// queries refuse unknown members with a suggestion of their own.
+// queries has the operations that refuse an unknown member and suggest a member with a similar name.
 var queries = map[string]bool{
 	"aggregateSiteEvents": true, "getSiteEventsFunnel": true, "getSiteEventsRetention": true,
 	"getSiteEventsTransitions": true,
@@ -224,8 +227,8 @@ func TestSiteKeyOpensEventsOnly(t *testing.T) {
 	})
 }
 
-// TestUnknownKindsOfTokenOpenNothing stores tokens of an unknown kind, as a newer version might, with and without a
-// user. The tokens give access to no operation and to no site's events.
+// TestUnknownKindsOfTokenOpenNothing stores tokens of a kind that this version does not know, with and without a user.
+// A newer version might have stored them. The tokens give no access to any operation or to any site's events.
 func TestUnknownKindsOfTokenOpenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -264,7 +267,7 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[op.Path] = append(allowed[op.Path], http.MethodHead)
 		}
 	}
-	// A parameter matches any text. So a path that ends in .gif also matches the route without .gif.
+	// A path parameter matches any text. So a path that ends in .gif also matches the route of the path without .gif.
 	for path := range allowed {
 		if form, ending := strings.CutSuffix(path, ".gif"); ending {
 			allowed[path] = append(allowed[path], allowed[form]...)

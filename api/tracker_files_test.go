@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/api/tracker"
 )
 
-// TestTrackerFiles requests each file of the tracker in each form. Pages of any origin may load the file. Browsers
-// cache the file for the time that its name allows. A cached copy is revalidated without sending its bytes.
+// TestTrackerFiles requests each file of the tracker with each content encoding. Pages of any origin may load the file.
+// The Cache-Control header depends on the file's name. If a browser revalidates its copy, the answer has no body.
 func TestTrackerFiles(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// reachLoopback allows addresses of the test's own servers.
+// reachLoopback allows the server to call loopback addresses, where the test's own servers listen.
 func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 	t.Helper()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)
@@ -30,7 +30,7 @@ func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 const baseURL = "https://docs.example.com/base"
 
 // TestEveryWebhookEvent causes an event of each type through the API and checks its delivery. The event has the members
-// that its row promises, a working address, and no text that a user wrote.
+// that its row lists, and an address at which the object can be read. It has no text that a user wrote.
 func TestEveryWebhookEvent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, reachLoopback(t))
@@ -68,7 +68,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 			cluster, _ = m.Data["id"].(string)
 		}
 	}
-	// run is the newest run of the translation.
+	// run returns the id of the newest run of the translation.
 	run := func() string {
 		runs := h.Want(200, "GET", org+"/translations/"+translation+"/runs?limit=1", admin, nil)["items"].([]any)
 		return runs[0].(map[string]any)["id"].(string)
@@ -104,9 +104,9 @@ func TestEveryWebhookEvent(t *testing.T) {
 	for _, step := range []struct {
 		want string // want is the type of the event.
 		do   func(t *testing.T)
-		id   func() string // id is the id of the object.
+		id   func() string // id returns the object's id.
 		gone bool
-		also []string // also has other types of events that are sent as well.
+		also []string // also has the types of other events that the step causes.
 	}{
 		{want: schema.WebhookPing, do: func(*testing.T) {
 			h.Want(201, "POST", org+"/webhooks/"+made["id"].(string)+"/ping", admin, nil)
@@ -194,7 +194,7 @@ func TestEveryWebhookEvent(t *testing.T) {
 		}
 	}
 	for _, m := range r.Received() {
-		// The event of the translated copy has another id.
+		// Check only the event of the original space. The translated space has an event with another id.
 		if m.Type == "space.content_updated" && m.Data["id"] == request.SpaceID {
 			check(t, m, false)
 			if m.Data["revisionType"] != "merge" || m.Data["changeRequest"] != request.ID || m.Actor != user {

@@ -15,12 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// requests has bodies of an operation. With the bodies in widen, more people can read the site. With the bodies in
-// keep, no more people can.
+// requests has request bodies for an operation. A body in widen lets more people read the site. A body in keep does
+// not.
 type requests struct{ widen, keep []string }
 
-// widening has a row for each operation that lets more people read a site. The site is for authenticated visitors. The
-// operation's example has the path. {first} and {second} are site spaces of the site.
+// widening has a row for each operation that can let more people read a site. At first only authenticated visitors can
+// read the site. {first} and {second} are the ids of the site's two site spaces.
 var widening = map[string]requests{
 	"updateSiteById": {
 		widen: []string{
@@ -80,7 +80,8 @@ func closeSite(h *apitest.Harness, tenant *storetest.Tenant) (first, second, hid
 	return first, second, hidden
 }
 
-// whoReads returns all database state that decides who reads a tenant's site, including the share keys.
+// whoReads returns everything in the database that decides who can read a tenant's site, including the keys of share
+// links.
 func whoReads(h *apitest.Harness, tenant *storetest.Tenant) string {
 	h.T.Helper()
 	const all = `select jsonb_build_array(
@@ -95,8 +96,8 @@ func whoReads(h *apitest.Harness, tenant *storetest.Tenant) string {
 	return text
 }
 
-// TestWideningTakesTheRightToRead loops over the operations that let more people read a site. A caller cannot open a
-// space of the site that the caller may not read. Once the caller may read all spaces, the operation succeeds.
+// TestWideningTakesTheRightToRead calls every operation that can let more people read a site. The call is refused if
+// the caller may not read all spaces of the site. When the caller may read all spaces, the call succeeds.
 func TestWideningTakesTheRightToRead(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -164,8 +165,8 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 	}
 }
 
-// TestUnmarkedOperationsWidenNothing loops over the unmarked operations on sites. With these operations, a caller with
-// the role create cannot change who reads a space that the caller may not read.
+// TestUnmarkedOperationsWidenNothing calls the operations on sites whose rows do not have Widens. The caller has the
+// role create and may not read a space of the site. The calls do not change who can read this space.
 func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -188,7 +189,8 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 		h.Do(op.Method, path, create, body)
 		after := whoReads(h, h.Ours)
 		if op.Scope.Right == access.RightCreate && (op.ID == "addSpaceToSite" || op.ID == "addSectionToSite") {
-			// Both operations add a space that the caller may read. The other spaces do not change.
+			// The example adds a space that the caller may read, so it may change the state. With the hidden space, the
+			// same operation is refused.
 			a := h.Do(op.Method, path, create, map[string]string{"spaceId": hidden})
 			if h.WantError(a, http.StatusBadRequest); whoReads(h, h.Ours) != after {
 				t.Errorf("shows the hidden space once more: %s", whoReads(h, h.Ours))
@@ -201,7 +203,8 @@ func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	})
 }
 
-// TestNarrowingDoesNotWiden: a change that widens nothing when it is requested also widens nothing when it is stored.
+// TestNarrowingDoesNotWiden: the store refuses a change of visibility if the site has changed since the rights were
+// checked. Otherwise a change that did not let more people in at the time of the check could do so when it is stored.
 func TestNarrowingDoesNotWiden(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -10,19 +10,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// addressEntries limits the number of addresses in the cache. An evicted address starts with a full burst, so these
-// limits do not stop a client that has this many addresses.
+// addressEntries limits the number of addresses in the cache. An evicted address starts with a full burst, so a client
+// that uses more addresses than this evades the limits.
 const addressEntries = 1 << 16
 
-// addressLimits bounds the requests without a valid token from each client address on this node. Trusted proxies are
-// exempt: if such a proxy names no client, the operator itself sent the request.
+// addressLimits limits the requests without a valid token that each client address may send to this node. Trusted
+// proxies have no limit: if a trusted proxy names no client, the operator itself sent the request.
 type addressLimits struct {
 	public, wrongToken rateLimit
 	trusted            []netip.Prefix
 	uses               *lru.Cache[netip.Addr, *addressUse]
 }
 
-// addressUse has the theoretical arrival times of an address, in the form of tokenUse.
+// addressUse has the theoretical arrival times of an address, one for each limit. See tokenUse.
 type addressUse struct {
 	public, wrongToken atomic.Int64
 }
@@ -50,7 +50,7 @@ func (l *addressLimits) of(ip netip.Addr) *addressUse {
 	return use
 }
 
-// takePublic counts a request to a public operation.
+// takePublic counts a request to a public operation, or refuses it with 429.
 func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	if l.public.interval == 0 || Trusted(ip, l.trusted) {
 		return nil
@@ -61,7 +61,8 @@ func (l *addressLimits) takePublic(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// takeWrongToken counts a request without a token, with a wrong token, or with a token that must be looked up.
+// takeWrongToken counts a request without a token, with a wrong token, or with a token that must be looked up. It
+// refuses the request with 429 if there were too many.
 func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	if l.wrongToken.interval == 0 || Trusted(ip, l.trusted) {
 		return nil
@@ -72,14 +73,15 @@ func (l *addressLimits) takeWrongToken(ip netip.Addr, now time.Time) error {
 	return nil
 }
 
-// giveBackWrongToken takes back the count of a request whose token turned out to be valid.
+// giveBackWrongToken undoes takeWrongToken for a request whose token turned out to be valid.
 func (l *addressLimits) giveBackWrongToken(ip netip.Addr) {
 	if l.wrongToken.interval != 0 && !Trusted(ip, l.trusted) {
 		l.wrongToken.giveBack(&l.of(ip).wrongToken)
 	}
 }
 
-// Network returns the key for limits by address. IPv6 addresses are grouped by /64, which one customer owns.
+// Network returns the address by which limits identify a client. All IPv6 addresses of a /64 network give the same
+// address, because one customer owns the network.
 func Network(ip netip.Addr) netip.Addr {
 	if ip.Is6() {
 		if network, err := ip.Prefix(64); err == nil {
@@ -89,7 +91,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// Trusted reports whether ip is a trusted proxy, whose forwarding headers name the client.
+// Trusted reports whether ip is the address of a trusted proxy. Such a proxy names the client in forwarding headers.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

@@ -8,18 +8,19 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// openSites is the largest number of sites in the cache for callers without a token. The cache is separate, so that
-// made-up names cannot evict the sites of callers with a token.
+// openSites is the largest number of sites in Guard.open, the cache for callers without a token. They have their own
+// cache, so that made-up site ids cannot evict the sites of callers with a token.
 const openSites = 1 << 12
 
-// nobody is the principal of all callers without a token. Together they may use as much memory for bodies as one token.
+// nobody is the principal of all callers without a token. All these callers together may use as much memory for request
+// bodies as one token.
 var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 
-// AdmitNobody admits a caller without a token to a site that accepts events from such callers. Other sites give the
-// same answer as for a missing token. So callers cannot find out which sites exist. A query to the store counts against
-// the caller's address. A call to a site that was open recently does not count.
+// AdmitNobody admits a caller without a token to a site that accepts events from such callers. For any other site, the
+// answer is 401, as for a missing token. So callers cannot find out which sites exist. A call that needs a query to the
+// store counts against the caller's address. A call to a site that was open recently does not count.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
-	// These strings may alias the request. Cache lookups only compare the strings, and the cache stores clones.
+	// The strings in key may alias the request. Cache lookups only compare the strings, and the cache stores clones.
 	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}
 	grant, err, known := g.open.peek(key, c.Now)
 	switch {

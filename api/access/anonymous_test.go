@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestOpenSitesAreRemembered: events without a token query Postgres once per site. Events for made-up sites soon cause
-// no query.
+// TestOpenSitesAreRemembered: events without a token cause one query to Postgres for each site. After a few events for
+// made-up sites, an address causes no more queries.
 func TestOpenSitesAreRemembered(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -44,7 +44,7 @@ func TestOpenSitesAreRemembered(t *testing.T) {
 	if _, err := st.Sites.Publish(t.Context(), tenant.Site.ID, true); err != nil {
 		t.Fatal(err)
 	}
-	for range 20 { // A good site does not count against the address.
+	for range 20 { // A valid site does not count against the address.
 		if err := ask(tenant.Site.ID, "198.51.100.1"); err != nil {
 			t.Fatal(err)
 		}
@@ -60,10 +60,10 @@ func TestOpenSitesAreRemembered(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if asked != 10 || limited != 40 { // The burst is two seconds' worth of requests.
+	if asked != 10 || limited != 40 { // The address may cause the queries of two seconds at once.
 		t.Errorf("%d made-up sites were looked up, %d were not", asked, limited)
 	}
-	st.Stop() // From now on only the cache knows the site.
+	st.Stop() // From now on, queries fail, and only the cache has the site.
 	if err := ask(tenant.Site.ID, "198.51.100.2"); err != nil {
 		t.Errorf("a remembered site, from an address over its limit: %v", err)
 	}

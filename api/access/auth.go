@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// touchEvery is the shortest time between two recorded uses of a token.
+// touchEvery is the shortest time between two records of a token's use.
 const touchEvery = time.Minute
 
 // Session is a cached principal. touched is the time (schema.Elapsed) at which the session's last use was queued for
@@ -27,10 +27,10 @@ type Session struct {
 // finder loads the session of a token.
 type finder func(context.Context) (*Session, error)
 
-// Authenticate finds the principal of a request. The request presents an Authorization header, or the cookie of a
-// browser's session. The header and the cookie alias the request and are not stored. A query to the store for a token
-// counts against the caller's address, because the token may be made up. A token that was valid a short time ago is not
-// counted.
+// Authenticate finds the principal of a request. p has the request's Authorization header, or the cookie of a browser's
+// session. Both alias the request, and Authenticate does not store them. If the token must be looked up in the store,
+// the request counts against the caller's address, because the token may be made up. A request with a token that was
+// valid a short time ago does not count.
 func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if len(p.Authorization) == 0 && len(p.Cookie) > 0 {
 		return g.browser(ctx, p, ip, now)
@@ -48,7 +48,7 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	}
 	hash := schema.HashToken(token)
 	s, err, known := g.tokens.peek(hash, now)
-	if known { // The hot path of event requests builds no closure.
+	if known { // Requests with events nearly always return here, before a closure is allocated.
 		return g.recent(s, err, ip, now)
 	}
 	find := func(ctx context.Context) (*Session, error) { return g.stored(ctx, hash) }
@@ -69,7 +69,8 @@ func (g *Guard) load(
 	return g.used(s, err, now)
 }
 
-// recent returns a cached session, or the error for a wrong token. Wrong tokens count against the caller's address.
+// recent returns a cached session, or the error for a wrong token. A request with a wrong token counts against the
+// caller's address.
 func (g *Guard) recent(s *Session, err error, ip netip.Addr, now time.Time) (*Session, error) {
 	if err != nil {
 		if limited := g.addresses.takeWrongToken(ip, now); limited != nil {
@@ -79,7 +80,7 @@ func (g *Guard) recent(s *Session, err error, ip netip.Addr, now time.Time) (*Se
 	return g.used(s, err, now)
 }
 
-// used returns a session that has not expired, and records its use.
+// used returns a session that has not expired, and queues its use for recording.
 func (g *Guard) used(s *Session, err error, now time.Time) (*Session, error) {
 	if err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (g *Guard) used(s *Session, err error, now time.Time) (*Session, error) {
 		return nil, schema.Unauthorized("the token is not valid")
 	}
 	if s.Reader != nil || s.Principal.Integration != "" {
-		return s, nil // No last use: a reader's token has no row, and an integration's token is short-lived.
+		return s, nil // Readers' tokens have no row for a last use, and integrations' tokens are short-lived.
 	}
 	at, last := schema.Elapsed(now), s.touched.Load()
 	if at-last >= int64(touchEvery) && s.touched.CompareAndSwap(last, at) {
@@ -105,11 +106,11 @@ func (g *Guard) refuseToken(ip netip.Addr, now time.Time, why string) error {
 	return schema.Unauthorized(why)
 }
 
-// noToken is the refusal of a caller that needs a token and has none.
+// noToken is the error message for a caller who needs a token and sent none.
 const noToken = "a bearer token is required"
 
-// loadCounted loads the answer about a caller's claim, such as a token. Valid claims do not count against the caller's
-// address.
+// loadCounted finds out whether a caller's credential, such as a token, is valid, and returns its data. A request with
+// an invalid credential counts against the caller's address.
 func loadCounted[K comparable, V any](
 	ctx context.Context, addresses *addressLimits, cache *ttlCache[K, V], key K, ip netip.Addr, now time.Time, find func(context.Context) (V, error),
 ) (value V, err error) {
@@ -126,18 +127,18 @@ func loadCounted[K comparable, V any](
 	return value, err
 }
 
-// stored finds the session of a token in the store.
+// stored finds the token with this hash in the store, and returns its session.
 func (g *Guard) stored(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	return g.session(g.store.Authenticate(ctx, hash))
 }
 
-// session returns the session of a principal that was found. All sessions of a token share its rates.
+// session returns a session of the principal. All sessions of a token share the token's rate limits.
 func (g *Guard) session(principal store.Principal, err error) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
 	s := &Session{Principal: principal, use: g.rates.of(principal.TokenID)}
-	// LastUsedAt is a wall-clock time. If the clock was set back, LastUsedAt is in the future, and the next use
+	// LastUsedAt is a wall-clock time. If the clock was set back, LastUsedAt can be in the future. The next use then
 	// replaces it.
 	now := time.Now()
 	if ago := now.Sub(principal.LastUsedAt); 0 <= ago && ago < touchEvery {
@@ -146,7 +147,8 @@ func (g *Guard) session(principal store.Principal, err error) (*Session, error) 
 	return s, nil
 }
 
-// BearerToken extracts the token from an Authorization header; the scheme is case-insensitive (RFC 9110, 11.1).
+// BearerToken extracts the token from an Authorization header. The case of the word "Bearer" does not matter (RFC 9110,
+// 11.1).
 func BearerToken(header []byte) ([]byte, bool) {
 	const scheme = "bearer "
 	if len(header) <= len(scheme) {
@@ -172,7 +174,7 @@ func BearerToken(header []byte) ([]byte, bool) {
 }
 
 // useRecorder writes the last use of tokens in the background, so that no request waits for it. If the queue is full,
-// the use is dropped, and a use at least a minute later is recorded.
+// the use is dropped. The next use that is at least touchEvery later is queued again.
 type useRecorder struct {
 	store *store.Store
 	log   *slog.Logger
@@ -191,8 +193,8 @@ func (u *useRecorder) record(tokenID string) {
 	}
 }
 
-// run collects the uses of a second and writes these uses together, until ctx ends. When ctx ends, it writes the uses
-// that are still queued.
+// run writes the queued uses every second, or sooner if many are queued. When ctx ends, it writes the uses that are
+// still queued.
 func (u *useRecorder) run(ctx context.Context) {
 	defer close(u.done)
 	tick := time.NewTicker(time.Second)

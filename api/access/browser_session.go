@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// BrowserCookie is the name of the cookie that has the secret of a browser's session. Scripts cannot read the
+	// BrowserCookie is the name of the cookie that contains the secret of a browser's session. Scripts cannot read the
 	// cookie.
 	BrowserCookie = "octavo_session"
 	// BrowserHeader is the name of a header that every request with BrowserCookie must have. A page of another origin
-	// needs a CORS permission to send the header, and no answer gives this permission.
+	// could send the header only if our answers allowed it by CORS, and no answer does.
 	BrowserHeader = "Octavo-Browser"
 )
 
@@ -28,7 +28,7 @@ type Presented struct {
 	Page   PageOrigin
 }
 
-// PageOrigin has the facts about the page for which a browser sends a request. It may alias the request.
+// PageOrigin has the headers that show which page caused a browser's request. It may alias the request.
 type PageOrigin struct {
 	// Marker is the value of BrowserHeader.
 	Marker []byte
@@ -56,8 +56,8 @@ func (p PageOrigin) Check() error {
 	return p.CheckOrigin()
 }
 
-// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin is our public address, or has
-// the requested host. The public address also counts, because a proxy may change the requested host.
+// CheckOrigin refuses requests for pages of other origins. A page is ours if its origin is our public address, or if
+// its host is the requested host. The public address is also compared, because a proxy may change the requested host.
 func (p PageOrigin) CheckOrigin() error {
 	refused := schema.Forbidden("a browser's session is for the pages of this server only")
 	if len(p.FetchSite) > 0 && string(p.FetchSite) != "same-origin" {
@@ -72,9 +72,9 @@ func (p PageOrigin) CheckOrigin() error {
 	return nil
 }
 
-// browser finds the session of a browser's cookie. Only this function accepts the cookie. It refuses requests that
-// another site's page may have caused. Only a cookie that must be looked up counts against the caller's address, as for
-// tokens.
+// browser finds the session of a browser's cookie. Only this function accepts the cookie. It refuses requests that a
+// page of another site may have caused. As with tokens, the request counts against the caller's address only if the
+// cookie must be looked up in the store.
 func (g *Guard) browser(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if err := p.Page.Check(); err != nil {
 		return nil, err

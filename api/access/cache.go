@@ -10,18 +10,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refusalTTL is the time for which a refusal is cached. It is long enough that a client with a bad token does not load
-// Postgres. It is short enough that a new object can be used within a second.
+// refusalTTL is the time for which a refusal is cached. So a client that repeats a bad token causes at most one query a
+// second. A new object can be used after at most a second.
 const refusalTTL = time.Second
 
-// ttlCache caches answers for a short time. Refusals (401, 404) are cached separately, so that a flood of made-up tokens cannot
-// evict good answers. Faults such as 503 are not cached.
+// ttlCache caches answers for a short time. Refusals (401, 404) are cached separately, so that many made-up tokens
+// cannot evict the answers for valid tokens. Faults such as 503 are not cached.
 type ttlCache[K comparable, V any] struct {
 	answers  *lru.Cache[K, cached[V]]
 	refusals *lru.Cache[K, cached[*schema.Error]]
 	ttl      time.Duration
 	flight   singleflight.Group
-	// flightKey turns a key into a string, because singleflight only takes strings. It is called only on a miss.
+	// flightKey turns a key into a string, because the keys of singleflight are strings. Only load calls it, after a
+	// cache miss.
 	flightKey func(K) string
 }
 
@@ -42,7 +43,8 @@ func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey 
 	return &ttlCache[K, V]{answers: answers, refusals: refusals, ttl: ttl, flightKey: flightKey}, nil
 }
 
-// peek answers from the cache alone. The key may alias the request because it is only compared.
+// peek returns the cached answer or refusal; ok is false if the cache has neither. The key may alias the request,
+// because peek only compares it.
 func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) {
 	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
 		return hit.value, nil, true
@@ -56,12 +58,13 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 // wasGood reports whether the cache has an answer for the key, even if the answer has expired.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
-// load fetches the answer; concurrent callers share one fetch. The key is retained, so it must not alias the request.
+// load calls the function load and caches its answer or refusal. Concurrent callers with the same key share one call.
+// The cache stores the key, so the key must not alias the request.
 func (c *ttlCache[K, V]) load(
 	ctx context.Context, key K, now time.Time, load func(context.Context) (V, error),
 ) (V, error) {
 	shared, err, _ := c.flight.Do(c.flightKey(key), func() (any, error) {
-		// All waiting callers share this answer, so it must not be canceled with the first caller's request.
+		// All waiting callers share this answer, so the end of the first caller's request must not cancel the call.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		value, err := load(ctx)

@@ -61,7 +61,7 @@ func TestCacheRemembersRefusals(t *testing.T) {
 	}
 }
 
-// TestRefusalsDoNotPushAnswersOut floods the cache with refusals.
+// TestRefusalsDoNotPushAnswersOut fills the cache with refusals. A cached answer stays.
 func TestRefusalsDoNotPushAnswersOut(t *testing.T) {
 	t.Parallel()
 	c, now := newTestCache(t, 8), time.Now()
@@ -77,7 +77,8 @@ func TestRefusalsDoNotPushAnswersOut(t *testing.T) {
 	}
 }
 
-// TestManyAskOnce requests the same key many times concurrently, with a context that is already canceled.
+// TestManyAskOnce loads the same key in many goroutines at once, with a context that is already canceled. There is one
+// load, and all goroutines get its answer.
 func TestManyAskOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, manyAskOnce)

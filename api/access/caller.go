@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Caller is the sender of the request, with the object that the operation's scope found and admitted. It is valid only
+// Caller describes the sender of a request, and the object that the scope found for the operation. It is valid only
 // during the call. Functions must copy the values that they retain.
 type Caller struct {
 	// Principal is nil for public operations without a publishable key.
@@ -21,8 +21,8 @@ type Caller struct {
 	Reader *Reader
 	// Rights are the caller's rights on the scope's object.
 	Rights Rights
-	// A scope whose object is an organization, a site, a space or a collection sets the field of that name. Scopes of
-	// insights set EventSite.
+	// Organization, Site, Space or Collection is set if the scope's object is of this kind. Scopes of insights set
+	// EventSite.
 	Organization *orgs.Membership
 	Site         *sites.Access
 	Space        *store.SpaceAccess
@@ -37,12 +37,12 @@ type Caller struct {
 	Installation *store.Installation
 	// ChangeRequest and Space are set by the scope of a change request.
 	ChangeRequest *store.ChangeRequest
-	// IP is the client's address, taken from forwarding headers only if the proxies are trusted.
+	// IP is the client's address. It is taken from forwarding headers only if a trusted proxy sent them.
 	IP netip.Addr
 	// Now is the time at which the request was read.
 	Now time.Time
-	// Head is set if the method is HEAD. The answer has the headers of the answer to GET, and the function must change
-	// nothing.
+	// Head is set if the method is HEAD. The answer then has the same headers as the answer to GET, and the operation
+	// must change nothing.
 	Head bool
 
 	requestID []byte
@@ -57,7 +57,7 @@ func (c *Caller) Viewer() postgres.Viewer {
 // RequestID returns a copy of the request's id, which the response has in X-Request-Id.
 func (c *Caller) RequestID() string { return string(c.requestID) }
 
-// Begin prepares the Caller for a request that has been read. The frame keeps ownership of the request id and the connection.
+// Begin sets the Caller's data about a request that has been read. The frame still owns requestID and conn.
 func (c *Caller) Begin(requestID []byte, conn net.Conn, ip netip.Addr, now time.Time) {
 	c.requestID, c.conn, c.IP, c.Now = requestID, conn, ip, now
 }

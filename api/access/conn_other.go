@@ -4,5 +4,6 @@ package access
 
 import "net"
 
-// closedByPeer cannot detect a closed connection on this platform: long work then runs until its deadline.
+// closedByPeer always returns false, because this platform cannot detect a closed connection. Long work then runs until
+// its deadline.
 func closedByPeer(net.Conn) bool { return false }

@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// closedByPeer reports whether the peer has closed the connection. It peeks at received data without consuming any, so that a
-// pipelined request stays intact.
+// closedByPeer reports whether the peer has closed the connection. It looks at received data without consuming it,
+// because the data may be the next request on the connection.
 func closedByPeer(conn net.Conn) bool {
 	raw, ok := conn.(syscall.Conn)
 	if !ok {

@@ -10,27 +10,28 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keyRates bounds the use of publishable keys on this node. It bounds the requests of a key, the requests of all keys
-// of a site, and the events of a key in a day. The counts of an evicted key start again at zero.
+// keyRates limits the use of publishable keys on this node. It limits the requests of each key, the requests of all
+// keys of a site together, and the events of each key in a day. The counts of an evicted key start again at zero.
 type keyRates struct {
 	key, site rateLimit
 	uses      *lru.Cache[string, *keyUse]
 }
 
-// siteKeysRate is the rate of all keys of a site together, in multiples of the rate of one key.
+// siteKeysRate is the rate limit of all keys of a site together, as a multiple of the rate limit of one key.
 const siteKeysRate = 2
 
-// keyUse is the use of a key, or of a site's keys.
+// keyUse has the use of one key, or of all keys of a site together.
 type keyUse struct {
 	// arrival is a theoretical arrival time, as in tokenUse.
 	arrival atomic.Int64
-	// today has the number of the day (UTC) in its upper bits, and the events of that day in its lower bits.
+	// today has the number of a day (UTC) in its upper bits, and the number of events on this day in its lower bits
+	// (eventBits).
 	today atomic.Uint64
 	// refused is the number of the last day on which the daily cap refused a request.
 	refused atomic.Uint64
 }
 
-// eventBits is the size of a day's count of events.
+// eventBits is the number of bits of keyUse.today that count events.
 const eventBits = 40
 
 func newKeyRates(cfg Config) (*keyRates, error) {
@@ -44,18 +45,18 @@ func newKeyRates(cfg Config) (*keyRates, error) {
 	}, nil
 }
 
-// of returns the use of a key or a site, creating it on first use.
+// of returns the use of a key or a site, and creates it if it is not in the cache.
 func (r *keyRates) of(name string) *keyUse {
 	use := &keyUse{}
 	if known, found, _ := r.uses.PeekOrAdd(name, use); found {
-		r.uses.Get(name) // Mark it as recently used.
+		r.uses.Get(name) // PeekOrAdd does not mark the entry as recently used; Get does.
 		return known
 	}
 	return use
 }
 
-// WithinDailyCap refuses a request if the key has used up its events of the day on this node. The client may try again
-// after midnight (UTC). first is true for the first refused request of the day.
+// WithinDailyCap refuses a request if this node has accepted as many events of the key today as the daily cap allows.
+// The client may try again after midnight (UTC). first is true for the first refused request of the day.
 func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	if k.use.events(now) < k.dailyCap {
 		return false, nil
@@ -67,7 +68,7 @@ func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	)
 }
 
-// CountEvents adds accepted events to the key's count of the day.
+// CountEvents adds a number of accepted events to the number of the key's events on this day.
 func (k *PublishableKey) CountEvents(events int, now time.Time) { k.use.add(events, now) }
 
 func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint64(day/time.Second) }
@@ -81,8 +82,8 @@ func (u *keyUse) events(now time.Time) int64 {
 	return int64(today & (1<<eventBits - 1))
 }
 
-// add counts events of the day. A request that began before midnight counts for the new day if a later request has
-// already started that day.
+// add adds events to the day's number. If a later request has already started a new day, the events of a request that
+// began before midnight are added to the new day.
 func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()

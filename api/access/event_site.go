@@ -9,14 +9,14 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// eventSiteKey identifies a site and its caller. The caller is a user, has a token without a user (the site's own key
-// or a front end's token), or has no token.
+// eventSiteKey is the cache key of a caller's access to a site. The caller is a user, has a token without a user (the
+// site's own key or a front end's token), or has no token.
 type eventSiteKey struct {
 	kind                     schema.TokenKind
 	user, organization, site string
 }
 
-// eventSiteGrant is the cached access to a site for insights.
+// eventSiteGrant is the cached result of findEventSite: the site and the caller's rights on it.
 type eventSiteGrant struct {
 	site   schema.EventSite
 	rights Rights
@@ -28,9 +28,10 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 	})
 }
 
-// findEventSite is findSite with a cache, for the most frequent requests. It also accepts the site's own key.
+// findEventSite does the same as findSite, with a cache, because requests for insights are the most frequent ones. It
+// also admits the site's own key, front-end tokens and tokens for the site's insights.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// These strings may alias the request. Cache lookups only compare the strings, and the cache stores clones.
+	// The strings in key may alias the request. Cache lookups only compare the strings, and the cache stores clones.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),
@@ -64,7 +65,7 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		if found, err = st.Sites.Site(ctx, key.user, key.organization, key.site); err != nil {
 			return eventSiteGrant{}, err
 		}
-	// Both kinds of callers post events of readers, so the site must be published.
+	// Front ends and callers without a token post the events of readers, so the site must be published.
 	case schema.TokenFrontEnd, schema.TokenNone:
 		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
@@ -75,7 +76,7 @@ func loadEventSite(ctx context.Context, st *store.Store, key eventSiteKey) (even
 		}
 		found.Site = site
 	case schema.TokenSite, schema.TokenInsights:
-		// The token belongs to this site: the token's row already ties it to the organization.
+		// findEventSite has checked that the token belongs to this site and this organization.
 		site, err := st.Sites.ByID(ctx, key.site)
 		if err != nil {
 			return eventSiteGrant{}, err

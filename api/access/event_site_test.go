@@ -10,8 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestUnknownKindsHaveNoEventSite: a token kind that the code does not list finds no site, even without the scope
-// check.
+// TestUnknownKindsHaveNoEventSite: a token of an unknown kind finds no site, even if the scope did not refuse it.
 func TestUnknownKindsHaveNoEventSite(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -24,12 +23,13 @@ func TestUnknownKindsHaveNoEventSite(t *testing.T) {
 	}
 }
 
-// aliasing has path parameters that alias a request's buffers.
+// aliasing has path parameters by name. Each value is a buffer of a request, and the strings alias it.
 type aliasing map[string][]byte
 
 func (a aliasing) PathParam(name string) string { return unsafe.String(&a[name][0], len(a[name])) }
 
-// TestCachedSitesDoNotAliasTheRequest overwrites the buffers of the request that filled the cache.
+// TestCachedSitesDoNotAliasTheRequest overwrites the buffers of the request that filled the cache. The cached site is
+// still found.
 func TestCachedSitesDoNotAliasTheRequest(t *testing.T) {
 	t.Parallel()
 	st, tenant, g := guarded(t, time.Minute)
@@ -50,6 +50,6 @@ func TestCachedSitesDoNotAliasTheRequest(t *testing.T) {
 		}
 	}
 	ask()
-	st.Stop() // From now on only the cache knows the site.
+	st.Stop() // From now on, queries fail, and only the cache has the site.
 	ask()
 }

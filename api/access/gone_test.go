@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestWorkEndsWithItsCaller closes the client's side of a connection.
+// TestWorkEndsWithItsCaller closes the client's side of a connection. The context of the work is then canceled.
 func TestWorkEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

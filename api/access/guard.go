@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Config has the operator's settings for the Guard; api/frame's Config documents the members.
+// Config has the operator's settings for the Guard. The type Config of package api/frame documents them.
 type Config struct {
 	AuthTTL             time.Duration
 	AuthEntries         int
@@ -26,29 +26,29 @@ type Config struct {
 	TrustedProxies      []netip.Prefix
 }
 
-// Guard admits callers to operations: it identifies them, finds their rights on objects, and counts their requests.
-// Config.AuthEntries limits its caches.
+// Guard admits callers to operations: it identifies them, finds their rights on objects, and limits the rates of their
+// requests. Config.AuthEntries limits the entries of the Guard's caches.
 type Guard struct {
 	store  *store.Store
 	tokens *ttlCache[schema.TokenHash, *Session]
 	sites  *ttlCache[eventSiteKey, eventSiteGrant]
 	// open caches the sites that accept events without a token.
 	open *ttlCache[eventSiteKey, eventSiteGrant]
-	// keys caches the texts of publishable keys. A made-up text is refused before it reaches this cache.
+	// keys caches publishable keys by their texts. A made-up text is refused without an entry in this cache.
 	keys      *ttlCache[string, *PublishableKey]
 	keySecret *KeySecret
 	uses      *useRecorder
 	rates     *rateLimits
 	keyRates  *keyRates
-	// addresses limits the work done before a token is known to be valid.
+	// addresses limits the requests of each client address whose token is not known to be valid.
 	addresses *addressLimits
-	// siteTokens reads the tokens of sites' readers.
+	// siteTokens checks the tokens of sites' readers.
 	siteTokens *SiteTokens
-	// insightsSessions reads the tokens of sessions of insights' share links.
+	// insightsSessions checks the tokens of sessions that share links of insights have opened.
 	insightsSessions *InsightsSessions
 }
 
-// NewGuard builds a Guard; Run records the use of tokens.
+// NewGuard builds a Guard. The use of tokens is recorded while Run runs.
 func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 	g := &Guard{
 		store: st, uses: newUseRecorder(st, log), siteTokens: NewSiteTokens(st), keySecret: NewKeySecret(st),
@@ -74,7 +74,7 @@ func NewGuard(cfg Config, st *store.Store, log *slog.Logger) (*Guard, error) {
 // Run records the use of tokens until ctx ends, then writes the queued uses and closes Done.
 func (g *Guard) Run(ctx context.Context) { g.uses.run(ctx) }
 
-// Done is closed when Run has returned.
+// Done returns a channel that is closed when Run has returned.
 func (g *Guard) Done() <-chan struct{} { return g.uses.done }
 
 // TakePublic counts a request that needs no token, or refuses it with 429.
@@ -82,13 +82,14 @@ func (g *Guard) TakePublic(ip netip.Addr, now time.Time) error {
 	return g.addresses.takePublic(ip, now)
 }
 
-// Take counts a session's request. The Allowance is zero if the class has no limit.
+// Take counts a session's request in a rate class. Allowance.Wait is above 0 if the request is refused. The Allowance
+// is zero if the class has no limit.
 func (g *Guard) Take(class RateClass, s *Session, now time.Time) Allowance {
 	return g.rates.limits[class].take(&s.use[class], now)
 }
 
-// Admit refuses callers outside the operation's scope with 403 or 404, and stores the object in the Caller. The
-// caller's Principal must be set. If it returns ErrAlreadyGone, the call succeeds without content.
+// Admit refuses callers outside the operation's scope with 403 or 404, and stores the scope's object in the Caller. The
+// caller's Principal must be set. If Admit returns ErrAlreadyGone, the response must be 204.
 func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) error {
 	if err := s.admit(c.Principal); err != nil {
 		return err
@@ -122,8 +123,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is Admit for the object that the body names. Handlers must take the object from the Caller, because a
-// duplicate member of the body could name another object.
+// AdmitNamed is like Admit, for an operation whose body names the object. Handlers must use the object in the Caller.
+// They must not read the name from the body again, because the body may have the member twice.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -135,7 +136,7 @@ func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller)
 }
 
 // AdmitWidening checks the caller of an operation that lets more people read a site. The caller must have the right to
-// read every space that the site shows. The refusal does not reveal the spaces.
+// read every space that the site shows. The error does not reveal which spaces these are.
 func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	if c.Rights.Has(RightAdmin) {
 		return nil // Admins of the organization read all of its spaces.
@@ -155,7 +156,8 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	return nil
 }
 
-// admit decides which kinds of principal may call the operation. A kind that the code does not list is refused.
+// admit decides whether a principal of this kind may call the operation. It refuses kinds that this version of the code
+// does not know.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {
 	case schema.TokenUser:
@@ -206,8 +208,9 @@ func (s Scope) admit(p *store.Principal) error {
 	}
 }
 
-// KeepTo hides all objects outside a session's organization, even if the user has roles there. An identity provider
-// vouches only for the users of its organization. Operations whose body names a second organization call KeepTo for it.
+// KeepTo returns 404 if the caller has a session of single sign-on and the object is outside the session's
+// organization. This holds even if the user has a role there, because an identity provider vouches only for the users
+// of its organization. Operations whose body names a second organization call KeepTo for it.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil
@@ -234,12 +237,12 @@ func (c *Caller) objectOrganization() string {
 	return c.EventSite.OrganizationID
 }
 
-// ErrAlreadyGone ends a call as a success without content.
+// ErrAlreadyGone ends a call with the status 204, because the object to delete does not exist.
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
-// Require refuses a caller without the right on the scope's object. The refusal is 404 if the caller may not know that
-// the object exists, and otherwise 403. A Scope states the rights that an operation always needs. Handlers require
-// rights that depend on the request.
+// Require returns an error if the caller lacks the right on the scope's object. The error is 404 if the caller may not
+// know that the object exists, and otherwise 403. A Scope states the rights that an operation always needs. Handlers
+// require rights that depend on the request.
 func (c *Caller) Require(right Rights, object string) error { return c.Rights.Require(right, object) }
 
 func (r Rights) Require(right Rights, object string) error {

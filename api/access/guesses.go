@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Guesses limits wrong passwords on this node: for each pair of address and object, and for each object in total.
+// Guesses limits how many wrong passwords this node checks for an object: from each address, and from all addresses
+// together.
 type Guesses struct {
 	byAddress, all rateLimit
 	addresses      *lru.Cache[guesser, *atomic.Int64]
@@ -24,8 +25,8 @@ type guesser struct {
 	object  string
 }
 
-// A limit has a burst of guesses, and the time after which one more guess is allowed. A guess with the right password
-// does not count.
+// Each limit has a number of guesses that are allowed at once, and the time after which one more guess is allowed. A
+// guess with the right password does not count. guessedObjects is the largest number of objects in the cache.
 const (
 	addressGuesses, addressGuessEvery = 5, 10 * time.Second
 	objectGuesses, objectGuessEvery   = 30, time.Second
@@ -43,8 +44,8 @@ func NewGuesses() (*Guesses, error) {
 	}, errors.Join(err1, err2)
 }
 
-// Take counts a guess, or refuses it with 429. If one limit refuses a guess, the guess does not count against the other
-// limit.
+// Take counts a guess from an address at an object's password, or refuses it with 429. If one limit refuses a guess,
+// the guess does not count against the other limit.
 func (g *Guesses) Take(ip netip.Addr, object string, now time.Time) error {
 	from, all := g.uses(ip, object)
 	if a := g.byAddress.take(from, now); a.Wait > 0 {
@@ -57,7 +58,7 @@ func (g *Guesses) Take(ip netip.Addr, object string, now time.Time) error {
 	return nil
 }
 
-// GiveBack takes back the count of a guess that was right or was never checked.
+// GiveBack undoes Take for a guess that was right or was never checked.
 func (g *Guesses) GiveBack(ip netip.Addr, object string) {
 	from, all := g.uses(ip, object)
 	g.byAddress.giveBack(from)
@@ -68,7 +69,7 @@ func (g *Guesses) uses(ip netip.Addr, object string) (from, all *atomic.Int64) {
 	return useOf(g.addresses, guesser{Network(ip), object}), useOf(g.objects, object)
 }
 
-// useOf returns the use of a key, creating it on first use.
+// useOf returns the cache's entry for a key, and creates it if it is missing.
 func useOf[K comparable](uses *lru.Cache[K, *atomic.Int64], key K) *atomic.Int64 {
 	if known, found := uses.Get(key); found {
 		return known

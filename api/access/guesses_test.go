@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGuesses guesses passwords from one address, from one network and from many networks. Then it waits.
+// TestGuesses guesses passwords from one address, from one network and from many networks. After a pause, it guesses
+// again.
 func TestGuesses(t *testing.T) {
 	t.Parallel()
 	g, err := NewGuesses()

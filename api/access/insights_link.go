@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// InsightsSessions makes and reads the tokens of sessions of share links.
+// InsightsSessions makes and checks the tokens of sessions that share links of insights have opened.
 type InsightsSessions struct{ key installationKey }
 
-// NewInsightsSessions builds InsightsSessions; it reads the key when it is needed.
+// NewInsightsSessions builds InsightsSessions. The key is read from the store at its first use.
 func NewInsightsSessions(st *store.Store) *InsightsSessions {
 	return &InsightsSessions{installationKey{find: st.InsightsSessionsKey}}
 }
@@ -27,8 +27,9 @@ func (s *InsightsSessions) Make(ctx context.Context, t schema.InsightsSessionTok
 	return t.Sign(key), nil
 }
 
-// insightsLink finds the session of a share link by its token. A made-up token costs no query. All sessions of a link
-// share the limits of one token, because everybody can open more sessions.
+// insightsLink finds the session of a share link by its token. A made-up token is refused without a query to the store.
+// All sessions of a link share the limits of one token, because everybody who has the link can open any number of
+// sessions.
 func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, now time.Time) (*Session, error) {
 	key, err := g.readKey(ctx, &g.insightsSessions.key, ip, now)
 	if err != nil {
@@ -46,7 +47,7 @@ func (g *Guard) insightsLink(ctx context.Context, token []byte, ip netip.Addr, n
 }
 
 // findSharedInsights finds the site of a share link's session. It reads the link from the store for each request. So a
-// session ends with its link, and shows the link's current data.
+// session ends when its link ends, and a change of the link has an effect at once.
 func findSharedInsights(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	link, err := g.store.Sites.InsightsShareLinkInUse(ctx, c.Principal.ShareLink)
 	switch {
@@ -63,7 +64,7 @@ func findSharedInsights(ctx context.Context, g *Guard, path PathParams, c *Calle
 	return nil
 }
 
-// InsightsView is the part of a site's insights that a share link shows.
+// InsightsView returns the part of a site's insights that a share link shows.
 func InsightsView(link sites.InsightsShareLink) *schema.InsightsView {
 	return &schema.InsightsView{
 		Where: []byte(link.Filters), Segments: link.Segments, Ranges: []byte(link.Ranges), Timezone: link.Timezone,

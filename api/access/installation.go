@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// installation finds the session of a token of an integration or an installation. Each load of the session reads the
-// installation again. So the token ends with the installation, and changes to the installation's scopes and sites apply
-// to the token.
+// installation finds the session of a token of an integration or an installation. Each time the session is loaded into
+// the cache, the installation is read again. So the token ends when the installation ends, and changes of the
+// installation's scopes and sites apply to the token.
 func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	principal, err := g.store.AuthenticateIntegration(ctx, hash)
 	if err != nil {
@@ -24,7 +24,8 @@ func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Sessi
 	return &Session{Principal: principal, use: g.rates.of(principal.TokenID)}, nil
 }
 
-// admitInstallation admits the token of an installation to the operations that one of its scopes opens.
+// admitInstallation admits the token of an installation to an operation if the installation has the scope that the
+// operation names.
 func (s Scope) admitInstallation(p *store.Principal) error {
 	switch {
 	case s.Installation == "":
@@ -35,7 +36,8 @@ func (s Scope) admitInstallation(p *store.Principal) error {
 	return nil
 }
 
-// AdmitMember refuses a member of a body to integrations and installations that may not send it.
+// AdmitMember returns an error if an integration or an installation sends a member of the body that only people may
+// send.
 func (s Scope) AdmitMember(p *store.Principal, member string) error {
 	if s.Members == nil || p.Integration == "" || slices.Contains(s.Members, member) {
 		return nil
@@ -44,8 +46,8 @@ func (s Scope) AdmitMember(p *store.Principal, member string) error {
 		strings.Join(s.Members, ", ") + " only")
 }
 
-// The functions below find an installation's objects. An installation has no role. Guard.Admit gives each call the
-// right that the operation's row names.
+// The functions below find the objects that an installation may use. They set no rights, because an installation has no
+// role. Guard.Admit gives the Caller the right that the operation's Scope names.
 
 func findOrganizationForInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "organizationId")
@@ -88,7 +90,8 @@ func findSpaceForInstallation(ctx context.Context, g *Guard, path PathParams, c 
 	if slices.Contains(c.Principal.Scopes, schema.ScopeSpaceContentWrite) {
 		role = schema.RoleEdit
 	}
-	// The installation has no role, so its access is a grant. The permissions in answers follow from this access.
+	// The installation has no role, so its access is expressed as a grant. `permissions` in answers show the rights of
+	// this grant.
 	c.Space = &store.SpaceAccess{Space: space, ContentAccess: postgres.ContentAccess{Grant: role}}
 	return nil
 }
@@ -118,7 +121,7 @@ func findIntegration(ctx context.Context, g *Guard, path PathParams, c *Caller) 
 	return nil
 }
 
-// findIntegrationItself finds the integration that a token belongs to.
+// findIntegrationItself finds the integration in the path for the integration's own token.
 func findIntegrationItself(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	name := path.PathParam("integrationName")
 	if name != c.Principal.Integration {

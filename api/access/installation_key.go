@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// installationKey is a secret of the whole installation. Each node reads it from the store only once.
+// installationKey is a secret that all nodes of this deployment share. Each node reads it from the store only once.
 type installationKey struct {
 	find  func(context.Context) ([]byte, error)
 	value atomic.Pointer[[]byte]
@@ -25,8 +25,8 @@ func (k *installationKey) Read(ctx context.Context) ([]byte, error) {
 	return key, err
 }
 
-// readKey returns the key that checks a caller's claim. The first read queries the database. This query counts as a
-// wrong token of the caller's address until it succeeds.
+// readKey returns the secret that checks a caller's credential. While the node has not read the secret, the request
+// counts against the caller's address, because the node must query the store.
 func (g *Guard) readKey(ctx context.Context, k *installationKey, ip netip.Addr, now time.Time) ([]byte, error) {
 	if known := k.value.Load(); known != nil {
 		return *known, nil

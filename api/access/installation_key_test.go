@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestMadeUpClaimsCountWhileTheStoreIsDown presents made-up tokens and keys on a node that has not read the key of the
-// installation. Each one needs a query. An address gets only as many queries as its limit.
+// TestMadeUpClaimsCountWhileTheStoreIsDown sends made-up tokens and keys to a node that has not read the secret of the
+// deployment. Each request needs a query. An address may cause only as many queries as its limit.
 func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 	t.Parallel()
 	for name, claim := range map[string]func(g *Guard, ip netip.Addr, now time.Time) error{
@@ -38,7 +38,7 @@ func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 			for range 10 {
 				codes[schema.AsError(claim(g, netip.MustParseAddr(visitor), now)).Code]++
 			}
-			// The burst is two seconds' worth.
+			// The address may cause the queries of two seconds at once.
 			if codes[schema.CodeTooManyRequests] != 6 || codes[schema.CodeUnauthorized] != 0 {
 				t.Errorf("%v, want 4 queries that fail and 6 refusals for too many", codes)
 			}
@@ -50,8 +50,8 @@ func TestMadeUpClaimsCountWhileTheStoreIsDown(t *testing.T) {
 	}
 }
 
-// TestGoodShareSessionsDoNotCount opens share links' sessions on nodes that have not read the key. Reading the key does
-// not count against the address.
+// TestGoodShareSessionsDoNotCount uses tokens of share links' sessions on nodes that have not read the secret of the
+// deployment. Reading the secret does not count against the address.
 func TestGoodShareSessionsDoNotCount(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

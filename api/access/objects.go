@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// PathParams gives access to a request's path parameters as sent. Values may alias the request: clone values that are
-// retained. The router copies the values today, but does not guarantee this.
+// PathParams gives access to the path parameters of a request, as the client sent them. Values may alias the request,
+// so callers must clone the values that they store. The router copies the values today, but does not guarantee this.
 type PathParams interface {
 	PathParam(name string) string
 }
@@ -22,15 +22,16 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// Object is a kind of object that a scope can name. param is the path parameter with the id. find looks up a user's
-// access and fills in the Caller. It returns "not found" for missing objects and for objects of other tenants.
-// findForReader does the same for the readers of a published site. findForInstallation does the same, without rights,
-// for the tokens of installations and integrations. A function is nil if its callers cannot reach such objects.
+// Object is a kind of object that a scope can name. param is the name of the path parameter with the object's id. find
+// looks up the object and a user's rights on it, and sets them in the Caller. It returns "not found" for missing
+// objects and for objects of other organizations. findForReader does the same for readers of a published site.
+// findForInstallation finds the object for tokens of installations and integrations, but sets no rights. findForReader
+// or findForInstallation is nil if such callers cannot use objects of this kind.
 type Object struct {
 	name  string
 	param string
-	// below is the parent object, which is looked up first; nil without a parent. Callers without access to the parent
-	// get "not found".
+	// below names the kind of the parent object, which is looked up first. It is empty if the object has no parent.
+	// Callers without access to the parent get "not found".
 	below         string
 	find          func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
 	findForReader func(ctx context.Context, g *Guard, path PathParams, c *Caller) error
@@ -43,26 +44,28 @@ var (
 	OnSite         = &Object{name: "site", param: "siteId", find: findSite, findForReader: findSiteForReader, findForInstallation: findSiteForInstallation}
 	OnSpace        = &Object{name: "space", param: "spaceId", find: findSpace, findForReader: findSpaceForReader, findForInstallation: findSpaceForInstallation}
 	OnCollection   = &Object{name: "collection", param: "collectionId", find: findCollection}
-	// OnChangeRequest uses the rights on the change request's space.
+	// OnChangeRequest takes the caller's rights from the space of the change request.
 	OnChangeRequest = &Object{
 		name: "change request", param: "changeRequestId", below: "space", find: findChangeRequest, findForReader: findChangeRequestForReader,
 		findForInstallation: findChangeRequestForInstallation,
 	}
-	// OnSharedResource is a resource of an organization that the pages of its sites show, such as an OpenAPI specification.
+	// OnSharedResource is an organization, for operations on resources that pages of its sites show, such as OpenAPI
+	// specifications.
 	OnSharedResource = &Object{
 		name: "organization", param: "organizationId", find: findOrganization, findForReader: findOrganizationForReader,
 		findForInstallation: findOrganizationForInstallation,
 	}
-	// OnInsights is a cached site lookup: its result may be as old as Config.AuthTTL.
+	// OnInsights is a site, for operations on its events. The caller's rights are cached, and may be as old as
+	// Config.AuthTTL.
 	OnInsights = &Object{name: "insights", param: "siteId", below: "site", find: findEventSite, findForInstallation: findSiteForInstallation}
-	// OnIntegration uses the rights on the organization that owns the integration.
+	// OnIntegration takes the caller's rights from the organization that owns the integration.
 	OnIntegration = &Object{name: "integration", param: "integrationName", find: findIntegration, findForInstallation: findIntegrationItself}
-	// OnInstallation uses the rights on the organization that the integration is installed in.
+	// OnInstallation takes the caller's rights from the organization in which the integration is installed.
 	OnInstallation = &Object{name: "installation", param: "installationId", find: findInstallation, findForInstallation: findInstallationItself}
 )
 
-// NamedObject is a kind of object that a member of the body names, instead of the path. The frame reads only that
-// member first, and decodes the body only for callers who have the right.
+// NamedObject is a kind of object that a member of the body names, instead of the path. The frame first reads only this
+// member. It decodes the whole body only if the caller has the right that the scope names.
 type NamedObject struct {
 	name   string
 	Member string

@@ -9,10 +9,10 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// KeySecret is the secret that the texts of publishable keys are made with.
+// KeySecret is the secret from which the texts of publishable keys are made.
 type KeySecret struct{ installationKey }
 
-// NewKeySecret builds a KeySecret; it reads the secret when it is needed.
+// NewKeySecret builds a KeySecret. The secret is read from the store at its first use.
 func NewKeySecret(st *store.Store) *KeySecret {
 	return &KeySecret{installationKey{find: st.PublishableKeysSecret}}
 }
@@ -21,28 +21,28 @@ func NewKeySecret(st *store.Store) *KeySecret {
 type PublishableKey struct {
 	ID         string
 	Generation int
-	// Hosts are the hosts of the key's pages: see schema.HostAllowed.
+	// Hosts are the hosts whose pages may post with the key. See schema.HostAllowed.
 	Hosts []string
-	// RespectGPC means that a request with Sec-GPC: 1 stores nothing.
+	// RespectGPC means that the events of a request with the header Sec-GPC: 1 are not stored.
 	RespectGPC bool
 
 	site      schema.EventSite
 	principal store.Principal
-	// ends is the time at which the text becomes invalid; zero for a text that is valid until the next rotation.
+	// ends is the time at which the key's text becomes invalid. It is zero if the text is valid until the key is
+	// rotated.
 	ends     time.Time
 	dailyCap int64
 	use      *keyUse
 	siteUse  *keyUse
 }
 
-// badKey is the refusal of a text that is not a valid key, or is no longer valid.
+// badKey is the error message for a text that is not, or is no longer, a valid key.
 const badKey = "the key is not valid"
 
-// AdmitKey admits a caller with a publishable key in the path. A text that the installation did not make is refused
-// without a query to the store. Each refusal counts against the caller's address, and so does each query that finds no
-// key.
+// AdmitKey admits a caller with a publishable key in the path. A text that is not signed with KeySecret is refused
+// without a query to the store. Each request with a bad key counts against the caller's address.
 func (g *Guard) AdmitKey(ctx context.Context, path PathParams, c *Caller) error {
-	text := path.PathParam("key") // It may alias the request: see [ttlCache.peek].
+	text := path.PathParam("key") // text may alias the request, which ttlCache.peek allows.
 	k, err, known := g.keys.peek(text, c.Now)
 	switch {
 	case !known:
@@ -95,8 +95,8 @@ func (g *Guard) findKey(ctx context.Context, id string, generation int) (*Publis
 	}, nil
 }
 
-// TakeKey counts a request with a publishable key against the key and then against its site, or refuses it with 429.
-// The Allowance is the allowance of the key, and is zero if keys have no limit.
+// TakeKey counts a request with a publishable key against the key and then against its site, or refuses it with 429. It
+// returns the allowance of the key, which is zero if keys have no limit.
 func (g *Guard) TakeKey(k *PublishableKey, now time.Time) (Allowance, error) {
 	take := g.keyRates.key.take(&k.use.arrival, now)
 	if take.Wait > 0 {

@@ -43,7 +43,7 @@ func newKeyed(t *testing.T, cfg Config, dailyCap int64) *keyed {
 	return k
 }
 
-// text is the text of a generation of the key.
+// text returns the text of a generation of the key.
 func (k *keyed) text(generation int) string {
 	k.Helper()
 	secret, err := NewKeySecret(k.st).Read(k.Context())
@@ -53,7 +53,7 @@ func (k *keyed) text(generation int) string {
 	return schema.PublishableKeyText(secret, k.key.ID, generation)
 }
 
-// ask admits a text from a buffer that is overwritten afterwards.
+// ask calls AdmitKey with a text, and overwrites the text's buffer afterwards.
 func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error) {
 	k.Helper()
 	path := aliasing{"key": []byte(text)}
@@ -72,12 +72,12 @@ func (k *keyed) ask(text, address string, now time.Time) (*PublishableKey, error
 
 const visitor = "198.51.100.1"
 
-// TestKeysAreRemembered: a key takes one query. A made-up text takes no query.
+// TestKeysAreRemembered: a key causes one query, although it is used often. A made-up text causes no query.
 func TestKeysAreRemembered(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 5}, 1000)
 	now, text := time.Now(), k.text(1)
-	for range 20 { // A key that works does not count against the address.
+	for range 20 { // A valid key does not count against the address.
 		if got, err := k.ask(text, visitor, now); err != nil || got.ID != k.key.ID || got.Generation != 1 ||
 			got.Hosts[0] != "docs.example.com" || !got.RespectGPC {
 			t.Fatalf("%+v, %v", got, err)
@@ -96,21 +96,21 @@ func TestKeysAreRemembered(t *testing.T) {
 			limited++
 		}
 	}
-	if limited != 4 { // The burst is two seconds' worth of requests.
+	if limited != 4 { // The address may send the wrong texts of two seconds at once.
 		t.Errorf("%d invented keys were limited", limited)
 	}
 	if _, err := k.ask(text, "198.51.100.2", now); err != nil {
 		t.Errorf("a remembered key, from an address over its limit: %v", err)
 	}
-	// The installation made this text, so it needs a query. For an address over its limit, no query is made.
+	// This text is signed with the secret, so it needs a query. An address over its limit may not cause a query.
 	if _, err := k.ask(schema.PublishableKeyText(*k.guard.keySecret.value.Load(), schema.NewID(), 1), "198.51.100.2",
 		now); !schema.IsCode(err, schema.CodeTooManyRequests) {
 		t.Error(err)
 	}
 }
 
-// TestDeletedKeysEnd: a deleted key works until its cache entry expires. Then the node sends one query in each lifetime
-// of a cached refusal, and each query counts against the address.
+// TestDeletedKeysEnd: a deleted key works until its cache entry expires. After that, its refusal is cached, and each
+// request counts against the address.
 func TestDeletedKeysEnd(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, WrongTokenRateLimit: 2}, 1000)
@@ -128,7 +128,7 @@ func TestDeletedKeysEnd(t *testing.T) {
 	if _, err := k.ask(text, visitor, ended); !schema.IsCode(err, schema.CodeUnauthorized) {
 		t.Error(err)
 	}
-	k.st.Stop() // The refusal is cached: a query would be answered differently.
+	k.st.Stop() // A query would now fail with another code, so the refusals come from the cache.
 	codes := map[schema.Code]int{}
 	for range 10 {
 		_, err := k.ask(text, "198.51.100.3", ended.Add(refusalTTL-1))
@@ -143,7 +143,8 @@ func TestDeletedKeysEnd(t *testing.T) {
 	}
 }
 
-// TestRotation: the previous text works exactly until its end. An older text does not work.
+// TestRotation: after a rotation, the previous text works exactly until its end. Texts before the previous one do not
+// work.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute}, 1000)
@@ -167,10 +168,10 @@ func TestRotation(t *testing.T) {
 	try(0, start, false)
 	for generation := 1; generation <= 2; generation++ {
 		try(generation, start, true)
-		try(generation, start.Add(time.Minute), true) // The text is loaded again.
+		try(generation, start.Add(time.Minute), true) // The cache entry has expired, so the text is loaded again.
 		try(generation, until.Add(-1), true)
 	}
-	try(1, until, false) // The text's cache entry is still valid.
+	try(1, until, false) // The text has ended, although its cache entry is still valid.
 	try(1, until.Add(time.Hour), false)
 	try(2, until.Add(time.Hour), true)
 	again := until.Add(2 * time.Hour)
@@ -190,7 +191,7 @@ func TestRotation(t *testing.T) {
 	try(4, again.Add(time.Minute), true)
 }
 
-// TestKeysAreLimited: a key has a rate. All keys of a site together have twice this rate.
+// TestKeysAreLimited: each key has a rate limit. The limit of all keys of a site together is twice as high.
 func TestKeysAreLimited(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Minute, KeyRateLimit: 2}, 1000)
@@ -229,8 +230,7 @@ func TestKeysAreLimited(t *testing.T) {
 	}
 }
 
-// TestDailyCap: a key may post a number of events until midnight (UTC), for all of its texts together. After midnight
-// it may post this number again.
+// TestDailyCap: a key may post a fixed number of events a day (UTC), with all of its texts together.
 func TestDailyCap(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t, Config{AuthTTL: time.Hour}, 100)
@@ -272,7 +272,8 @@ func TestDailyCap(t *testing.T) {
 	}
 }
 
-// TestDailyCapCountsAllEvents counts from many goroutines over midnight. The new day has no event of the old day.
+// TestDailyCapCountsAllEvents counts events in many goroutines, before and after midnight. The count of the new day
+// includes no event of the old day.
 func TestDailyCapCountsAllEvents(t *testing.T) {
 	t.Parallel()
 	use, midnight := &keyUse{}, time.Date(2030, 5, 18, 0, 0, 0, 0, time.UTC)

@@ -9,32 +9,33 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RateClass is a kind of use with its own limit. So dashboards cannot use up the quota of events, and events cannot use
-// up the dashboards' quota.
+// RateClass is a class of requests with its own rate limit. So dashboards cannot use up the limit of events, and events
+// cannot use up the limit of dashboards.
 type RateClass int
 
-// The rate classes. RateRequests is the default class of operations.
+// The rate classes. An operation that names no class has RateRequests.
 const (
 	RateRequests RateClass = iota
 	RateEvents
 	rateClasses
 )
 
-// rateLimits bounds the requests of each token on this node: `burst` requests immediately, and `perSecond` over time.
+// rateLimits limits the requests of each token on this node. A token may send `burst` requests at once, and `perSecond`
+// requests a second over a longer time.
 type rateLimits struct {
 	limits [rateClasses]rateLimit
 	tokens *lru.Cache[string, *tokenUse]
 }
 
 type rateLimit struct {
-	// interval is the time that one request takes up; 0 means no limit.
+	// interval is the average time between two requests at the limit; 0 means no limit.
 	interval time.Duration
 	burst    int64
 }
 
-// tokenUse has, per class, the theoretical arrival time of the generic cell rate algorithm, as schema.Elapsed. From
-// this time on, the full burst is available again. A single number is the state, and a single compare-and-swap updates
-// it. https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
+// tokenUse has, for each rate class, the theoretical arrival time of the generic cell rate algorithm, as
+// schema.Elapsed. From this time on, the full burst is available again. This number is the whole state of a limit, so a
+// single compare-and-swap updates it. https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm
 type tokenUse [rateClasses]atomic.Int64
 
 func newRateLimits(cfg Config) (*rateLimits, error) {
@@ -49,7 +50,7 @@ func newRateLimits(cfg Config) (*rateLimits, error) {
 	return l, nil
 }
 
-// perSecondLimit allows a burst of two seconds' worth: pages that load many resources are not abuse.
+// perSecondLimit allows a burst of the requests of two seconds, because a page that loads many resources is not abuse.
 func perSecondLimit(perSecond int) rateLimit {
 	if perSecond <= 0 {
 		return rateLimit{}
@@ -57,7 +58,8 @@ func perSecondLimit(perSecond int) rateLimit {
 	return rateLimit{interval: time.Second / time.Duration(perSecond), burst: 2 * int64(perSecond)}
 }
 
-// of returns the use of a token, creating it on first use. The use outlives the session that refers to it.
+// of returns the tokenUse of a token, and creates it if it is not in the cache. It stays in the cache when a session of
+// the token is evicted.
 func (l *rateLimits) of(tokenID string) *tokenUse {
 	use := &tokenUse{}
 	if known, found, _ := l.tokens.PeekOrAdd(tokenID, use); found {
@@ -67,11 +69,11 @@ func (l *rateLimits) of(tokenID string) *tokenUse {
 	return use
 }
 
-// Allowance is the remaining allowance of a token or an address after a request.
+// Allowance tells how many requests a token or an address may still send after a request.
 type Allowance struct {
-	// Burst is the number of requests that may come without a pause; 0 means no limit.
+	// Burst is the number of requests that may arrive without a pause; 0 means no limit.
 	Burst int64
-	// Left is the number of remaining requests of the burst.
+	// Left is the number of requests that may still arrive without a pause.
 	Left int64
 	// Idle is the time at which the full burst is available again.
 	Idle time.Time
@@ -79,7 +81,7 @@ type Allowance struct {
 	Wait time.Duration
 }
 
-// take counts a request, or refuses it.
+// take counts a request, or refuses it. Allowance.Wait is above 0 if the request is refused.
 func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	if r.interval == 0 {
 		return Allowance{}
@@ -98,5 +100,5 @@ func (r rateLimit) take(use *atomic.Int64, now time.Time) Allowance {
 	}
 }
 
-// giveBack takes back the count of a request.
+// giveBack undoes take for a request that was counted.
 func (r rateLimit) giveBack(use *atomic.Int64) { use.Add(-int64(r.interval)) }

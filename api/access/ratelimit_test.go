@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// TestRateLimitTakesTheBurstAndThenTheRate drives the algorithm with a fake clock.
+// TestRateLimitTakesTheBurstAndThenTheRate takes from a limit at chosen times: first the burst, then one request for
+// each interval.
 func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	t.Parallel()
 	limit := rateLimit{interval: time.Second / 10, burst: 20}
@@ -49,8 +50,7 @@ func TestRateLimitTakesTheBurstAndThenTheRate(t *testing.T) {
 	}
 }
 
-// TestRateLimitOverSteps steps the machine's clock back and ahead. The limit does not change: it refuses no extra
-// requests, and forgets no requests.
+// TestRateLimitOverSteps sets the wall clock back and ahead. The limit still admits the same number of requests.
 func TestRateLimitOverSteps(t *testing.T) {
 	t.Parallel()
 	const hour = time.Hour
@@ -74,7 +74,7 @@ func TestRateLimitOverSteps(t *testing.T) {
 	}
 }
 
-// TestRateLimitIsExactInParallel takes from one limit in many goroutines concurrently.
+// TestRateLimitIsExactInParallel takes from one limit in many goroutines at once. The limit admits exactly the burst.
 func TestRateLimitIsExactInParallel(t *testing.T) {
 	t.Parallel()
 	limit := rateLimit{interval: time.Millisecond, burst: 500}

@@ -19,7 +19,7 @@ type Reader struct {
 	shareKey string
 	// changeRequest is the draft that the reader previews, if any.
 	changeRequest string
-	// user is the user who got the token, if any. The reader may preview the drafts that the user may read.
+	// user is the user who requested the token, if any. The reader may preview the drafts that the user may read.
 	user string
 	// Parts are the site spaces that the reader may see, in the order of the site's structure.
 	Parts    []sites.PublishedPart
@@ -29,14 +29,14 @@ type Reader struct {
 	claims   map[string]any
 }
 
-// Site is the reader's site.
+// Site returns the site that the reader visits.
 func (r *Reader) Site() sites.Site { return r.site.Site }
 
 // ShareKey returns the key of the share link that opened the site to the reader, if any.
 func (r *Reader) ShareKey() string { return r.shareKey }
 
 // Previews returns the single draft that the reader may preview, or the user whose drafts the reader may preview. Both
-// results are empty for most readers.
+// results are empty if the reader may preview no draft.
 func (r *Reader) Previews() (changeRequest, user string) {
 	if r.changeRequest != "" {
 		return r.changeRequest, ""
@@ -62,7 +62,8 @@ func (r *Reader) SeesSection(id string) bool { return r.sections[id] }
 // SeesSpace reports whether the site shows a space to the reader.
 func (r *Reader) SeesSpace(id string) bool { return r.spaces[id] }
 
-// Place returns the site space where the reader finds a space, or nil if the site does not show it.
+// Place returns the site space where the reader finds a space, or nil if the site does not show the space to the
+// reader.
 func (r *Reader) Place(space string) *sites.SpacePlace {
 	i := slices.IndexFunc(r.Parts, func(p sites.PublishedPart) bool { return p.SpaceID == space })
 	if i < 0 {
@@ -71,7 +72,7 @@ func (r *Reader) Place(space string) *sites.SpacePlace {
 	return &sites.SpacePlace{Site: r.site.Site, ShareKey: r.shareKey, Part: r.Parts[i]}
 }
 
-// Spaces returns the reader's access to the spaces of the site, by space.
+// Spaces returns the reader's access to the spaces of the site, by the space's id.
 func (r *Reader) Spaces() map[string]postgres.ContentAccess {
 	access := make(map[string]postgres.ContentAccess, len(r.spaces))
 	for id := range r.spaces {
@@ -80,8 +81,8 @@ func (r *Reader) Spaces() map[string]postgres.ContentAccess {
 	return access
 }
 
-// NewReader decides what a published site shows to an admitted visitor. A part or its section may have a condition.
-// Then visitors see the part only if their claims meet the condition.
+// NewReader decides what a published site shows to an admitted visitor. If a part or its section has a condition,
+// visitors see the part only if their claims meet the condition.
 func NewReader(site sites.Published, claims map[string]any) *Reader {
 	r := &Reader{
 		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,
@@ -99,10 +100,12 @@ func NewReader(site sites.Published, claims map[string]any) *Reader {
 	return r
 }
 
-// Allows reports whether the reader's claims meet a condition of the content. An unreadable condition admits nobody.
+// Allows reports whether the reader's claims meet a condition of the content. It returns false if the condition cannot
+// be parsed.
 func (r *Reader) Allows(condition string) bool { return allows(&condition, r.claims) }
 
-// allows evaluates a condition. An unreadable condition, which only another version could have stored, admits nobody.
+// allows reports whether claims meet a condition; nil is no condition. It returns false for a condition that cannot be
+// parsed. Only another version of Octavo can have stored such a condition.
 func allows(text *string, claims map[string]any) bool {
 	if text == nil {
 		return true
@@ -111,8 +114,8 @@ func allows(text *string, claims map[string]any) bool {
 	return err == nil && parsed.Allows(claims)
 }
 
-// OpenTo reports whether a site admits a visitor with this share link and this visitor type. shareLink is the id of one
-// of the site's active share links, or empty.
+// OpenTo reports whether a site admits a visitor with this share link and this visitor type. shareLink is the id of an
+// active share link of the site, or "" if the visitor has none.
 func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	switch {
 	case !site.Published:
@@ -125,8 +128,8 @@ func OpenTo(site sites.Site, shareLink, visitorType string) bool {
 	return true
 }
 
-// reader finds the session of a site token. Each load of the session looks up the token's site. So the token ends when
-// the site is unpublished or the share link ends.
+// reader finds the session of a site token. Each time the session is loaded into the cache, the site is read again. So
+// the token ends when the site is unpublished or the share link ends.
 func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Session, error) {
 	refused := schema.Unauthorized("the token is not valid")
 	claims, err := g.siteTokens.read(ctx, token, now)
@@ -163,7 +166,7 @@ func (g *Guard) reader(ctx context.Context, token []byte, now time.Time) (*Sessi
 		}
 	}
 	principal := store.Principal{
-		// The rate limit counts all visitors of a site together, like the requests of one front end.
+		// The rate limit counts all visitors of a site together, because one front end sends their requests.
 		TokenID: "site/" + claims.Site, Kind: schema.TokenReader, SiteID: claims.Site, OrganizationID: claims.Organization,
 		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
 	}
@@ -195,7 +198,7 @@ func findSpaceForReader(ctx context.Context, g *Guard, path PathParams, c *Calle
 	if err != nil {
 		return err
 	}
-	// Readers see the space's current and earlier content, and no draft except the previewed one.
+	// Readers see the space's current and earlier content, and the drafts that they may preview.
 	if revision := path.PathParam("revisionId"); revision != "" && revision != space.Revision {
 		id, ok := pathID(path, "revisionId")
 		if !ok {
@@ -235,8 +238,8 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 	return nil
 }
 
-// mayPreview refuses a draft that the token does not name. A token without a draft previews the drafts that its user
-// may read now. what names the refused thing in the error.
+// mayPreview refuses a draft that the token does not name. A token with a user and without a draft may preview the
+// drafts that its user may read now. what names the object in the error.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

@@ -8,9 +8,10 @@ import (
 // Rights is a set of rights on one object.
 type Rights uint16
 
-// The rights. Operations require rights and `permissions` members show rights, so the two always agree.
+// The rights. Operations require these rights, and `permissions` in answers show them. So `permissions` always agree
+// with what a caller may do.
 const (
-	// RightView allows knowing that the object exists; guests of an organization have only this.
+	// RightView allows knowing that the object exists. Guests have only this right on their organization.
 	RightView Rights = 1 << iota
 	// RightAccess allows reading the content.
 	RightAccess
@@ -43,23 +44,23 @@ var lowestRole = []struct {
 	{RightAdmin, schema.RoleAdmin},
 }
 
-// Has reports whether the set contains all of the rights.
+// Has reports whether the set contains all of the given rights.
 func (r Rights) Has(rights Rights) bool { return r&rights == rights }
 
-// Access has all facts that decide what a member may do with an object. Users outside the object's organization have no
-// Access. For them the object does not exist.
+// Access has all facts that decide what a member of an organization may do with an object of the organization. For
+// users who are not members, the object does not exist.
 type Access struct {
 	// Role is the member's role in the organization.
 	Role schema.Role
 	// Level is the effective level of the content; nil for objects without a level, such as the organization itself or
 	// a site.
 	Level *schema.Level
-	// Grant is the highest granted role on the content or on a collection above it. The grant may be the member's, or a
-	// grant of one of the member's teams. Empty means no grant.
+	// Grant is the highest granted role on the content or on a collection above it. The role may be granted to the
+	// member or to a team of the member. Empty means that no role is granted.
 	Grant schema.Role
 }
 
-// RightsOf is the single function that decides what a user may do with an object. The rule:
+// RightsOf is the single function that decides what a user may do with an object. The rules:
 //
 //  1. On an organization and its sites, the member's role in the organization decides. A guest, who has no role, may
 //     only know that the organization exists.
@@ -73,9 +74,9 @@ type Access struct {
 //  5. If these rules give a user no role on a piece of content, the content is not found.
 //  6. A role may do everything that a lower one may (lowestRole).
 //
-// The store finds the effective level and the highest grant in a single statement. The effective level is the nearest
-// level up the parents that does not inherit. Lists apply the same rule in SQL (access_rank) and leave out content that
-// the caller does not see. A test compares RightsOf with access_rank on every case.
+// The store finds the effective level and the highest grant in a single statement. The effective level is the level of
+// the content, or of the nearest parent whose level is not `inherit`. Lists apply the same rules in SQL (access_rank),
+// and omit content that the caller does not see. A test compares RightsOf with access_rank for every combination.
 func RightsOf(access Access) Rights {
 	role, any := EffectiveRole(access)
 	if !any {
@@ -94,7 +95,7 @@ func rightsOfRole(role schema.Role) Rights {
 	return rights
 }
 
-// EffectiveRole returns the user's role on an object, if any.
+// EffectiveRole returns the user's role on an object. any is false if the user has no role there.
 func EffectiveRole(access Access) (role schema.Role, any bool) {
 	if access.Level == nil || access.Role == schema.RoleAdmin {
 		return access.Role, true
@@ -106,7 +107,8 @@ func EffectiveRole(access Access) (role schema.Role, any bool) {
 	return role, role != schema.RoleGuest
 }
 
-// levelRole returns the role that a content's level gives a member. Guests and empty levels get no role.
+// levelRole returns the role that a content's level gives a member. The role is empty for a guest, and for an empty
+// level.
 func levelRole(role schema.Role, level schema.Level) schema.Role {
 	if role == schema.RoleGuest || level == schema.LevelInherit {
 		return role
@@ -114,7 +116,7 @@ func levelRole(role schema.Role, level schema.Level) schema.Role {
 	return schema.Role(level)
 }
 
-// readerRights are the rights of a published site's readers on the site and on the spaces that it shows.
+// readerRights are the rights that the readers of a published site have on the site and on its spaces.
 const readerRights = RightView | RightAccess
 
 func ContentRights(a postgres.ContentAccess) Rights {

@@ -9,16 +9,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Scope defines the callers of an operation: anybody, any user, or users with a right on an object. The path or a
-// member of the body names the object. The frame looks up the object before it decodes the body. So a caller without
-// access does not see the body's errors.
+// Scope defines who may call an operation: anybody, any user, or users with a right on an object. The path or a member
+// of the body names the object. The frame looks up the object before it decodes the body. So a caller without access
+// does not see the body's errors.
 //
-// The zero Scope is rejected at startup: a row without a scope is a mistake, not a public operation.
+// The server does not start with a zero Scope: an operation without a scope is a mistake, not a public operation.
 type Scope struct {
 	set bool
-	// Public operations need no token.
+	// Public means that the operation needs no token.
 	Public bool
-	// Key means that a public operation takes a publishable key in its path.
+	// Key means that callers identify themselves by a publishable key in the path of a public operation.
 	Key bool
 	// Object is the kind of object that the path names; nil without an object.
 	Object *Object
@@ -30,12 +30,14 @@ type Scope struct {
 	SiteKey bool
 	// FrontEnd also admits front-end tokens.
 	FrontEnd bool
-	// Readers also admits the readers of a published site, by a site token: for the site and the spaces that it shows.
+	// Readers also admits the readers of a published site, who have a site token. They may use their site and the
+	// spaces that it shows.
 	Readers bool
-	// Installation is the scope with which an installation's token is also admitted. The token reaches the
-	// installation's organization, spaces and sites. If Installation is empty, the tokens of installations are refused.
+	// Installation is the name of a scope of integrations. The operation also admits the tokens of installations that
+	// have this scope, for the organization, the spaces and the sites of the installation. If Installation is empty,
+	// the operation refuses the tokens of installations.
 	Installation string
-	// Members are the members of the body that integrations and installations may send; nil means all.
+	// Members are the members of the body that integrations and installations may send; nil means all members.
 	Members []string
 	// Integration also admits the token of an integration, for the integration itself and its installations.
 	Integration bool
@@ -44,21 +46,21 @@ type Scope struct {
 	// InsightsLinks also admits sessions of share links of insights. The operation must read only the site's insights,
 	// and only the part that Caller.View shows.
 	InsightsLinks bool
-	// Session also admits sessions of single sign-on to an operation without an object. Such sessions always reach the
-	// objects of their organization.
+	// Session also admits sessions of single sign-on to an operation without an object. Operations with an object
+	// always admit such sessions to the objects of their organization.
 	Session bool
 	// Nobody also admits callers without a token, for a site that accepts their events.
 	Nobody bool
-	// OrGone returns success for an object that does not exist.
+	// OrGone means that the operation succeeds if the object does not exist.
 	OrGone bool
-	// Widens marks the operations on a site that can let more people read it. See [Scope.WideningReaders].
+	// Widens means that the operation can let more people read a site. See [Scope.WideningReaders].
 	Widens bool
 }
 
 // Public is the scope of operations that need no token.
 func Public() Scope { return Scope{set: true, Public: true} }
 
-// WithPublishableKey is the scope of operations that need no token, and take a publishable key as {key} in their path.
+// WithPublishableKey is the scope of operations that need no token, and have a publishable key as {key} in their path.
 func WithPublishableKey() Scope { return Scope{set: true, Public: true, Key: true} }
 
 // AnyUser is the scope of operations that every user may call.
@@ -86,8 +88,8 @@ func (s Scope) OrFrontEnd() Scope {
 	return s
 }
 
-// OrReaders also admits the readers of a published site. An operation without an object decides itself what readers
-// get.
+// OrReaders also admits the readers of a published site. An operation without an object must itself decide what readers
+// may see.
 func (s Scope) OrReaders() Scope {
 	s.Readers = true
 	return s
@@ -96,7 +98,7 @@ func (s Scope) OrReaders() Scope {
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes.
 // schema.ScopeInstallation admits the tokens of all installations for themselves.
 //
-// members are the members of the body that such a token may send. An operation that changes an object lists the members
+// members are the members of the body that an installation may send. An operation that changes an object lists them
 // here, because only people may set the other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members
@@ -128,13 +130,14 @@ func (s Scope) OrInsightsLinks() Scope {
 	return s
 }
 
-// OrNobody also admits callers without a token, for a site that accepts their events.
+// OrNobody also admits callers without a token, to a site that accepts events from them.
 func (s Scope) OrNobody() Scope {
 	s.Nobody = true
 	return s
 }
 
-// OrAlreadyGone is for operations that delete the object of the scope: deleting a missing object succeeds.
+// OrAlreadyGone makes an operation succeed if the object of its scope does not exist. Operations that delete this
+// object use it.
 func (s Scope) OrAlreadyGone() Scope {
 	s.OrGone = true
 	return s
@@ -142,14 +145,14 @@ func (s Scope) OrAlreadyGone() Scope {
 
 // WideningReaders is for operations that can let more people read a site, or that return credentials for reading it. A
 // site shows a space to its readers regardless of their rights on the space. So the caller needs the right to read
-// every space that the site shows. If a request type has a method Widens, this method decides which requests let more
-// people read the site.
+// every space that the site shows. If the request type has a method Widens, the caller needs this right only for
+// requests for which Widens returns true.
 func (s Scope) WideningReaders() Scope {
 	s.Widens = true
 	return s
 }
 
-// String names the scope in documentation.
+// String returns the description of the scope for the documentation.
 func (s Scope) String() string {
 	switch {
 	case s.Key:

@@ -25,7 +25,7 @@ func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, 
 	return st, storetest.NewTenant(t, st, "ours"), g
 }
 
-// bearer presents a token.
+// bearer returns an Authorization header with a token.
 func bearer(token string) Presented { return Presented{Authorization: []byte("bearer " + token)} }
 
 // TestRevocationTakesEffect checks that a revoked token is refused once its cache entry has expired.
@@ -43,7 +43,7 @@ func TestRevocationTakesEffect(t *testing.T) {
 	if err := st.RevokeToken(t.Context(), row.ID); err != nil {
 		t.Fatal(err)
 	}
-	// Until then the answer comes from the cache.
+	// Until the cache entry expires, the token is still accepted.
 	if _, err := auth.Authenticate(t.Context(), header, netip.Addr{}, now.Add(time.Minute-1)); err != nil {
 		t.Error(err)
 	}
@@ -70,8 +70,8 @@ func TestRememberedTokensExpire(t *testing.T) {
 	}
 }
 
-// TestWrongCookiesKeepNothing presents cookies without a session, with the store up and down. The cookies take no place
-// in the table of token rates.
+// TestWrongCookiesKeepNothing sends cookies without a session, while the store runs and after it has stopped. The
+// cookies get no entries in the table of rate limits by token.
 func TestWrongCookiesKeepNothing(t *testing.T) {
 	t.Parallel()
 	st, _, auth := guarded(t, time.Minute)
@@ -125,7 +125,8 @@ func TestLastUseIsRecorded(t *testing.T) {
 	<-auth.Done()
 }
 
-// TestTokenUseOutlivesItsSession checks that the count survives when the session is evicted and loaded again.
+// TestTokenUseOutlivesItsSession checks that a token's count of requests stays the same when its session is evicted and
+// loaded again.
 func TestTokenUseOutlivesItsSession(t *testing.T) {
 	t.Parallel()
 	limits, err := newRateLimits(Config{AuthEntries: 2, RateLimit: 1})

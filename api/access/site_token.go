@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// SiteClaims are the payload of a site token. Front ends read its `exp` and `claims` without checking the signature.
-// The token is part of their cache keys, so it is short and stays the same for a day.
+// SiteClaims are the payload of a site token. Front ends read `exp` and `claims` of the token without checking its
+// signature. The keys of front ends' caches contain the token, so the token is short and stays the same for a day.
 type SiteClaims struct {
 	Kind         string `json:"kind"`
 	Organization string `json:"organization"`
@@ -25,28 +25,29 @@ type SiteClaims struct {
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
 	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
-	// Space is set. The token's access does not depend on Spaces, because the access is looked up.
+	// Space is set. Spaces does not decide which spaces the token may read: the store decides this for each session.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends when this link ends.
 	ShareLink string `json:"shareLink,omitempty"`
-	// ChangeRequest is the draft that a user, who may read its space, previews with the token. The token ends with that right.
+	// ChangeRequest is the id of the draft that the token's user previews. The token ends when this user may no longer
+	// read the draft's space.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	// User is the user who requested the token; it is empty if a front end requested the token. A token without
 	// ChangeRequest previews the drafts that the user may read.
 	User string `json:"user,omitempty"`
 	// VisitorType is VisitorAuthenticated for a visitor whom the site's own service vouches for.
 	VisitorType string `json:"visitorType,omitempty"`
-	// VisitorKey names the key with which the site's service vouched for the visitor (VisitorKeyID). The token ends
+	// VisitorKey is the VisitorKeyID of the key with which the site's service vouched for the visitor. The token ends
 	// when the site gets a new visitor key.
 	VisitorKey string `json:"visitorKey,omitempty"`
-	// Claims are the facts about the visitor.
+	// Claims are facts about the visitor, which the conditions of sections and pages read.
 	Claims map[string]any `json:"claims,omitempty"`
-	// ExpiresAt is the token's expiry, which [SiteTokens.Make] sets. Before that, it is the time at which the site's
-	// service stops vouching for the visitor, or zero.
+	// ExpiresAt is the token's expiry, which [SiteTokens.Make] sets. Before the call of Make, it is zero, or the time
+	// until which the site's service vouches for the visitor.
 	ExpiresAt int64 `json:"exp"`
 }
 
-// VisitorKeyID returns a name of a site's visitor key that does not reveal the random key.
+// VisitorKeyID returns an id of a site's visitor key. The id does not reveal the key.
 func VisitorKeyID(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
@@ -60,7 +61,7 @@ const siteTokenKind = "site"
 // maxNamedSpaces limits the spaces that a token names, because tokens in headers and paths must be short.
 const maxNamedSpaces = 32
 
-// NameSpaces sets Spaces.
+// NameSpaces sets Spaces to these spaces, or to Space alone if they are too many.
 func (s *SiteClaims) NameSpaces(spaces []string) {
 	if len(spaces) > maxNamedSpaces {
 		spaces = []string{s.Space}
@@ -68,8 +69,8 @@ func (s *SiteClaims) NameSpaces(spaces []string) {
 	s.Spaces = spaces
 }
 
-// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the tokens' keys, one key for each
-// week. So every node makes the same token for the same claims on the same day. A node caches keys for keyTTL.
+// SiteTokens makes and reads site tokens: JWTs signed with HS256. The store has the keys that sign tokens, one key for
+// each week. So on one day, all nodes make the same token from the same claims. A node caches each key for keyTTL.
 type SiteTokens struct {
 	store *store.Store
 	mu    sync.Mutex
@@ -83,27 +84,28 @@ type siteTokenKey struct {
 
 const (
 	keyTTL = time.Minute
-	// afterMidnight is the time that a token stays valid after its day. So a token that was made just before midnight
-	// can be used.
+	// afterMidnight is the time that a token stays valid after its day. Without it, a token that was made just before
+	// midnight would end at once.
 	afterMidnight = 5 * time.Minute
 	// clockSkew is the allowed difference between the clocks of nodes.
 	clockSkew = 5 * time.Minute
 	day       = 24 * time.Hour
-	// visitorGrain is the unit to which a visitor's expiry is rounded up, so that visits close in time get the same
-	// token.
+	// visitorGrain is the unit to which the expiry of a visitor's claims is rounded up. So visits within a few minutes
+	// get the same token.
 	visitorGrain = 5 * time.Minute
 )
 
-// NewSiteTokens builds SiteTokens; it reads the keys when they are needed.
+// NewSiteTokens builds SiteTokens. Keys are read from the store when they are needed.
 func NewSiteTokens(st *store.Store) *SiteTokens {
 	return &SiteTokens{store: st, keys: map[string]siteTokenKey{}}
 }
 
-// keyName returns the name of the key that signs at a time.
+// keyName returns the name of the key that signs tokens at the time at.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
-// Make signs claims. The token expires five minutes after the next midnight (UTC), or with the claims if they expire
-// earlier. The claims' expiry is rounded up to visitorGrain. Equal claims give equal tokens all day.
+// Make signs claims. The token expires five minutes after the next midnight (UTC), or when the claims expire if this is
+// earlier. The expiry of the claims is rounded up to a multiple of visitorGrain. On one day, equal claims give equal
+// tokens.
 func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
 	name := keyName(now)
 	key, err := t.key(ctx, name, now)
@@ -136,7 +138,8 @@ func (t *SiteTokens) read(ctx context.Context, text []byte, now time.Time) (Site
 		jwt.WithValidMethods([]string{jwt.SigningMethodHS256.Alg()}), jwt.WithExpirationRequired(), jwt.WithTimeFunc(func() time.Time { return now }),
 	).ParseWithClaims(string(text), &claims, func(token *jwt.Token) (any, error) {
 		name, _ := token.Header["kid"].(string)
-		// Only the names of keys with unexpired tokens are looked up, so made-up names cost nothing.
+		// Only keys that can have signed an unexpired token are looked up. So tokens with made-up key names cause no
+		// query.
 		if name != keyName(now.Add(clockSkew)) && name != keyName(now.Add(-day-afterMidnight-clockSkew)) {
 			return nil, jwt.ErrTokenUnverifiable
 		}
@@ -176,8 +179,8 @@ func (t *SiteTokens) key(ctx context.Context, name string, now time.Time) ([]byt
 	return key, nil
 }
 
-// PlausibleToken reports whether a text could be a token. Site tokens contain the ids of their spaces, so they may be
-// longer than stored tokens.
+// PlausibleToken reports whether a text has the form of a token. Site tokens may be longer than stored tokens, because
+// they contain the ids of their spaces.
 func PlausibleToken(token []byte) bool { return isSiteToken(token) || schema.ValidToken(token) }
 
 // isSiteToken distinguishes site tokens from stored tokens by their form. A site token has three parts, and the first
@@ -186,7 +189,7 @@ func isSiteToken(token []byte) bool {
 	return bytes.HasPrefix(token, []byte("eyJ")) && bytes.Count(token, []byte(".")) == 2
 }
 
-// SiteClaims implements jwt.Claims. It has only one registered claim, the expiry.
+// The methods below implement jwt.Claims. SiteClaims has only one registered claim, the expiry.
 
 // GetExpirationTime returns the token's expiry.
 func (s *SiteClaims) GetExpirationTime() (*jwt.NumericDate, error) {
@@ -196,14 +199,14 @@ func (s *SiteClaims) GetExpirationTime() (*jwt.NumericDate, error) {
 // GetIssuedAt returns nil: an issue time would make every token's text different.
 func (s *SiteClaims) GetIssuedAt() (*jwt.NumericDate, error) { return nil, nil }
 
-// GetNotBefore returns nil: the claim is absent.
+// GetNotBefore returns nil, because the token has no such claim.
 func (s *SiteClaims) GetNotBefore() (*jwt.NumericDate, error) { return nil, nil }
 
-// GetIssuer returns "": the claim is absent.
+// GetIssuer returns "", because the token has no such claim.
 func (s *SiteClaims) GetIssuer() (string, error) { return "", nil }
 
-// GetSubject returns "": the claim is absent.
+// GetSubject returns "", because the token has no such claim.
 func (s *SiteClaims) GetSubject() (string, error) { return "", nil }
 
-// GetAudience returns nil: the claim is absent.
+// GetAudience returns nil, because the token has no such claim.
 func (s *SiteClaims) GetAudience() (jwt.ClaimStrings, error) { return nil, nil }

@@ -10,13 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSiteTokensStayTheSameForADay makes tokens with two nodes around midnight and over a change of keys.
+// TestSiteTokensStayTheSameForADay makes tokens on two nodes: before and after midnight, and before and after the
+// weekly change of keys.
 func TestSiteTokensStayTheSameForADay(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
 	one, other := NewSiteTokens(st), NewSiteTokens(st)
 	claims := SiteClaims{Organization: "o", Site: "s", Space: "p", Spaces: []string{"p"}, Claims: map[string]any{"b": 1, "a": map[string]any{"y": 2, "x": 1}}}
-	// A key's week begins on Thursday, like the Unix epoch.
+	// The week of a key begins on a Thursday, because the Unix epoch began on a Thursday.
 	thursday := time.Unix(3000*7*24*60*60, 0).UTC()
 	made := func(node *SiteTokens, at time.Time) string {
 		t.Helper()
@@ -63,7 +64,8 @@ func TestSiteTokensStayTheSameForADay(t *testing.T) {
 	}
 }
 
-// TestSiteTokensEndWithTheirClaims makes a token from claims that end before the end of the day.
+// TestSiteTokensEndWithTheirClaims makes a token from claims that expire before the end of the day. The token expires
+// with them.
 func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 	t.Parallel()
 	tokens := NewSiteTokens(storetest.New(t))
@@ -81,7 +83,7 @@ func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 	}
 }
 
-// TestKeysOfSiteTokensAreSealed reads the table.
+// TestKeysOfSiteTokensAreSealed checks that the table contains the keys only in encrypted form.
 func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -101,7 +103,8 @@ func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	}
 }
 
-// TestReadersSeeWhatTheirClaimsAllow covers conditions of site spaces and sections, and an unreadable condition.
+// TestReadersSeeWhatTheirClaimsAllow checks which site spaces a reader sees: with conditions of site spaces and of
+// sections, and with a condition that cannot be parsed.
 func TestReadersSeeWhatTheirClaimsAllow(t *testing.T) {
 	t.Parallel()
 	section, beta, broken := "sec", "visitor.claims.beta", "visitor.("

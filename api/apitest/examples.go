@@ -5,22 +5,22 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// example has the input of a successful call of an operation. It has a body, and fresh objects for path parameters. The
-// tenant's objects fill the other path parameters. Body and path may contain `{name}`.
+// example is the input of a call that succeeds. Make creates objects for the call. In the path, query, body and cookie,
+// `{name}` is replaced by the id that Make returned under this name, or by the id of the tenant's object.
 type example struct {
 	body string
 	// cookie is sent with a form.
 	cookie string
-	// query is appended to the path of an operation that requires a query parameter.
+	// query is appended to the path. Only operations that require a query parameter have it.
 	query string
-	// Make creates objects as the tenant's admin and returns their ids, keyed by the names in path and body.
+	// Make creates objects as the tenant's admin and returns their ids. The keys are the names that stand in braces.
 	Make func(h *Harness, tenant *storetest.Tenant) map[string]string
-	// Needs is a right on these objects that the handler requires in addition to the scope's right.
+	// Needs is a right on the created objects. The handler requires it in addition to the right that the table names.
 	Needs access.Rights
 }
 
-// Examples has a row for every operation that has a body, that requires a query parameter, or whose path needs objects
-// made for the call. A function for each resource adds its rows. A test fails if a row is missing.
+// Examples has a row for an operation if the operation has a body, requires a query parameter, or needs objects that
+// are created for the call. Each resource has a function that adds its rows. A test fails if a row is missing.
 var Examples = map[string]example{}
 
 func init() {

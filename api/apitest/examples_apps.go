@@ -83,8 +83,9 @@ func integrationsExamples() {
 	}
 }
 
-// Installed publishes a private integration with some scopes and installs it in the tenant's own organization. It
-// returns the integration, the installation and its event, keyed by their path parameters.
+// Installed publishes a private integration with some scopes and installs it in the tenant's organization. It returns
+// the integration's name and the ids of the installation and of its event. The keys are the names of the path
+// parameters.
 func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...string) map[string]string {
 	h.T.Helper()
 	body := PublishBody(tenant.Organization.ID)
@@ -99,7 +100,7 @@ func (h *Harness) Installed(tenant *storetest.Tenant, name string, scopes ...str
 	}
 }
 
-// InstallationToken makes a token of an installation.
+// InstallationToken creates a token of an installation.
 func (h *Harness) InstallationToken(tenant *storetest.Tenant, installed map[string]string) string {
 	h.T.Helper()
 	path := "/v1/integrations/" + installed["integrationName"] + "/installations/" + installed["installationId"] + "/tokens"

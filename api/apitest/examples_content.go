@@ -91,7 +91,7 @@ func contentExamples() {
 		_, document := h.writePage(tenant, schema.Block("paragraph", schema.Text("Written")))
 		return map[string]string{"documentId": document}
 	}}
-	// No server listens on port 22, so that no test reaches the network.
+	// The server never connects to port 22, so these tests send nothing to the network.
 	Examples["getEmbedByUrlInSpace"] = example{query: "?url=http://a.example:22/"}
 	Examples["getEmbedByUrl"] = example{query: "?url=http://a.example:22/"}
 	Examples["searchSpaceContent"] = example{query: "?query=hello"}
@@ -169,7 +169,7 @@ func reviewsExamples() {
 
 func translationsExamples() {
 	const body = `{"source":{"space":"{sourceId}","language":"en"},"language":"fr"}`
-	// A space has at most one translation per language, so each example has its own space.
+	// A space has at most one translation per language, so each example creates its own space.
 	source := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
 		return map[string]string{"sourceId": h.FreshSpace(tenant, "Source").ID}

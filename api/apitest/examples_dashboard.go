@@ -14,7 +14,7 @@ func dashboardExamples() {
 	}
 }
 
-// BrowserLink makes the secret of a link that signs a browser in as a token.
+// BrowserLink creates a link that signs a browser in with this token's rights, and returns the link's secret.
 func (h *Harness) BrowserLink(token string) string {
 	link, err := h.Store.CreateBrowserLink(h.T.Context(), token)
 	return Created(h.T, link, err)

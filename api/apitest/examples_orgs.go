@@ -132,7 +132,7 @@ func organizationsExamples() {
 func invitesExamples() {
 	make := func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
-		// This invite gives no role. Tests call the operation with each role, so accepting it must not change a role.
+		// This invite gives no role. Tests accept it with a user of each role, and the user's role must not change.
 		return map[string]string{"inviteId": h.LinkInvite(tenant, `{"role":null}`).ID}
 	}
 	Examples["inviteUsersToOrganization"] = example{body: `{"emails":["new@example.com"]}`}

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// txtRecords is a fake name server with these records.
+// txtRecords is a fake name server with the TXT records that a test sets. If Down is true, every look-up times out.
 type txtRecords struct {
 	mu      sync.Mutex
 	records map[string][]string
@@ -45,21 +45,21 @@ func (r *txtRecords) LookupTXT(ctx context.Context, name string) ([]string, erro
 	return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
 }
 
-// fakeIntake records copies of the requests that it receives; Run can add behavior.
+// fakeIntake records the requests that it receives. If Run is set, its error is the result of the request.
 type fakeIntake struct {
 	mu     sync.Mutex
 	Bodies []string
 	Sites  []schema.EventSite
 	From   []schema.ClientInfo
 	Run    func(body []byte) error
-	// Doors has the DoorInfo of each request that a browser sent. The bodies and sites of these requests are in the
-	// other lists.
+	// Doors has the DoorInfo of each request that a browser sent. The bodies and sites of these requests are in Bodies
+	// and Sites.
 	Doors []schema.DoorInfo
-	// Unread has the reason for each request that was refused before its body was read.
+	// Unread has the reason of each request that the server refused before it read the body.
 	Unread []string
-	// Unknown is the number of events in each request that have an unknown type and are refused individually.
+	// Unknown is the number of events with an unknown type that the fake reports for each request.
 	Unknown int
-	// Hidden are the sites whose visitors all get the same address.
+	// Hidden has the ids of the sites for which OneAddress is true: all their visitors come from the same address.
 	Hidden map[string]bool
 }
 
@@ -139,7 +139,7 @@ func (*fakeInsights) VisitorSegments(context.Context, schema.QueryOrigin, schema
 	return []byte(`{"items":[],"count":0}`), nil, nil
 }
 
-// balancesOf returns a fixed balance with the id of the requested site.
+// balancesOf returns a fixed balance for every site.
 type balancesOf struct{}
 
 func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
@@ -154,7 +154,7 @@ func (balancesOf) Balance(_ context.Context, site string) schema.EventBalance {
 	}
 }
 
-// erasuresOf answers with the requested site and visitor.
+// erasuresOf returns a pending erasure for every site and visitor, except the visitor "nobody".
 type erasuresOf struct{}
 
 func (erasuresOf) Erase(_ context.Context, site, visitor string) (schema.VisitorErasure, error) {

@@ -30,7 +30,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Want sends a request, requires a status and decodes the body.
+// Want sends a request, checks the status and decodes the response body.
 func (h *Harness) Want(status int, method, path, token string, body any) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, token, body)
@@ -46,7 +46,7 @@ func (h *Harness) Want(status int, method, path, token string, body any) map[str
 	return value
 }
 
-// Harness is a served table on its own database, with two tenants in it.
+// Harness is a running server with all of the API's operations. Its own database has two tenants.
 type Harness struct {
 	T      testing.TB
 	URL    string
@@ -61,7 +61,8 @@ type Harness struct {
 	answers *fakeInsights
 	Log     *capture.Buffer
 	DNS     *txtRecords
-	// DB bypasses the store. It keeps its connections, because a new connection reads every table's catalog.
+	// DB runs SQL directly on the database. Its connections stay open: a new connection is slow, because it reads the
+	// catalog of every table.
 	DB     *pgxpool.Pool
 	rows   func() (statement string, err error)
 	unused trial
@@ -89,18 +90,18 @@ func New(t testing.TB, options ...option) *Harness {
 	return h
 }
 
-// In returns the harness for a subtest, so that failures are reported on t.
+// In returns a copy of the harness that reports failures on t, the subtest.
 func (h *Harness) In(t testing.TB) *Harness {
 	inner := *h
 	inner.T = t
 	return &inner
 }
 
-// Serve starts a server on the harness's store; extra rows are added to the table.
+// Serve starts a server on the harness's store. Its table also has the extra rows.
 func (h *Harness) Serve(extra []frame.Operation, options ...option) {
 	h.T.Helper()
-	// On a busy machine requests exceed the product's time limits, so the harness has no time limits. A test of a limit
-	// sets its own.
+	// On a busy machine a request can exceed the product's time limits. So the harness sets very long limits. A test of
+	// a time limit sets its own.
 	cfg := frame.Config{
 		Listen: "127.0.0.1:0", BaseURL: "https://docs.example.com/base",
 		HeaderTimeout: eventually.Patience, ReadTimeout: eventually.Patience, BodyStall: eventually.Patience,
@@ -141,8 +142,8 @@ func TestMetrics(t testing.TB) *frame.PrometheusMetrics {
 	return m
 }
 
-// newClient makes a client that shows redirects instead of following them. Harnesses share no transport: a harness that
-// closes its idle connections can break a request of another harness.
+// newClient creates a client that returns redirects and does not follow them. Each client has its own transport. With a
+// shared transport, a harness that closes idle connections could break a request of another harness.
 func newClient() *http.Client {
 	return &http.Client{
 		Timeout: eventually.Patience, Transport: &http.Transport{},
@@ -156,10 +157,10 @@ type Answer struct {
 	Body   []byte
 }
 
-// Form is a form as a browser posts it, with the browser's cookies.
+// Form is the encoded body of a form that a browser posts, with the browser's cookies.
 type Form struct{ Body, Cookie string }
 
-// Do sends one request; body may be a string, []byte, Form, or anything that encodes to JSON.
+// Do sends a request. The body may be a string, a []byte, a Form, or a value that is encoded as JSON.
 func (h *Harness) Do(method, path, token string, body any, header ...string) Answer {
 	h.T.Helper()
 	return h.DoBase(h.Base, method, path, token, body, header...)
@@ -204,7 +205,7 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 		}
 		req.Header.Set(header[i], header[i+1])
 		if header[i] == "Host" {
-			req.Host = header[i+1] // net/http sends only this field as the host.
+			req.Host = header[i+1] // net/http ignores a Host header, so set req.Host.
 		}
 	}
 	response, err := h.client.Do(req)
@@ -223,8 +224,9 @@ func (h *Harness) DoBase(base, method, path, token string, body any, header ...s
 	return Answer{Status: response.StatusCode, Header: response.Header, Body: read}
 }
 
-// Example returns the path and body of a call on a tenant's objects. A tenant without tokens is a ghost: its objects do
-// not exist. Every other parameter then has the id of its space.
+// Example returns the path and body of a call on a tenant's objects. If the tenant has no tokens, it is a tenant of
+// [Ghost], and no objects are created. Its random space id then fills every parameter that is not an organization or a
+// site.
 func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path string, body any) {
 	h.T.Helper()
 	ex := Examples[op.ID]
@@ -261,7 +263,8 @@ func (h *Harness) Example(op *frame.Operation, tenant *storetest.Tenant) (path s
 	return path, fill.Replace(ex.body)
 }
 
-// Try calls an operation with its example. If a call only reads, or is refused, the next call uses the same example.
+// Try calls an operation with its example. A call that only reads or that is refused leaves the example unused: the
+// next call of the same operation uses it again.
 func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token string, header ...string) Answer {
 	h.T.Helper()
 	if h.unused.op != op || h.unused.tenant != tenant {
@@ -275,7 +278,7 @@ func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token strin
 	return a
 }
 
-// trial is an example of an operation for a tenant.
+// trial is an example of an operation for a tenant that no call has used up yet.
 type trial struct {
 	op     *frame.Operation
 	tenant *storetest.Tenant
@@ -283,7 +286,7 @@ type trial struct {
 	body   any
 }
 
-// WantError checks the status and the shape common to all errors.
+// WantError checks the status of a response and the parts that all errors have.
 func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	h.T.Helper()
 	if a.Status != status {
@@ -308,7 +311,7 @@ func (h *Harness) WantError(a Answer, status int) schema.ErrorObject {
 	return body.Error
 }
 
-// Exec runs a statement on the harness's database, bypassing the store.
+// Exec runs an SQL statement directly on the harness's database.
 func (h *Harness) Exec(sql string, args ...any) {
 	h.T.Helper()
 	if _, err := h.DB.Exec(h.T.Context(), sql, args...); err != nil {
@@ -316,15 +319,15 @@ func (h *Harness) Exec(sql string, args ...any) {
 	}
 }
 
-// Rows summarizes the contents of a table: the number of rows, and a hash over all rows. The hash does not depend on
-// the order.
+// Rows describes the contents of a table by the number of its rows and a hash of them. The hash does not depend on the
+// order of the rows.
 type Rows struct {
 	Count int
 	Hash  string
 }
 
-// Rows reads the contents of every table in one statement, except the audit log, which only grows. The hash of tokens
-// leaves out their last use, which is recorded in the background.
+// Rows reads the contents of every table in one statement. It leaves out the audit log, which only grows. The hashes
+// leave out the last_used_at columns, which the server writes in the background.
 func (h *Harness) Rows() map[string]Rows {
 	h.T.Helper()
 	statement, err := h.rows()
@@ -343,8 +346,8 @@ func (h *Harness) Rows() map[string]Rows {
 	return tables
 }
 
-// readTables returns the statement of Rows. Each connection plans it once: a plan for every table takes as long as ten
-// readings. Only tables with a last use are read as JSON, because reading as text is ten times faster.
+// readTables returns the statement that Rows runs. Each connection plans it once, because the plan takes as long as ten
+// runs. Tables with a last_used_at column are read as JSON. The others are read as text, which is ten times faster.
 func readTables(ctx context.Context, db *pgxpool.Pool) (statement string, err error) {
 	err = db.QueryRow(ctx, `select string_agg(format(
 			'select %L, count(*)::int, coalesce(sum(hashtextextended(%s, 0)), 0)::text from public.%I t', tablename,
@@ -355,7 +358,8 @@ func readTables(ctx context.Context, db *pgxpool.Pool) (statement string, err er
 	return statement, err
 }
 
-// IDs reads a list to its end in pages of three and checks the count.
+// IDs reads all pages of a list, with three items per page. It checks that the last page's count is the number of
+// items.
 func (h *Harness) IDs(path, token string) []string {
 	h.T.Helper()
 	ids := []string{}
@@ -382,7 +386,7 @@ func (h *Harness) IDs(path, token string) []string {
 	}
 }
 
-// Ghost returns a tenant that does not exist.
+// Ghost returns a tenant with random ids. It is not in the database.
 func Ghost() *storetest.Tenant {
 	return &storetest.Tenant{
 		Organization: orgs.Organization{ID: schema.NewID()}, Site: sites.Site{ID: schema.NewID()},
@@ -390,9 +394,9 @@ func Ghost() *storetest.Tenant {
 	}
 }
 
-// EachOperation runs check as a subtest of every row of the table. The operationId names the subtest, so all failing
-// rows are shown. The subtests share the harness's database, so they run one after the other. all is false if -run
-// skipped rows. The test must then draw no conclusion about the whole table.
+// EachOperation runs check as a subtest of every row of the table. The operationId is the name of the subtest, so the
+// output shows all rows that fail. The subtests run one after the other, because they share the harness's database. all
+// is false if the -run flag skipped rows. The test must then not check the table as a complete list.
 func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
 	t.Helper()
 	ran := 0
@@ -406,7 +410,7 @@ func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness
 	return ran == len(h.Table)
 }
 
-// RunJobs runs the queued background jobs until none is left.
+// RunJobs runs background jobs until the queue is empty.
 func (h *Harness) RunJobs() {
 	h.T.Helper()
 	jobstest.Drain(h.T, h.Store)

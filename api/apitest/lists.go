@@ -24,8 +24,8 @@ func ReadPage(t testing.TB, h *Harness, path string) IdPage {
 	return page
 }
 
-// Forged returns a page token for the same list with different sort keys, so that only the keys can cause its
-// rejection.
+// Forged replaces the sort keys in a list's page token. The new token is for the same list, so only its sort keys can
+// be wrong.
 func Forged(token string, keys ...string) string {
 	const mark = 1 + 4 // A token begins with a byte for its version and four bytes for its list.
 	of, _ := base64.RawURLEncoding.DecodeString(token)

@@ -53,7 +53,7 @@ var (
 	}
 )
 
-// Support gives access to a tenant's conversations as its admin.
+// Support calls the conversation operations of our organization as its admin.
 type Support struct {
 	H     *Harness
 	Org   string
@@ -70,7 +70,7 @@ func (s Support) Ingest(body any) {
 	s.H.RunJobs()
 }
 
-// Send ingests conversations without waiting for the clusters.
+// Send ingests conversations. It does not wait until they are clustered.
 func (s Support) Send(body any) {
 	s.H.T.Helper()
 	if a := s.H.Do("POST", s.Org+"/conversations", s.Token, body); a.Status != 204 || len(a.Body) != 0 {
@@ -97,7 +97,7 @@ func (s Support) Clusters(query string) schema.List[schema.IssuesCluster] {
 	return Get[schema.List[schema.IssuesCluster]](s, shape.ListOf(ClusterShape), "/conversations-clusters"+query)
 }
 
-// PNG is a picture of one pixel.
+// PNG is a picture of one pixel, in base64.
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNQaHgAAAJEAYFxwsaxAAAAAElFTkSuQmCC"
 
 func PublishBody(organization string) map[string]any {

@@ -27,7 +27,7 @@ func (h *Harness) ChangeRequest(tenant *storetest.Tenant) store.ChangeRequest {
 	return request
 }
 
-// Ask sends a request with a role of our tenant, requires a status, and decodes the response.
+// Ask sends a request as the user with this role in our organization, checks the status, and decodes the response.
 func Ask[T any](h *Harness, role schema.Role, method, path string, body any, status int) T {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -37,13 +37,13 @@ func Ask[T any](h *Harness, role schema.Role, method, path string, body any, sta
 	return Decode[T](h, a)
 }
 
-// CloseSpace restricts one of our spaces to admins and to users with a grant.
+// CloseSpace restricts a space of our organization to admins and to users with a grant.
 func (h *Harness) CloseSpace(id string) {
 	h.T.Helper()
 	h.Want(http.StatusOK, http.MethodPatch, "/v1/spaces/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"defaultLevel":null}`)
 }
 
-// CloseCollection is CloseSpace for a collection.
+// CloseCollection restricts a collection of our organization to admins and to users with a grant.
 func (h *Harness) CloseCollection(id string) {
 	h.T.Helper()
 	h.Want(http.StatusOK, http.MethodPatch, "/v1/collections/"+id, h.Ours.Tokens[schema.RoleAdmin], `{"defaultLevel":null}`)
@@ -59,7 +59,8 @@ func (h *Harness) Counters() [3]int64 {
 	return [3]int64{s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft}
 }
 
-// discussed returns a function that creates a comment with a reply, in a change request if inRequest is true.
+// discussed returns a function that creates a comment and a reply to it. If inRequest is true, the comment is on a new
+// change request, otherwise on the tenant's space.
 func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[string]string {
 	return func(h *Harness, tenant *storetest.Tenant) map[string]string {
 		h.T.Helper()
@@ -84,7 +85,8 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-// Send sends a request as a user with this role, and decodes the response, which must have this shape.
+// Send sends a request as the user with this role, and checks that it succeeds. If s is not nil, Send decodes the
+// response and checks its shape.
 func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
 	h.T.Helper()
 	a := h.Do(method, path, h.Ours.Tokens[role], body)
@@ -97,7 +99,7 @@ func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.
 	return shape.Want(h.T, s, a.Body)
 }
 
-// MergedPage creates a page in a tenant's main content, bypassing HTTP.
+// MergedPage creates a page with the store's functions and merges it into the main content of a tenant's space.
 func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision string) {
 	h.T.Helper()
 	request, title := h.ChangeRequest(tenant), "Hello"
@@ -129,7 +131,8 @@ func (h *Harness) merge(tenant *storetest.Tenant, request store.ChangeRequest) s
 	return merged
 }
 
-// writePage writes a page with a block in a new change request, and returns the id of the page's document.
+// writePage creates a change request with a new page that has this block. It returns the change request and the id of
+// the page's document.
 func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (request store.ChangeRequest, document string) {
 	h.T.Helper()
 	title := "Written"
@@ -147,7 +150,8 @@ func (h *Harness) writePage(tenant *storetest.Tenant, block schema.Node) (reques
 	return row.ChangeRequest, made.Hash
 }
 
-// Conflicting creates a change request with a conflict: the request and the main content give a page different titles.
+// Conflicting creates a change request with a conflict: a page has another title in the change request than in the main
+// content. It returns the change request and the conflict's id.
 func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeRequest, conflict string) {
 	h.T.Helper()
 	page, _, _ := h.MergedPage(tenant)
@@ -178,7 +182,7 @@ func (h *Harness) Conflicting(tenant *storetest.Tenant) (request store.ChangeReq
 	return request, list.Rows[0].ID
 }
 
-// signed returns the query of a signed URL.
+// signed returns the query string of a signed download URL, for a file or a PDF.
 func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	h.T.Helper()
 	_, _, revision := h.MergedPage(tenant)
@@ -196,7 +200,7 @@ func (h *Harness) signed(tenant *storetest.Tenant, path string) string {
 	return query
 }
 
-// Decode decodes a response that must be a success.
+// Decode checks that a response is a success and decodes its body.
 func Decode[T any](h *Harness, a Answer) T {
 	h.T.Helper()
 	var value T
@@ -212,7 +216,7 @@ func DecodeInto[T any](h *Harness, a Answer, into *T) T {
 	return *into
 }
 
-// ChangeContent applies changes, given as JSON objects, to a change request.
+// ChangeContent sends changes of a change request's content. Each change is a JSON object.
 func (h *Harness) ChangeContent(role schema.Role, request string, changes ...string) schema.ChangeRequest {
 	h.T.Helper()
 	return Ask[schema.ChangeRequest](h, role, "POST", h.RequestPath(request)+"/content", `{"changes":[`+strings.Join(changes, ",")+`]}`, 200)
@@ -225,7 +229,7 @@ func (h *Harness) MergeNow(request string) schema.MergeResult {
 
 const ImportBody = `{"url":"https://git.example/acme/docs.git","ref":"refs/heads/main"}`
 
-// Synchronized stores the result of a synchronization, like the Git engine.
+// Synchronized stores the state of a space that the Git engine has synchronized.
 func (h *Harness) Synchronized(space string) {
 	h.Exec(`update spaces set git_sync = jsonb_build_object('repoName', 'acme/docs', 'installationProvider', 'gitlab', 'url',
 		'https://git.example/acme/docs', 'updatedAt', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')) where id = $1`, space)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Shapes of the objects that show people's access, facts §1.21 and §7.2.
+// The shapes of the objects that show what people may access (facts §1.21 and §7.2).
 var (
 	CollectionShape = shape.Of{
 		"object": shape.One("collection"), "id": shape.ID, "title": shape.Text(0, 50), "description?": shape.Text(1, 100), "organization": shape.ID, "parent?": shape.ID,
@@ -60,7 +60,7 @@ func (h *Harness) Team(tenant *storetest.Tenant, members ...string) string {
 	return Created(h.T, row.ID, err)
 }
 
-// Member creates a user in the tenant's organization.
+// Member creates a user, makes it a member of the tenant's organization with this role, and returns its id.
 func (h *Harness) Member(tenant *storetest.Tenant, role schema.Role) string {
 	h.T.Helper()
 	user, _ := storetest.User(h.T, h.Store, schema.NewID())
@@ -75,13 +75,13 @@ func (h *Harness) Organization(tenant *storetest.Tenant) string {
 	return Created(h.T, m.Organization.ID, err)
 }
 
-// Grant gives a role on a collection.
+// Grant gives some users or teams a role on a collection.
 func (h *Harness) Grant(tenant *storetest.Tenant, collection string, to store.Subjects, role schema.Role) {
 	h.T.Helper()
 	h.grant(store.GrantTarget{OrganizationID: tenant.Organization.ID, CollectionID: &collection}, to, role)
 }
 
-// GrantSpace gives a role on a space.
+// GrantSpace gives some users or teams a role on a space.
 func (h *Harness) GrantSpace(tenant *storetest.Tenant, space string, to store.Subjects, role schema.Role) {
 	h.T.Helper()
 	h.grant(store.GrantTarget{OrganizationID: tenant.Organization.ID, SpaceID: &space}, to, role)
@@ -128,7 +128,8 @@ func (s Support) Invite(body string) people.Invited {
 	return invited
 }
 
-// InviteLink returns the secret of the link in the waiting mail to an invited user.
+// InviteLink returns the secret of the invite link in the mail to an invited user. The mail must not have been sent
+// yet.
 func (h *Harness) InviteLink(tenant *storetest.Tenant, userID string) string {
 	h.T.Helper()
 	for after := ""; ; {
@@ -143,7 +144,7 @@ func (h *Harness) InviteLink(tenant *storetest.Tenant, userID string) string {
 	}
 }
 
-// Accept makes a user accept the e-mail invite to our organization.
+// Accept accepts the e-mail invite to our organization as the invited user.
 func (h *Harness) Accept(userID string) {
 	h.T.Helper()
 	token := storetest.Token(h.T, h.Store, store.NewToken{User: userID})
@@ -152,7 +153,7 @@ func (h *Harness) Accept(userID string) {
 	}
 }
 
-// FailedJob makes a failed job of the tenant and returns its id.
+// FailedJob creates a failed job of the tenant's organization and returns its id.
 func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	space := storetest.Spaces(h.T, h.Store, tenant.Organization.ID, nil, 1)[0]
@@ -169,5 +170,5 @@ func (h *Harness) FailedJob(tenant *storetest.Tenant) string {
 	return Created(h.T, id, err)
 }
 
-// InviteMailShape is the shape of an invite's mail.
+// InviteMailShape is the shape of the object that shows whether an invite's mail was sent.
 var InviteMailShape = shape.Object(shape.Of{"state": shape.One("off", "waiting", "sent", "failed"), "reason?": shape.Text(1, 500), "sentAt?": shape.Timestamp})

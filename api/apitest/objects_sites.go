@@ -29,7 +29,7 @@ func (h *Harness) SiteSpace(tenant *storetest.Tenant) string {
 	return id
 }
 
-// writer is a transaction outside the API that blocks requests.
+// writer is a database transaction of the test. It blocks API requests that write the same rows.
 type writer struct {
 	pgx.Tx
 	h *Harness
@@ -60,8 +60,8 @@ func (w writer) Finish() {
 	}
 }
 
-// AwaitWaiting waits until this writer blocks a request. It queries on another connection, because its transaction does
-// not see later connections.
+// AwaitWaiting waits until this writer blocks a request. The query runs on another connection, because the writer's
+// transaction does not see connections opened later.
 func (w writer) AwaitWaiting() {
 	w.h.T.Helper()
 	eventually.Succeeds(w.h.T, "the request to wait for a writer", func() error {
@@ -75,12 +75,13 @@ func (w writer) AwaitWaiting() {
 	})
 }
 
-// SiteRoot is the published URL of the site.
+// SiteRoot returns the published URL of the site.
 func (s *SiteOf) SiteRoot() string {
 	return "https://docs.example.com/base/~/sites/" + s.Base[strings.LastIndex(s.Base, "/")+1:]
 }
 
-// SiteOutline renders a structure as text: groups as title(...), sections as title[site spaces], defaults with a star.
+// SiteOutline renders a site structure as text. A group is title(...), and a section is title[site spaces]. The title
+// of a default has a star.
 func SiteOutline(items []any) string {
 	words := []string{}
 	for _, item := range items {
@@ -150,7 +151,7 @@ func (h *Harness) freshGroup(tenant *storetest.Tenant) string {
 	return Created(h.T, row.ID, err)
 }
 
-// SiteOf calls operations on one site as one user.
+// SiteOf calls the operations of one site with one token.
 type SiteOf struct {
 	*Harness
 	Base, Token string
@@ -166,7 +167,7 @@ func (h *Harness) NewSite(body string) *SiteOf {
 	return s
 }
 
-// Ok sends a request, requires success, and decodes the response if it has a body.
+// Ok sends a request and checks the status. If the response has a body, Ok decodes it.
 func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	s.T.Helper()
 	a := s.Do(method, s.Base+path, s.Token, body)
@@ -182,7 +183,8 @@ func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	return value
 }
 
-// Refused sends a request and requires an error that names the field, if field is not empty.
+// Refused sends a request and checks that the response is an error with this status. If field is not empty, the first
+// detail of the error must name this field.
 func (s *SiteOf) Refused(method, path string, body any, status int, field string) {
 	s.T.Helper()
 	e := s.WantError(s.Do(method, s.Base+path, s.Token, body), status)
@@ -205,14 +207,15 @@ func (s *SiteOf) AddSection(title string) string {
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": s.FreshSpace(s.Ours, title).ID}, 201)["id"].(string)
 }
 
-// SectionTheRoot creates the first section from the site spaces at the root, for the home page's space.
+// SectionTheRoot creates the site's first section for the space of the home page. The site spaces at the root move into
+// this section.
 func (s *SiteOf) SectionTheRoot(title string) string {
 	s.T.Helper()
 	home := s.Items("/site-spaces?default=true", "space.id")[0]
 	return s.Ok("POST", "/sections", map[string]any{"spaceId": home, "title": title}, 201)["id"].(string)
 }
 
-// Items lists the given members of every item as "member member ..." lines.
+// Items reads a list and returns a line for every item: the values of the given members, separated by spaces.
 func (s *SiteOf) Items(path string, members ...string) []string {
 	s.T.Helper()
 	lines := []string{}
@@ -222,7 +225,8 @@ func (s *SiteOf) Items(path string, members ...string) []string {
 	return lines
 }
 
-// Line picks members of a resource; "a.b" is a member of a member.
+// Line returns the values of the given members of a resource, separated by spaces. "a.b" names the member b of the
+// member a.
 func Line(item map[string]any, members ...string) string {
 	words := make([]string, len(members))
 	for i, member := range members {
@@ -235,7 +239,7 @@ func Line(item map[string]any, members ...string) string {
 	return strings.Join(words, " ")
 }
 
-// PublishableKey makes a publishable key of a tenant's site and returns its id and its text.
+// PublishableKey creates a publishable key of a tenant's site and returns its id and its text.
 func (h *Harness) PublishableKey(tenant *storetest.Tenant, hosts ...string) (id, text string) {
 	h.T.Helper()
 	row, err := h.Store.Sites.CreatePublishableKey(h.T.Context(), tenant.Site.ID, sites.NewPublishableKey{
@@ -251,7 +255,7 @@ func (h *Harness) PublishableKey(tenant *storetest.Tenant, hosts ...string) (id,
 	return row.ID, schema.PublishableKeyText(secret, row.ID, 1)
 }
 
-// Annotation makes an annotation of a tenant's site by hand and returns its id.
+// Annotation creates an annotation on a tenant's site, as a user would, and returns its id.
 func (h *Harness) Annotation(tenant *storetest.Tenant) string {
 	h.T.Helper()
 	at, text := time.Now().Truncate(time.Millisecond), "Annotated"

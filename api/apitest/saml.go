@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// SAML is an organization's provider that users can log in with.
+// SAML is a SAML provider of an organization, with a fake identity provider. Tests log in through it.
 type SAML struct {
 	H        *Harness
 	Provider orgs.SAMLProvider
@@ -25,7 +25,7 @@ type SAML struct {
 	Path string
 }
 
-// NewSAML makes a provider for the test's identity provider.
+// NewSAML creates a SAML provider that trusts the test's identity provider.
 func NewSAML(h *Harness, tenant *storetest.Tenant, change func(*orgs.NewSAMLProvider)) *SAML {
 	h.T.Helper()
 	idp := samltest.Ours()
@@ -51,7 +51,7 @@ func NewSAML(h *Harness, tenant *storetest.Tenant, change func(*orgs.NewSAMLProv
 	}
 }
 
-// Start begins a login like a browser. It returns the request's id and the browser's cookie.
+// Start begins a login as a browser does. It returns the id of the login request and the cookie that the server sets.
 func (s *SAML) Start(query, cookie string) (requestID, newCookie string) {
 	s.H.T.Helper()
 	a := s.H.Do(http.MethodGet, s.Path+"/start"+query, "", nil, "Cookie", cookie)
@@ -62,7 +62,7 @@ func (s *SAML) Start(query, cookie string) (requestID, newCookie string) {
 	return RequestOf(s.H, a.Header.Get("Location")).ID, newCookie
 }
 
-// RequestOf reads the request from the address of a browser's redirect.
+// RequestOf reads the login request from the address that the server redirects the browser to.
 func RequestOf(h *Harness, address string) crewjam.AuthnRequest {
 	h.T.Helper()
 	target, err := url.Parse(address)
@@ -76,20 +76,20 @@ func RequestOf(h *Harness, address string) crewjam.AuthnRequest {
 	return request
 }
 
-// Post posts a response like a browser.
+// Post posts the identity provider's response as a browser does.
 func (s *SAML) Post(response, cookie string, header ...string) Answer {
 	s.H.T.Helper()
 	return s.H.Do(http.MethodPost, s.Path+"/acs", "", Form{Body: url.Values{"SAMLResponse": {response}}.Encode(), Cookie: cookie}, header...)
 }
 
-// LogIn performs all steps of a login.
+// LogIn performs all steps of a login and returns the last response.
 func (s *SAML) LogIn(who samltest.Person) Answer {
 	s.H.T.Helper()
 	request, cookie := s.Start("", "")
 	return s.Post(s.IdP.Good(s.Service, request, who), cookie)
 }
 
-// Known binds a name to a user, as an earlier login would.
+// Known binds an identity provider's name for a person to a user, as that person's first login does.
 func (s *SAML) Known(nameID, userID string) {
 	s.H.T.Helper()
 	s.H.Exec("insert into saml_identities (provider_id, name_id, organization_id, user_id) values ($1, $2, $3, $4)",

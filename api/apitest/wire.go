@@ -37,7 +37,7 @@ func (w *Wire) Send(text string) {
 	}
 }
 
-// Answer reads the next response.
+// Answer reads the next response from the connection.
 func (w *Wire) Answer() Answer {
 	w.T.Helper()
 	response, err := http.ReadResponse(w.Answers, nil)
@@ -52,7 +52,7 @@ func (w *Wire) Answer() Answer {
 	return Answer{response.StatusCode, response.Header, body}
 }
 
-// WantClosed requires that the server closes the connection without another response.
+// WantClosed checks that the server closes the connection and sends no further response.
 func (w *Wire) WantClosed() {
 	w.T.Helper()
 	if rest, err := io.ReadAll(w.Answers); err != nil && !strings.Contains(err.Error(), "reset") || len(rest) > 0 {
@@ -64,7 +64,7 @@ func (h *Harness) EventsPath() string {
 	return "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 }
 
-// Post returns the head of an event request with extra header lines. A token of "" means no token.
+// Post returns the head of an event request with extra header lines. An empty token adds no Authorization header.
 func (h *Harness) Post(token string, lines ...string) string {
 	if token != "" {
 		lines = append(lines, "Authorization: Bearer "+token)

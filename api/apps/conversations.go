@@ -24,7 +24,7 @@ type conversationResources struct {
 	view  view.Presenter
 }
 
-// conversationsBodyLimit is the body limit for ingesting, which accepts many conversations per request.
+// conversationsBodyLimit is the body limit of ingestConversation, in bytes. A request may have many conversations.
 const conversationsBodyLimit = 4 << 20
 
 func conversationOperations(h *conversationResources) []frame.Operation {
@@ -58,7 +58,7 @@ func conversationOperations(h *conversationResources) []frame.Operation {
 	}
 }
 
-// conversationInput is a conversation as clients send it.
+// conversationInput is a conversation in the form in which clients send it.
 type conversationInput struct {
 	ID      *string `json:"id" rules:"required,len=1..255"`
 	Subject *string `json:"subject" rules:"len=..512"`
@@ -78,11 +78,12 @@ type ingestConversationRequest struct {
 	Body rules.OneOrMany[conversationInput] `body:"json" rules:"len=..1000"`
 }
 
-// maxAhead is the time by which a source's clock may be ahead of the server's clock. A time that is ahead by less is
-// replaced by the current time.
+// maxAhead is the time by which a source's clock may be ahead of the server's clock. A time in the future within
+// maxAhead is replaced by the current time.
 const maxAhead = time.Hour
 
-// ingest stores conversations. A job then updates the clusters; until then, the conversations are unprocessed.
+// ingest stores conversations. A job then assigns their issues to clusters. Until then, `processedAt` of the
+// conversations is absent.
 func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r *ingestConversationRequest) (frame.NoContent, error) {
 	rows := make([]issues.NewConversation, len(r.Body.Items))
 	for i, input := range r.Body.Items {
@@ -93,7 +94,8 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 		rows[i] = row
 	}
 	organization := c.Organization.Organization.ID
-	source := schema.SourceEmail // User tokens name no installation.
+	// A user's token names no installation, so the source is the default.
+	source := schema.SourceEmail
 	if c.Principal.Kind == schema.TokenInstallation {
 		source = schema.SourceOfInstallation(c.Principal.Integration, c.Principal.InstallationID)
 	}

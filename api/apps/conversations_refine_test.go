@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// alike are conversations of one cluster.
+// alike returns similar conversations, which get into one cluster. Their ids have the numbers from `from` to `to`-1.
 func alike(from, to int) []map[string]any {
 	var list []map[string]any
 	for i := from; i < to; i++ {
@@ -29,12 +29,12 @@ func alike(from, to int) []map[string]any {
 const refinedTitle, refinedOverview = "Login after a password reset", "Users reset their password and cannot log in."
 
 func refined(title, overview string) chattest.Answer {
-	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Strings can be encoded.
+	text, _ := json.Marshal(map[string]string{"title": title, "summary": overview}) // Encoding cannot fail.
 	return chattest.Answer{Text: string(text)}
 }
 
-// modelled runs the jobs with a language model that returns the answers in order. It returns the failed jobs and the
-// model's requests.
+// modelled runs the jobs with a language model that returns these answers in order. It returns the failed jobs and the
+// requests that the model received.
 func modelled(s apitest.Support, answers ...chattest.Answer) ([]schema.Job, []chattest.Request) {
 	s.H.T.Helper()
 	var mu sync.Mutex
@@ -101,7 +101,7 @@ func TestRefinedCluster(t *testing.T) {
 		t.Errorf("%+v %s", cluster, summary)
 	}
 
-	// A conversation is replaced, so its earlier content must disappear from the summary.
+	// A conversation is replaced. The summary must no longer have anything from its earlier content.
 	s.Send(said("login-7", "Kubernetes ingress annotations are ignored."))
 	s.H.RunJobs()
 	if cluster, summary := read(); cluster.Label != refinedTitle || strings.Contains(summary, "Users still") || !strings.Contains(summary, "19 issues") {

@@ -30,7 +30,7 @@ var reports = []map[string]any{
 	said("dark-1", "How can I turn on the dark theme?"),
 }
 
-// described summarizes the clusters, without properties that depend on their time of creation, such as labels.
+// described returns the clusters as texts. It omits properties that depend on the order of creation, such as labels.
 func described(s apitest.Support) []string {
 	var all []string
 	for _, c := range s.Clusters("").Items {
@@ -107,7 +107,7 @@ func TestConversation(t *testing.T) {
 	if got := apitest.Get[schema.List[schema.Conversation]](s, shape.ListOf(apitest.ConversationShape), "/conversations?source=integration:a:b"); got.Count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// If the user does not report an issue any more, the issue and its empty cluster disappear.
+	// If a new version of the conversation has no issue, the issue and its cluster are deleted.
 	s.Ingest(`{"id":"t/1 é","parts":[]}`)
 	if got := s.Clusters(""); got.Count != 0 {
 		t.Errorf("%+v", got)
@@ -120,7 +120,8 @@ func TestConversation(t *testing.T) {
 	s.H.WantError(s.H.Do("PATCH", s.Org+"/conversations-clusters/nothing", s.Token, `{"muted":true}`), 404)
 }
 
-// TestClustersDoNotDependOnOrder ingests the same conversations in several orders and batchings.
+// TestClustersDoNotDependOnOrder ingests the same conversations in several orders and batches. The clusters are always
+// the same.
 func TestClustersDoNotDependOnOrder(t *testing.T) {
 	t.Parallel()
 	for range 3 {
@@ -138,8 +139,8 @@ func TestClustersDoNotDependOnOrder(t *testing.T) {
 	}
 }
 
-// TestParallelIngests sends the same and different conversations concurrently, from many clients. No conversation is
-// lost or duplicated, and finally the clusters cover all of them.
+// TestParallelIngests ingests conversations from several clients concurrently, some of them several times. No
+// conversation is lost or duplicated, and all their issues get into clusters.
 func TestParallelIngests(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -165,7 +166,8 @@ func TestParallelIngests(t *testing.T) {
 	}
 }
 
-// TestClusterStays mutes a cluster; more conversations about it change the cluster, but it keeps its id and stays muted.
+// TestClusterStays mutes a cluster. When further issues get into the cluster, its id stays the same, and it stays
+// muted.
 func TestClusterStays(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -182,7 +184,7 @@ func TestClusterStays(t *testing.T) {
 	if !after.Muted || after.Stats.Issues != 3 || !after.UpdatedAt.After(before[0].UpdatedAt) || !after.CreatedAt.Equal(before[0].CreatedAt) {
 		t.Errorf("%+v", after)
 	}
-	// An update of an unchanged cluster writes nothing.
+	// If a cluster gets no new issue, an ingest does not change it.
 	s.Ingest(said("nothing alike", "Kubernetes ingress annotations?"))
 	if still := apitest.Get[schema.IssuesCluster](s, apitest.ClusterShape, path); !cmp.Equal(after, still) {
 		t.Error(cmp.Diff(after, still))
@@ -206,7 +208,7 @@ func TestWeeklyPulse(t *testing.T) {
 	}
 }
 
-// TestClusterOrders lists clusters in every order and both directions, whole and in pages.
+// TestClusterOrders lists clusters in every order and in both directions, on a single page and on several pages.
 func TestClusterOrders(t *testing.T) {
 	t.Parallel()
 	s := apitest.NewSupport(apitest.New(t))
@@ -309,8 +311,8 @@ func TestBadConversations(t *testing.T) {
 	}
 }
 
-// TestClusterLeads reads a conversation by the id of its source, and reads the history of its cluster. It opens change
-// requests for the cluster until the cluster is muted.
+// TestClusterLeads reads a conversation by the id that its source gave it, and the history of its cluster. It also
+// opens change requests for the cluster.
 func TestClusterLeads(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -13,18 +13,19 @@ import (
 	_ "golang.org/x/image/webp"
 )
 
-// imageTypes lists types that browsers display and that cannot run scripts. SVG can run scripts, so it is missing. GIF
-// and WebP are for images that earlier versions stored unchanged.
+// imageTypes are the media types of images that the server sends. Browsers display these types and run no scripts in
+// them. SVG is not in the list, because it can contain scripts. GIF and WebP are in the list because earlier versions
+// stored such images unchanged.
 var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// maxPixels limits an image before it is decoded, because a few bytes can announce a picture of gigabytes. It is the
-// number of pixels of a 4K screen, the largest source of publishers' screenshots.
+// maxPixels is the largest number of pixels of an image. It is checked before decoding, because a few bytes can
+// describe an image that takes gigabytes of memory. A screenshot of a 4K screen has about as many pixels.
 const maxPixels = 8 << 20
 
-// decoding serializes the decoding of images, because an image of maxPixels takes up to 64 MiB.
+// decoding ensures that only one image is decoded at a time, because an image with maxPixels takes up to 64 MiB.
 var decoding sync.Mutex
 
-// readImage decodes the base64 of an image, and its header.
+// readImage decodes the base64 text of an image, and checks its size by its header.
 func readImage(text string) (content []byte, format string, ok bool) {
 	content, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
 	if err != nil {
@@ -42,8 +43,8 @@ func isImage(text string) bool {
 	return ok
 }
 
-// encodeAgain decodes an image and encodes its visible first frame. So the server does not serve other contents of the
-// file, such as metadata, further frames or a second file. JPEG stays JPEG; all other formats become PNG.
+// encodeAgain decodes an image and encodes its first frame again. So the server never sends other contents of the file,
+// such as metadata or a second file within it. A JPEG image is encoded as JPEG, and any other image as PNG.
 func encodeAgain(text string) (content []byte, mediaType string, ok bool) {
 	sent, format, ok := readImage(text)
 	if !ok {

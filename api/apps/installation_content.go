@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentInstallationOperations returns the operations on installations on spaces and on sites.
+// contentInstallationOperations returns the operations that put an installation on spaces and sites, change it there,
+// and remove it.
 func contentInstallationOperations(h *installations) []frame.Operation {
 	const one = "/integrations/{integrationName}/installations/{installationId}"
 	read := access.Having(access.RightAccess, access.OnInstallation).OrInstallation(schema.ScopeInstallation).OrIntegration()

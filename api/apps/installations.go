@@ -86,7 +86,8 @@ func (h *installations) list(
 			return h.store.ListInstallations(ctx, *c.Integration, r.ExternalID, after, size)
 		},
 		func(row store.Installation) schema.IntegrationInstallation {
-			row.Role = schema.RoleAdmin // The publisher's admins may see the configuration, the input of the script.
+			// The publisher's admins may see the configuration, because the integration's script gets it.
+			row.Role = schema.RoleAdmin
 			return h.view.Installation(row)
 		},
 		func(row store.Installation) string { return row.Row.ID })

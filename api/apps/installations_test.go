@@ -13,14 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// configured is an integration whose configuration has an account's key and color, and a member for each space.
+// configured is the manifest of an integration that needs a configuration: for the organization with key and color, and
+// for each space with channel.
 const configured = `{"title":"Tool","description":"","script":"x","organization":"%s","visibility":"%s","scopes":["space:metadata:read","openapi:read"],
 	"configurations":{"account":{"properties":{"key":{"type":"string"},"color":{"type":"string","enum":["red","blue"],"default":"red"},
 		"times":{"type":"number"},"on":{"type":"boolean"},"go":{"type":"button","callback_url":"/","button_text":"Go"}},"required":["key","color","go"]},
 	"space":{"properties":{"channel":{"type":"string"}},"required":["channel"]}, "site":{"componentId":"asks-itself"}}}`
 
-// TestInstallationConfiguration: an installation is pending until it has the integration's required configuration.
-// Other members are refused.
+// TestInstallationConfiguration: an installation is pending until its configuration has all required members. Unknown
+// members and wrong values are refused.
 func TestInstallationConfiguration(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -56,7 +57,7 @@ func TestInstallationConfiguration(t *testing.T) {
 	if diff := cmp.Diff(changed, h.Want(200, "GET", path, admin, nil)); diff != "" {
 		t.Error(diff)
 	}
-	// Members see the installation, but not its keys.
+	// Members who are not admins see the installation without its configuration.
 	if seen := h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil); len(seen["configuration"].(map[string]any)) != 0 {
 		t.Errorf("a member sees %v", seen)
 	}
@@ -79,7 +80,7 @@ func installationShapeWith(*testing.T) shape.Of {
 	return with
 }
 
-// TestInstallOnContent installs an integration on spaces and sites, with a configuration for each.
+// TestInstallOnContent installs an integration on spaces and sites, each with its own configuration.
 func TestInstallOnContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -107,7 +108,7 @@ func TestInstallOnContent(t *testing.T) {
 		t.Errorf("%v", changed)
 	}
 	h.Want(201, "POST", path+"/sites", admin, map[string]string{"siteId": h.Ours.Site.ID})
-	// Only the integration knows what the configuration of its component means.
+	// If the manifest names a component, the configuration is not checked, because only the integration knows its form.
 	site := h.Want(200, "PATCH", path+"/sites/"+h.Ours.Site.ID, admin, `{"configuration":{"anything":{"a":[1]}}}`)
 	if site["status"] != "active" || site["site"] != h.Ours.Site.ID {
 		t.Errorf("%v", site)
@@ -137,7 +138,8 @@ func TestInstallOnContent(t *testing.T) {
 	}
 }
 
-// TestListInstallations lists by integration, for its publisher, and by organization, for its members.
+// TestListInstallations lists all installations of an integration, which its publisher may do, and all installations in
+// an organization, which its members may do.
 func TestListInstallations(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -184,7 +186,8 @@ func TestListInstallations(t *testing.T) {
 	install(theirs, h.Theirs.Organization.ID)
 }
 
-// TestUnpublish: the name is free again, and all objects of the integration are deleted.
+// TestUnpublish: when an integration is unpublished, its installations, tokens and versions are deleted, and its name
+// is free again.
 func TestUnpublish(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -220,7 +223,7 @@ func TestUnpublish(t *testing.T) {
 	if got := next["items"].([]any); len(got) != 1 || got[0].(map[string]any)["version"] != 1.0 || next["next"] != nil {
 		t.Errorf("%v", next)
 	}
-	// A version keeps its script until there are many newer versions.
+	// Older versions still have their scripts.
 	for number, script := range map[string]string{"1": "export {}", "2": "x0", "3": "x1", "4": "x2"} {
 		if got := h.Want(200, "GET", "/v1/integrations/gone/versions/"+number, theirs, nil); fmt.Sprint(got["version"]) != number || got["script"] != script || got["scriptHash"] == "" {
 			t.Errorf("version %s is %v", number, got)

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// development has the operations for an integration's publishers during development: events and the development mode.
+// development has the operations for people who develop an integration: on its versions, its events and its development
+// mode.
 type development struct {
 	store *store.Store
 }

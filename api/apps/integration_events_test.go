@@ -35,7 +35,7 @@ type received struct {
 	raw         string
 }
 
-// workstation is the far end of a tunnel. It answers with the statuses in order, and then with 200.
+// workstation is the server to which a tunnel leads. It answers requests with the statuses in order, and then with 200.
 type workstation struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -76,13 +76,14 @@ func (w *workstation) types() string {
 	return strings.Join(types, " ")
 }
 
-// local allows addresses of the test's own servers.
+// local returns an option that allows the server to call servers of the test.
 func local(t *testing.T) func(*frame.Config, *api.Deps) {
 	policy := outboundtest.Policy(t, outboundtest.Loopback)
 	return func(_ *frame.Config, d *api.Deps) { d.Outbound = policy }
 }
 
-// TestIntegrationEvents: an installation's events are listed, newest first, with its previous state.
+// TestIntegrationEvents: the events of an installation are listed, the newest first. Each event has the state of the
+// installation before the event.
 func TestIntegrationEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -144,8 +145,8 @@ func TestOldEventsGo(t *testing.T) {
 	}
 }
 
-// TestSigningSecretEndsWithTheOwner: a name is free once its integration is unpublished. The former owner of the
-// integration cannot sign for the next owner.
+// TestSigningSecretEndsWithTheOwner: when an integration is unpublished, its name is free. If another organization
+// publishes an integration under this name, it gets another signing secret.
 func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -166,8 +167,9 @@ func TestSigningSecretEndsWithTheOwner(t *testing.T) {
 	}
 }
 
-// TestDevelopmentMode sends events to a workstation that fails at first. Each event arrives with the script's input and
-// without secrets. The tokens of an event belong to the integration and the installation.
+// TestDevelopmentMode sends events to a workstation that fails at first. The workstation gets each event with the
+// environment of the script, without the integration's secrets. The environment has tokens of the integration and of
+// the installation.
 func TestDevelopmentMode(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -211,7 +213,7 @@ func TestDevelopmentMode(t *testing.T) {
 		t.Errorf("%v", own)
 	}
 	h.WantError(h.Do("GET", "/v1/spaces/"+h.Ours.Space.ID, env.APITokens.Integration, nil), http.StatusForbidden)
-	// Events of other installations are only recorded, unless all events are requested.
+	// Events of installations in other organizations are sent only with `all`. Otherwise they are only recorded.
 	other := install(theirs, h.Theirs.Organization.ID)
 	h.Want(204, "PUT", "/v1/integrations/live/dev", admin, map[string]any{"tunnelUrl": w.URL + "/mine", "all": true})
 	h.Want(204, "PUT", "/v1/integrations/live/dev", admin, map[string]any{"tunnelUrl": w.URL, "all": true})
@@ -221,7 +223,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := w.types(); got != "installation_setup installation_setup installation_setup installation_deleted" || w.got[3].environment.Installation != nil {
 		t.Error(got)
 	}
-	// A retry cannot change a refusal, so the job fails at once and gives the reason.
+	// If the tunnel answers 400, a retry would get the same answer, so the job fails at once and records the reason.
 	w.statuses = []int{400, 200}
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["a"]}`)
 	failed := jobstest.RunAll(t, h.Store)
@@ -234,7 +236,7 @@ func TestDevelopmentMode(t *testing.T) {
 	if got := latest(); got["status"] != "failed" {
 		t.Errorf("%v", got)
 	}
-	// Events that were queued before development mode ended are not sent afterwards.
+	// After development mode ends, the queued events are not sent.
 	before := len(w.got)
 	h.Want(200, "PATCH", "/v1/integrations/live/installations/"+id, admin, `{"externalIds":["b"]}`)
 	h.Want(204, "DELETE", "/v1/integrations/live/dev", admin, nil)
@@ -245,8 +247,8 @@ func TestDevelopmentMode(t *testing.T) {
 	}
 }
 
-// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order, and different integrations' events
-// concurrently.
+// TestTunnelsDoNotWaitForEachOther: the events of one integration are sent in order. Events of different integrations
+// are sent at the same time.
 func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -272,7 +274,7 @@ func TestTunnelsDoNotWaitForEachOther(t *testing.T) {
 }
 
 // TestEventIsSentAgainAfterACrash: the process ends after the workstation has received the event, and before the runner
-// has recorded this.
+// has recorded the delivery. The workstation gets the event again, with the same id.
 func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))
@@ -296,7 +298,7 @@ func TestEventIsSentAgainAfterACrash(t *testing.T) {
 	}
 }
 
-// TestBusyTunnels: a tunnel that requests a retry gets its event again.
+// TestBusyTunnels: if a tunnel answers 429 or 408, it gets the event again.
 func TestBusyTunnels(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, local(t))

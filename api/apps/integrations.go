@@ -21,8 +21,8 @@ type integrations struct {
 	view  view.Presenter
 }
 
-// publishBodyLimit leaves room for a script of 4 MiB, an icon, and three previews of 1 MiB each. Base64 makes the
-// previews longer.
+// publishBodyLimit has room for a script of 4 MiB, an icon, and three previews of 1 MiB each, which base64 makes a
+// third longer.
 const publishBodyLimit = 10 << 20
 
 func integrationOperations(h *integrations) []frame.Operation {
@@ -159,7 +159,8 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	return h.view.Integration(row)
 }
 
-// assetOf makes an asset from an image with a valid header.
+// assetOf returns the asset for an image in base64. It returns an error that names field if the image cannot be
+// decoded.
 func assetOf(field, encoded string) (store.IntegrationAsset, error) {
 	image, mediaType, ok := encodeAgain(encoded)
 	if !ok {
@@ -180,7 +181,8 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 		Shared: &frame.Shared{Name: "asset " + name + " " + id, Load: func(ctx context.Context) (frame.Encoded, error) {
 			asset, err := h.store.IntegrationAsset(ctx, name, id)
 			return frame.Encoded{Body: asset.Content, ContentType: asset.ContentType, Header: map[string]string{
-				// The image at a URL never changes, and browsers must not interpret it as anything but an image.
+				// The URL contains a hash of the image, so its image never changes. Browsers must not treat the file as
+				// anything other than an image.
 				"Cache-Control": "public, max-age=31536000, immutable", "X-Content-Type-Options": "nosniff",
 				"Content-Security-Policy": "default-src 'none'; sandbox",
 			}}, err
@@ -189,7 +191,8 @@ func (h *integrations) asset(ctx context.Context, _ *access.Caller, r *getIntegr
 }
 
 // public answers at the addresses of integrations' scripts. The answer is the same for every name, so callers cannot
-// learn which integrations exist. Calls with other methods, such as webhooks, are refused.
+// learn which integrations exist. Only GET is answered. Requests with other methods, such as POST requests of webhooks,
+// get 405.
 func public(context.Context, *access.Caller, *struct{}) (schema.IntegrationPublicEndpoint, error) {
 	return schema.IntegrationPublicEndpoint{Message: "This server does not run the scripts of integrations: none answers here."}, nil
 }

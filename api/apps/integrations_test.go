@@ -99,8 +99,8 @@ func TestPublishIntegration(t *testing.T) {
 		t.Errorf("%v", second)
 	}
 	h.WantError(h.Do("GET", "/v1/integrations/linear.app_1", stranger, nil), http.StatusNotFound)
-	// The name is still in use. The response must not reveal that the integration is private. It equals the response
-	// for an unknown integration.
+	// The name is in use by a private integration. The error must not reveal this, so it is the same as for an
+	// organization that the caller cannot see.
 	e := h.WantError(h.Do("POST", "/v1/integrations/linear.app_1", stranger, apitest.PublishBody(h.Theirs.Organization.ID)), http.StatusNotFound)
 	if e.Message != "integration not found" {
 		t.Error(e.Message)
@@ -140,8 +140,8 @@ func TestIntegrationSecretsAreSealed(t *testing.T) {
 	}
 }
 
-// TestPublishersTogether publishes one name many times concurrently. Every publisher gets a separate version with their
-// script.
+// TestPublishersTogether publishes an integration many times at the same time. Each request creates its own version
+// with its own script.
 func TestPublishersTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -178,7 +178,7 @@ func TestPublishersTogether(t *testing.T) {
 	}
 }
 
-// encoded returns pictures in the formats that publishers send, in base64.
+// encoded returns a picture of this size in base64, in each format that publishers send.
 func encoded(t *testing.T, width, height int) map[string]string {
 	t.Helper()
 	picture := image.NewNRGBA(image.Rect(0, 0, width, height))
@@ -201,8 +201,9 @@ func encoded(t *testing.T, width, height int) map[string]string {
 	return all
 }
 
-// TestOfficialManifests publishes the manifests of the official integrations, as the published command line sends them.
-// The manifests have policies in YAML's block scalars, and screenshots of 1 MiB and of 6.4 megapixels.
+// TestOfficialManifests publishes integrations in the forms that the published command line sends for GitBook's
+// official integrations. Their manifests have content security policies of several lines, and screenshots of 1 MiB and
+// of 6.4 megapixels.
 func TestOfficialManifests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -238,7 +239,7 @@ func TestOfficialManifests(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Zeros after the picture fill the file up to 1 MiB.
+	// The file is filled with zeros after the picture, so that it has 1 MiB.
 	full.Write(make([]byte, 1<<20-full.Len()))
 	largest := base64.StdEncoding.EncodeToString(full.Bytes())
 	body := apitest.PublishBody(h.Ours.Organization.ID)
@@ -254,7 +255,8 @@ func TestOfficialManifests(t *testing.T) {
 	}
 }
 
-// TestIntegrationPictures: the server serves only the picture of a file, and accepts only complete pictures.
+// TestIntegrationPictures: the server sends only the picture in an uploaded file and no other contents of the file. It
+// accepts only complete pictures.
 func TestIntegrationPictures(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -287,8 +289,8 @@ func TestIntegrationPictures(t *testing.T) {
 	if len(listed) != 4 || !slices.ContainsFunc(listed, func(asset any) bool { return asset.(map[string]any)["url"] == urls[0] }) {
 		t.Errorf("%v", listed)
 	}
-	// These files are refused: a small file with a picture of 4 gigapixels, a truncated picture, and a picture that can
-	// run scripts.
+	// These files are refused: a small file with a picture of 4 gigapixels, an incomplete picture, and a picture in a
+	// format that can contain scripts.
 	huge := append([]byte{}, sent...)
 	binary.BigEndian.PutUint32(huge[16:], 65_536)
 	binary.BigEndian.PutUint32(huge[20:], 65_536)
@@ -299,7 +301,7 @@ func TestIntegrationPictures(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
-	// Publishing a version without pictures removes the pictures.
+	// When a version without pictures is published, the former pictures are deleted.
 	h.Want(200, "POST", "/v1/integrations/pictures", admin, apitest.PublishBody(h.Ours.Organization.ID))
 	path, _ := strings.CutPrefix(urls[0].(string), "https://docs.example.com/base")
 	h.WantError(h.Do("GET", path, "", nil), http.StatusNotFound)
@@ -343,7 +345,7 @@ func TestListIntegrations(t *testing.T) {
 			}
 		}
 	}
-	// Members of the owner see its private integrations.
+	// Members of the organization that owns integrations also see its private ones.
 	for token, want := range map[string]string{
 		h.Ours.Tokens[schema.RoleRead]: "alpha beta gamma hidden unlisted", h.Theirs.Tokens[schema.RoleAdmin]: "alpha beta gamma",
 	} {
@@ -385,7 +387,8 @@ func TestListIntegrations(t *testing.T) {
 	}
 }
 
-// TestOwnerAsTheCallerSeesIt compares the views of the owner that a member and a non-member get.
+// TestOwnerAsTheCallerSeesIt compares the owner of an integration as a member of the organization sees it and as
+// another user sees it.
 func TestOwnerAsTheCallerSeesIt(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -445,7 +448,7 @@ func TestInstallIntegration(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/integrations/own/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/nothing/installations", admin, target), http.StatusNotFound)
 	h.WantError(h.Do("POST", "/v1/integrations/tool/installations", admin, map[string]string{"organization": h.Ours.Organization.ID}), http.StatusNotFound)
-	// A user of both organizations still may not install one organization's private integration in the other.
+	// Even an admin of both organizations may not install a private integration of one organization in the other.
 	if err := h.Store.Orgs.SetMember(
 		t.Context(), h.Theirs.Organization.ID, h.Ours.Users[schema.RoleAdmin].ID, schema.RoleAdmin,
 	); err != nil {

@@ -24,7 +24,8 @@ type specs struct {
 	view  view.Presenter
 }
 
-// specBodyLimit leaves room for the escaped quotes and newlines of a large text.
+// specBodyLimit has room for the largest text of a specification. In JSON, quotes and line breaks are escaped, so the
+// text becomes longer.
 const specBodyLimit = openapi.MaxText + 1<<20
 
 func specOperations(h *specs) []frame.Operation {
@@ -101,7 +102,7 @@ func (h *specs) list(
 		h.view.Spec(c.Rights), func(row apispecs.Spec) string { return row.ID })
 }
 
-// openAPISource is a text or a URL.
+// openAPISource is the source of a specification: a text, or a URL from which a job fetches the document.
 type openAPISource struct {
 	URL  *string `json:"url" rules:"len=..2048,pattern=reachableURL"`
 	Text *string `json:"text" rules:"len=1.."`
@@ -116,7 +117,8 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read parses a text before it is stored. For a URL, a job fetches the document.
+// read returns the source in the form that the store needs. If the source is a text, read parses it and returns its
+// errors.
 func (s *openAPISource) read() (apispecs.Source, error) {
 	if s.URL != nil {
 		return apispecs.Source{URL: s.URL}, nil
@@ -172,7 +174,7 @@ type setOpenAPISpecRequest struct {
 
 func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
 
-// openAPISpecSet is the result of setting a specification; added reports whether it is new.
+// openAPISpecSet is the answer to setting a specification. added is true if the specification is new.
 type openAPISpecSet struct {
 	schema.OpenAPISpec
 	added bool
@@ -277,7 +279,7 @@ func (h *specs) version(
 	return h.read(ctx, c, r.Slug, &r.Version)
 }
 
-// read returns the version with this id. If id is nil, it returns the newest version.
+// read returns the version of a specification with this id, or the newest version if id is nil.
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.Specs.Version(ctx, organization, slug, id)
@@ -308,7 +310,8 @@ func (h *specs) readContent(ctx context.Context, c *access.Caller, slug string, 
 	}
 	document, err := h.store.Specs.Document(ctx, row.ID)
 	if c.Reader != nil && strings.Contains(schema.Or(row.SourceUrl, ""), "?") {
-		row.SourceUrl = nil // The query may have a key, which readers must not see.
+		// The URL's query string may contain a key, which readers must not see.
+		row.SourceUrl = nil
 	}
 	source := h.view.SpecVersion(c.Organization.Organization.ID, slug)(row).URL
 	file := schema.OpenAPISpecFile{

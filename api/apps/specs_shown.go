@@ -11,8 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A user's
-// token may preview all drafts of the spaces that the user may read, so all documents in these spaces are searched.
+// mustShow returns "not found" for a specification that no page of the reader's site or previewed draft shows. A reader
+// whose token has a user may preview all drafts of the spaces that the user may read. Such a reader may see every
+// specification that these spaces use.
 func (h *specs) mustShow(ctx context.Context, reader *access.Reader, slug string) error {
 	used, err := h.store.SpecDocuments(ctx, slug, slices.Sorted(maps.Keys(reader.Spaces())))
 	if err != nil {
@@ -55,9 +56,9 @@ func (h *specs) draftShowsSpec(ctx context.Context, reader *access.Reader, in st
 // specBytes limits the size of the documents that one query reads.
 const specBytes = 4 << 20
 
-// showsSpec reports whether a revision shows a specification to the reader. It begins with a single document, because
-// usually the first document shows the specification. A specification in a conditional block stays hidden if the reader
-// does not meet the block's condition.
+// showsSpec reports whether a revision shows a specification to the reader. It first reads a single document, because
+// usually the first document shows the specification. If the specification is in a conditional block, the reader must
+// meet the condition of the block.
 func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.SpecDocuments, revision, slug string) (bool, error) {
 	hashes, err := h.store.ShownDocuments(ctx, in.SpaceID, revision, in.Hashes, reader.Allows)
 	for n := 1; err == nil && len(hashes) > 0; n = min(2*n, 32, len(hashes)) {
@@ -72,7 +73,7 @@ func (h *specs) showsSpec(ctx context.Context, reader *access.Reader, in store.S
 	return false, err
 }
 
-// namesSpec reports whether blocks refer to a specification.
+// namesSpec reports whether nodes, or nodes within them, refer to a specification.
 func namesSpec(nodes []schema.Node, slug string) bool {
 	return slices.ContainsFunc(nodes, func(n schema.Node) bool {
 		for _, value := range n.Data {

@@ -58,7 +58,8 @@ func TestSpecVisibility(t *testing.T) {
 	if again := set("public"); again["updatedAt"] != got["updatedAt"] {
 		t.Errorf("%v, then %v", got, again)
 	}
-	// Everybody can read the newest version, from pages of any origin, and revalidate it.
+	// Anybody can read the newest version without a token, from pages of any origin. The answer is 304 if the version
+	// has not changed.
 	a := h.Do("GET", path+"/published", "", nil)
 	if a.Status != 200 || !strings.HasPrefix(a.Header.Get("Content-Type"), "application/json") || a.Header.Get("Access-Control-Allow-Origin") != "*" ||
 		!strings.Contains(string(a.Body), `"openapi"`) {
@@ -91,7 +92,7 @@ func TestOpenAPISpec(t *testing.T) {
 	if first.Status != 201 || first.Header.Get("Location") != "https://docs.example.com/base"+path || made["processingState"] != "complete" {
 		t.Errorf("%d %v %s", first.Status, first.Header, first.Body)
 	}
-	// An equal text makes no new version. A different text makes a new version.
+	// If the same text is sent again, there is no new version. Another text makes a new version.
 	same := h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText))
 	if got := shape.Want(t, openAPISpecShape, same.Body); same.Status != 200 || got["lastVersion"] != made["lastVersion"] || same.Header.Get("Location") != "" {
 		t.Errorf("%d %s", same.Status, same.Body)
@@ -142,12 +143,13 @@ func TestOpenAPISpec(t *testing.T) {
 		},
 		h.Do("GET", path+"/versions/"+made["lastVersion"].(string)+"/content", reader, nil).Body,
 	)
-	// The url in the content works.
+	// The address in `url` of the content can be read.
 	own, _ := strings.CutPrefix(oldest["url"].(string), "https://docs.example.com/base")
 	if a := h.Do("GET", own, reader, nil); a.Status != 200 {
 		t.Errorf("%s: %d", own, a.Status)
 	}
-	// Reverting to an older text makes a new version, because versions record the history.
+	// If an older text is sent again, this makes a new version, because the versions are the history of the
+	// specification.
 	third := shape.Want(t, openAPISpecShape, h.Do("PUT", path, editor, apitest.SpecBody(apitest.SpecText)).Body)
 	if third["lastVersion"] == made["lastVersion"] {
 		t.Error("an old version became the newest again")
@@ -161,7 +163,7 @@ func TestOpenAPISpec(t *testing.T) {
 	body := apitest.SpecBody(apitest.SpecText)
 	body["slug"] = "pets"
 	h.WantError(h.Do("POST", all, editor, body), http.StatusConflict)
-	// Another organization's specification with the same slug is separate.
+	// A specification of another organization may have the same slug. Its versions are separate.
 	theirs := "/v1/orgs/" + h.Theirs.Organization.ID + "/openapi/pets"
 	h.Do("PUT", theirs, h.Theirs.Tokens[schema.RoleAdmin], apitest.SpecBody(apitest.SpecText))
 	h.WantError(h.Do("GET", theirs+"/versions/"+made["lastVersion"].(string), h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
@@ -171,8 +173,8 @@ func TestOpenAPISpec(t *testing.T) {
 	}
 }
 
-// TestOpenAPISpecFromURL sets a URL: the specification is pending until the requested job has run. The job itself is
-// tested in api/jobs.
+// TestOpenAPISpecFromURL creates a specification from a URL. It is pending until a job has fetched the document. The
+// tests of package jobs check the job itself.
 func TestOpenAPISpecFromURL(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -194,7 +196,7 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 	if versions := shape.Want(t, shape.ListOf(openAPIVersionShape), h.Do("GET", path+"/versions", admin, nil).Body); versions["count"] != 0.0 {
 		t.Errorf("%v", versions)
 	}
-	// Answers show the job's result: a version, and later the reason why there is no newer version.
+	// Answers show the results of fetches: first a new version, and then the errors of a fetch that failed.
 	begun, found, err := h.Store.Specs.StartFetch(t.Context(), h.Ours.Organization.ID, nil)
 	if err != nil || !found {
 		t.Fatal(err)
@@ -231,15 +233,15 @@ func TestOpenAPISpecFromURL(t *testing.T) {
 		!cmp.Equal(failed["lastProcessedErrors"], []any{map[string]any{"message": wrong[0].Message, "code": "PARSE_ERROR"}}) {
 		t.Errorf("%v", failed)
 	}
-	// A text completes the specification.
+	// If a text replaces the URL, the specification is complete at once.
 	done := shape.Want(t, openAPISpecShape, h.Do("PUT", path, admin, apitest.SpecBody(apitest.SpecText)).Body)
 	if done["sourceURL"] != nil || done["lastProcessedErrors"] != nil || done["lastProcessErrorCode"] != nil || done["lastVersion"] == version["id"] {
 		t.Errorf("%v", done)
 	}
 }
 
-// TestDeleteOpenAPISpec deletes a specification: its versions are deleted, and a new specification with its slug has
-// its own history.
+// TestDeleteOpenAPISpec deletes a specification with its versions. A new specification with the same slug has no former
+// versions.
 func TestDeleteOpenAPISpec(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -261,7 +263,7 @@ func TestDeleteOpenAPISpec(t *testing.T) {
 	h.Want(http.StatusCreated, "PUT", path, admin, apitest.SpecBody(apitest.SpecText))
 }
 
-// TestSpecsTogether sets one specification many times concurrently: it is created once, and no version is lost or
+// TestSpecsTogether sets the same specification many times at once. It is created once, and no version is lost or
 // duplicated.
 func TestSpecsTogether(t *testing.T) {
 	t.Parallel()

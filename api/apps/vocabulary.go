@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared names.
+// vocabulary defines the enums and patterns that only the rules of these operations use.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"impact":       impactNames(),

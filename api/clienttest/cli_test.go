@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// commandLine is the published command line, @gitbook/cli, with a separate home folder.
+// commandLine runs the published command line, @gitbook/cli, with its own home folder.
 type commandLine struct {
 	t    *testing.T
 	home string
@@ -45,7 +45,7 @@ func (c commandLine) command(ctx context.Context, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command with this input. It returns the output and whether the command succeeds.
+// run runs a command with this standard input. It returns the output, and whether the command succeeds.
 func (c commandLine) run(input string, args ...string) (output string, ok bool) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
@@ -59,7 +59,7 @@ func (c commandLine) run(input string, args ...string) (output string, ok bool) 
 	return string(said), err == nil
 }
 
-// want runs a command that must succeed and print the text.
+// want runs a command. It checks that the command succeeds and prints the text.
 func (c commandLine) want(says string, args ...string) {
 	c.t.Helper()
 	if output, ok := c.run("", args...); !ok || !strings.Contains(output, says) {
@@ -67,7 +67,7 @@ func (c commandLine) want(says string, args ...string) {
 	}
 }
 
-// refused runs a command that must fail.
+// refused runs a command. It checks that the command fails and prints the text.
 func (c commandLine) refused(says string, args ...string) {
 	c.t.Helper()
 	if output, ok := c.run("", args...); ok || !strings.Contains(output, says) {
@@ -75,7 +75,7 @@ func (c commandLine) refused(says string, args ...string) {
 	}
 }
 
-// call makes a request and requires a status. It decodes the answer into an object.
+// call sends a request, checks the status, and decodes the answer.
 func (s *server) call(t *testing.T, want int, method, path, token string, body any) map[string]any {
 	t.Helper()
 	var reader io.Reader
@@ -110,9 +110,9 @@ func (s *server) call(t *testing.T, want int, method, path, token string, body a
 	return answer
 }
 
-// TestCommandLine runs the published command line. It signs in and shows its user. It publishes an integration of the
-// published runtime, tails the integration's events, and unpublishes the integration. It also publishes an OpenAPI
-// document. The built script receives the integration's events.
+// TestCommandLine signs in with the published command line and shows the user. It publishes an integration that uses
+// the published runtime, follows the integration's events, and unpublishes the integration. The integration's built
+// script receives the events. The test also publishes an OpenAPI document.
 func TestCommandLine(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -157,7 +157,7 @@ func TestCommandLine(t *testing.T) {
 		t.Errorf("%v", versions)
 	}
 
-	// The built script runs at the end of a tunnel and receives the event of its installation.
+	// The built script runs behind a tunnel, and receives the event of its installation.
 	tunnel := startTunnel(t, filepath.Join(c.home, ".gitbook", "octavo-echo", "script.js"))
 	s.development(t, token, "set", tunnel)
 	installed := s.call(t, 201, "POST", name+"/installations", token, map[string]string{"organization": organization})
@@ -188,8 +188,8 @@ func TestCommandLine(t *testing.T) {
 	s.call(t, 404, "GET", installation, token, nil)
 }
 
-// tail follows the events of an integration until it has shown the wanted events. It then interrupts the command like a
-// user.
+// tail runs the command tail for an integration until the output has the wanted texts in this order. It then interrupts
+// the command with SIGINT, as a user does.
 func (c commandLine) tail(dir string, wanted ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)
@@ -219,10 +219,11 @@ func (c commandLine) tail(dir string, wanted ...string) {
 	}
 }
 
-// startTunnel runs a script as the far end of a tunnel, and returns its address.
+// startTunnel starts an HTTP server that runs an integration's script, and returns its address. Octavo uses this
+// address as a tunnel.
 func startTunnel(t *testing.T, script string) string {
 	t.Helper()
-	// Node recognizes a module by its file name.
+	// Node loads a file as a module if its name ends in .mjs.
 	module := filepath.Join(t.TempDir(), "script.mjs")
 	text, err := os.ReadFile(script)
 	if err == nil {
@@ -258,8 +259,8 @@ func startTunnel(t *testing.T, script string) string {
 	return strings.TrimSpace(address)
 }
 
-// development changes the development mode with the published client, because the command line would need a tunnel
-// program.
+// development changes an integration's development mode with the published client. The command line cannot be used,
+// because it needs a tunnel program.
 func (s *server) development(t *testing.T, token, do, tunnel string) {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "node", "testdata/development.mjs", do, tunnel)

@@ -23,10 +23,10 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// people are the users of every scenario.
+// people has the names of the users of every scenario.
 var people = []string{"ada", "bob", "cy", "dee", "eve"}
 
-// The checkers of answers have unit tests with handmade answers.
+// TestContract runs the unit tests of the JavaScript code that checks answers.
 func TestContract(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -39,7 +39,8 @@ func TestContract(t *testing.T) {
 	}
 }
 
-// The published client drives a live server through every operation.
+// TestPublishedClient runs the scenarios on a running server. It then checks that they have called every operation with
+// success.
 func TestPublishedClient(t *testing.T) {
 	t.Parallel()
 	needClient(t)
@@ -75,7 +76,7 @@ func TestPublishedClient(t *testing.T) {
 	})
 }
 
-// needClient requires Node and the client that package-lock.json pins.
+// needClient checks that Node and the published client are installed.
 func needClient(t *testing.T) {
 	t.Helper()
 	_, err := exec.LookPath("node")
@@ -87,14 +88,14 @@ func needClient(t *testing.T) {
 	}
 }
 
-// scenario is run.mjs's input for a scenario.
+// scenario is a line of run.mjs's input.
 type scenario struct {
 	Name  string            `json:"name"`
-	Users map[string]string `json:"users"` // tokens by name
+	Users map[string]string `json:"users"` // Users has tokens by name.
 	Notes string            `json:"notes"`
 }
 
-// scenarios is a Node process that runs scenarios one at a time.
+// scenarios is a Node process that runs one scenario after the other.
 type scenarios struct {
 	input  io.Writer
 	report *bufio.Scanner
@@ -110,7 +111,7 @@ func startScenarios(t *testing.T, server *server) *scenarios {
 	t.Cleanup(func() { _ = report.Close() })
 	s := &scenarios{report: bufio.NewScanner(report), output: &capture.Buffer{}}
 	s.report.Buffer(nil, 1<<20)
-	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles
+	const firstExtra = 3 // ExtraFiles begin at this descriptor.
 	cmd := exec.CommandContext(t.Context(), "node", "--test-reporter=./lib/reporter.mjs",
 		fmt.Sprint("--test-reporter-destination=/proc/self/fd/", firstExtra), "run.mjs")
 	cmd.Env = append(os.Environ(), append(server.operator(), "OCTAVO_URL="+server.url)...)
@@ -133,7 +134,7 @@ func startScenarios(t *testing.T, server *server) *scenarios {
 	return s
 }
 
-// scenario runs a scenario. Each step becomes a subtest.
+// scenario runs a scenario. Each step of the scenario is a subtest.
 func (s *scenarios) scenario(t *testing.T, of scenario) {
 	t.Helper()
 	text, err := json.Marshal(of)
@@ -161,7 +162,7 @@ func (s *scenarios) scenario(t *testing.T, of scenario) {
 	t.Fatalf("node exited before the end of the scenario: %v\n%s", s.report.Err(), s.output)
 }
 
-// runNode runs a file of tests. Each test becomes a subtest.
+// runNode runs a file of Node tests. Each test of the file is a subtest.
 func runNode(t *testing.T, file string, env []string) {
 	t.Helper()
 	report := filepath.Join(t.TempDir(), "report")
@@ -178,7 +179,7 @@ func runNode(t *testing.T, file string, env []string) {
 		failed = failed || !line.Passed
 		t.Run(line.Name, func(t *testing.T) { line.judge(t) })
 	}
-	// A file reports no failed test if it ends early or tests nothing.
+	// If the file ends early or has no tests, the report has no failed test. So check the exit status too.
 	if len(lines) == 0 || (runErr != nil && !failed) {
 		t.Errorf("node %s: %v\n%s", file, runErr, output)
 	}

@@ -1,5 +1,5 @@
-// This program runs after all scenarios. It checks that every operation of the contract has succeeded once, and that
-// every exception is still needed. The folder OCTAVO_CLIENTTEST_NOTES has the notes of all scenarios.
+// This program runs after all scenarios. It checks that each operation of the contract has succeeded at least once, and
+// that an answer has needed each exception. The folder OCTAVO_CLIENTTEST_NOTES has the notes of all scenarios.
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -20,7 +20,8 @@ test('the list of operations is the contract', () => {
     }
 });
 
-// The published client has 106 of the operations. Direct requests call the operations that only the seed describes.
+// The published client calls 106 of the operations that are in the list. Direct requests call the operations that only
+// the seed describes.
 for (const row of rows) {
     const via = additions[row] ? 'direct' : 'client';
     const [method, path] = row.split(' ');

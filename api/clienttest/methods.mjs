@@ -1,4 +1,5 @@
-// Each line has a method of the published client: its request's method and path, and how to call it.
+// This program prints a line for each method of the published client: the method and the path of its request, and how
+// to call it.
 import { GitBookAPI } from '@gitbook/api';
 
 const api = new GitBookAPI({ authToken: 'none' });
@@ -24,7 +25,7 @@ for (const [group, methods] of Object.entries(api)) {
 }
 console.log(lines.sort().join('\n'));
 
-/** The names of a function's arguments, without their defaults. */
+/** Returns the names of a function's arguments, without their default values. */
 function argumentsOf(method) {
     const source = method.toString();
     return source.slice(source.indexOf('(') + 1, source.indexOf('=>')).replace(/\)\s*$/, '').split(',')

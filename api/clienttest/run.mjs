@@ -1,5 +1,6 @@
-// This program runs scenarios. Each line of the standard input is JSON: the scenario's name, users and file of notes.
-// A test `NAME/` marks the end of each scenario. The test fails if the scenario ended early.
+// This program runs scenarios. Each line of its standard input is a JSON object with a scenario's name, its users and
+// its file of notes. After each scenario it reports a test with the name `NAME/`. This test fails if the scenario has
+// ended early.
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
 import { enter } from './lib/scenario.mjs';

@@ -17,15 +17,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// server is a running `octavo serve`: the shipped program, with every role and separate databases.
+// server is a running process of `octavo serve` with all roles and its own databases.
 type server struct {
 	url      string
-	store    *store.Store // the store, for changes without an operation in the contract
+	store    *store.Store // store changes what no operation can change.
 	program  string
 	postgres string
 }
 
-// startServer starts a server with the required settings and these additional settings.
+// startServer starts a server with these settings and the settings that every server needs.
 func startServer(t *testing.T, settings ...string) *server {
 	t.Helper()
 	postgres, topic := enginetest.Postgres(t), enginetest.Topic(t, 2)
@@ -46,7 +46,7 @@ func startServer(t *testing.T, settings ...string) *server {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM) // it may have ended
+		_ = cmd.Process.Signal(syscall.SIGTERM) // The process may have ended.
 		select {
 		case err := <-ended:
 			if err != nil {
@@ -66,12 +66,12 @@ func startServer(t *testing.T, settings ...string) *server {
 	return s
 }
 
-// operator returns the access for scenarios that need the operator's command line.
+// operator returns the environment variables with which a scenario can run commands of the server's program.
 func (s *server) operator() []string {
 	return []string{"OCTAVO_CLIENTTEST_PROGRAM=" + s.program, "OCTAVO_POSTGRES_URL=" + s.postgres}
 }
 
-// wait returns when the server is ready and has migrated its databases.
+// wait waits until the server has migrated its databases and is ready.
 func (s *server) wait(t *testing.T, ended chan error) {
 	t.Helper()
 	eventually.Succeeds(t, "octavo to be ready", func() error {

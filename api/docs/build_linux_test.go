@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// TestBuildIsFast bounds the processor time that the first reader waits for. Other programs cannot affect it much.
+// TestBuildIsFast limits the processor time of building all pages, because the first reader waits for it. Other
+// programs on the machine hardly affect processor time.
 func TestBuildIsFast(t *testing.T) {
 	const most = time.Second
 	best := time.Hour

@@ -8,9 +8,9 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// known has the origin of an operation, and its method in the published client.
+// known is a line of client.txt: where an operation comes from, and the method of the published client that calls it.
 type known struct {
-	// Origin is contract, published or own.
+	// Origin is originContract, originPublished or originOwn.
 	Origin string
 	// Call is the method of the published client, such as orgs.createSpace(organizationId, data); "" if the client has
 	// no method for the operation.
@@ -23,7 +23,7 @@ const (
 	originOwn       = "own"
 )
 
-// origins has the text of each origin's badge.
+// origins has, by origin, the text and the explanation of the badge that pages show.
 var origins = map[string]struct{ Label, Doc string }{
 	originContract:  {"contract", "An operation of the contract that Octavo is built to."},
 	originPublished: {"published", "An operation of the published client @gitbook/api, beyond the contract."},
@@ -51,7 +51,8 @@ func readClient() (map[string]known, error) {
 	return all, nil
 }
 
-// routeKey names a route. It leaves out the names of parameters, which differ between documents.
+// routeKey returns a key for a method and a path. It omits the names of parameters, because documents name the same
+// parameter differently.
 func routeKey(method, path string) string {
 	return method + " " + frame.PathParam.ReplaceAllString(path, "{}")
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // TestClient compares client.txt with the methods of the published client and the operations of the contract. With
-// -record it writes the file.
+// -record, it writes client.txt.
 func TestClient(t *testing.T) {
 	t.Parallel()
 	const folder = "../clienttest"

@@ -1,4 +1,5 @@
-// Package docs has the reference: pages at /docs that describe the operations of a table to people and to programs.
+// Package docs makes the reference: the pages at /docs that describe the operations of a table to people and to
+// programs.
 //
 //	docs.go      the pages of a table, built when a page is requested for the first time
 //	sections.go  the groups of operations and their order
@@ -19,16 +20,17 @@
 //
 // # Why pages are built in memory
 //
-// The first request builds all pages from the table and the OpenAPI document: TestBuildIsFast bounds the time. A copy
-// of each page in the repository would be three megabytes that change with each operation. The frame compresses a page
-// at its first request, and answers with an ETag.
+// The first request builds all pages from the table and the OpenAPI document. TestBuildIsFast limits the time that this
+// takes. If the repository had a copy of each page, it would have three megabytes that change with each operation. The
+// frame compresses a page when it is first requested, and answers with an ETag.
 //
 // # Adding
 //
-// A new operation needs only its example (package apitest), the meaning of each new member, and `go test ./api/docs
-// -record`. This command writes examples.json and client.txt. A new tag needs a row in sections.go. A guide needs a
-// file, a row in guides.go, and a row in cmd/octavo/sessions_test.go for its commands.
+// A new operation needs only an example in package apitest, the meaning of each new member in meanings.txt, and a run
+// of `go test ./api/docs -record`. This command writes examples.json and client.txt. A new tag needs a row in
+// sections.go. A new guide needs a file, a row in guides.go, and a row in cmd/octavo/sessions_test.go for its commands.
 //
-// A page needs no script to be read. The script adds the search, remembers the chosen language, and sends requests from
-// the page ("Try it"). A pasted token stays only in memory. Only authorization() in assets/docs.js reads the token.
+// Readers see all contents of a page without the script. The script adds the search, stores the chosen language, and
+// sends requests from the page ("Try it"). It stores a pasted token only in memory. Only authorization() in
+// assets/docs.js adds the token to requests.
 package docs

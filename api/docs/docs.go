@@ -10,22 +10,23 @@ import (
 	"github.com/octavo-docs/octavo/api/frame"
 )
 
-// Home is the path of the first page. The other pages are below it.
+// Home is the path of the first page. The paths of the other pages begin with it.
 const Home = "/docs"
 
-// Media types of pages.
+// These are the media types of pages.
 const (
 	mediaHTML     = "text/html; charset=utf-8"
 	mediaMarkdown = "text/markdown; charset=utf-8"
 )
 
-// brotliLevel is the level of compression, which takes some milliseconds for a large page. Its output is a twentieth
-// larger than the output of the best level.
+// brotliLevel is the level at which pages are compressed. At this level, a large page takes some milliseconds, and
+// becomes 5 % larger than at the best level.
 const brotliLevel = 7
 
-// Pages returns the pages of a table. describe returns its OpenAPI document.
+// Pages returns the pages that describe a table. describe returns the OpenAPI document of the table.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
-	// Clone the rows: the server fills the rows of its table, and a page must show the original rows.
+	// The rows are copied, because the server later sets default values in its table. Pages must show the values before
+	// that.
 	table.Operations = slices.Clone(table.Operations)
 	return &frame.Pages{
 		Paths: []string{Home, Home + "/{page}", "/llms.txt"},
@@ -53,7 +54,7 @@ type site struct {
 	groups map[string]*page
 }
 
-// all returns the pages in the order of the navigation.
+// all returns all pages in the order of the navigation.
 func (s *site) all() []*page {
 	all := append(append([]*page{}, s.guides...), s.index)
 	for _, g := range groups() {
@@ -105,7 +106,8 @@ func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) 
 		op := &table.Operations[i]
 		group, ok := s.groups[op.Tag]
 		if !ok {
-			continue // Tests of the frame add other rows; TestEveryOperationHasAPage checks the rows of the API.
+			// Only tests of the frame add rows with other tags. TestEveryOperationHasAPage checks the rows of the API.
+			continue
 		}
 		described, err := from.describe(op)
 		if err != nil {
@@ -116,7 +118,7 @@ func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) 
 	return s, nil
 }
 
-// build makes all files, by path.
+// build returns the files of all pages, by path.
 func build(table frame.Table, describe func() ([]byte, error)) (map[string]frame.Static, error) {
 	s, err := collect(table, describe)
 	if err != nil {

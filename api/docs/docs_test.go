@@ -24,10 +24,10 @@ import (
 
 func describe() ([]byte, error) { return api.OpenAPI("https://docs.example.com") }
 
-// operations are the described operations, which tests do not change.
+// operations returns all operations as pages show them. Tests share the result and must not change it.
 var operations = sync.OnceValues(func() ([]docs.Operation, error) { return docs.Operations(api.Table(), describe) })
 
-// files are the built files, by path.
+// files returns the files of all pages, by path. Tests share the result.
 var files = sync.OnceValues(docs.Pages(api.Table(), describe).Build)
 
 func must[T any](t *testing.T, get func() (T, error)) T {
@@ -90,7 +90,8 @@ func TestEveryOperationHasAPage(t *testing.T) {
 	}
 }
 
-// TestExampleRequestsFollowTheDocument validates the query and the body of each example.
+// TestExampleRequestsFollowTheDocument checks that the query and the body of each example are valid by the OpenAPI
+// document.
 func TestExampleRequestsFollowTheDocument(t *testing.T) {
 	t.Parallel()
 	document, err := openapi3.NewLoader().LoadFromData(must(t, describe))
@@ -140,7 +141,7 @@ func TestExampleRequestsFollowTheDocument(t *testing.T) {
 	}
 }
 
-// asType reads a query's value as JSON unless it is a text.
+// asType returns the value of a query parameter: the text, or its JSON value if the schema is not for a string.
 func asType(text string, schema *openapi3.Schema) any {
 	var value any
 	if !schema.Type.Includes("string") && json.Unmarshal([]byte(text), &value) == nil {
@@ -169,7 +170,7 @@ func bodyOf(t *testing.T, o docs.Operation) any {
 	return value
 }
 
-// TestSnippetsParse checks that a parser of each language accepts all requests.
+// TestSnippetsParse checks that a parser of each language accepts all example requests.
 func TestSnippetsParse(t *testing.T) {
 	t.Parallel()
 	var shell, python []string
@@ -214,8 +215,8 @@ func TestSnippetsParse(t *testing.T) {
 	read("python3", all, "-c", "import ast, json, sys\nfor text in json.load(sys.stdin): ast.parse(text)")
 }
 
-// TestMembersHaveMeanings checks that each parameter and each top-level member of a body has a meaning. Each row of
-// meanings.txt must be used.
+// TestMembersHaveMeanings checks that each parameter and each top-level member of a body has a meaning. It also checks
+// that no row of meanings.txt is unused.
 func TestMembersHaveMeanings(t *testing.T) {
 	t.Parallel()
 	names := map[string]bool{}
@@ -240,7 +241,8 @@ var (
 	anchors = regexp.MustCompile(` id="([^"]+)"`)
 )
 
-// TestLinksResolve follows each link of each page, including its anchor, and the links in Markdown twins and llms.txt.
+// TestLinksResolve checks that each link leads to a page and an anchor that exist: on pages, in their Markdown
+// versions, and in llms.txt.
 func TestLinksResolve(t *testing.T) {
 	t.Parallel()
 	all := must(t, files)
@@ -284,7 +286,7 @@ func TestLinksResolve(t *testing.T) {
 	}
 }
 
-// TestSizes bounds the bytes that a browser loads for each page, and for all files of the first page.
+// TestSizes limits the number of bytes that a browser loads for each page, and for the first page with all its files.
 func TestSizes(t *testing.T) {
 	t.Parallel()
 	const most = 60 << 10

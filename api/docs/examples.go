@@ -8,8 +8,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// example is a request of an operation that a test sent, and its answer. TestExamples compares examples.json with the
-// answers of a server.
+// example is a request of an operation that a test sent, and its answer. TestExamples compares the examples in
+// examples.json with the answers of a live server.
 type example struct {
 	Query string         `json:"query"`
 	Body  jsontext.Value `json:"body"`
@@ -34,7 +34,7 @@ func readExamples() (map[string]example, error) {
 	return all, nil
 }
 
-// pretty indents JSON that does not fit into a short line.
+// pretty returns JSON as text. It indents JSON that is too long for a short line.
 func pretty(value jsontext.Value) string {
 	const short = 72
 	if len(value) <= short {

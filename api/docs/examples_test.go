@@ -28,12 +28,12 @@ type recorded struct {
 	Status int             `json:"status"`
 	Media  string          `json:"media,omitempty"`
 	Answer json.RawMessage `json:"answer,omitempty"`
-	// Left is the number of omitted entries of the list.
+	// Left is the number of entries that are omitted from the list in the answer.
 	Left int `json:"left,omitempty"`
 }
 
-// TestExamples calls each operation with its example of package apitest, and compares request and answer with
-// examples.json. With -record it writes the file. Fixed values replace ids, times and secrets.
+// TestExamples calls each operation with its example from package apitest. It compares the request and the answer with
+// examples.json, or writes this file with -record. It first replaces ids, times and secrets by fixed values.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -82,7 +82,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// call sends the example of an operation as the tenant's admin.
+// call sends the example request of an operation as an admin of our organization.
 func call(h *apitest.Harness, op *frame.Operation) recorded {
 	path, body := h.Example(op, h.Ours)
 	a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], body)
@@ -124,7 +124,7 @@ func shortened(t testing.TB, answer []byte) (json.RawMessage, int) {
 	return short, len(list.Items) - 1
 }
 
-// varying are texts that differ in each run, with their placeholders.
+// varying has patterns of texts that differ in each run, with the text that replaces them.
 var varying = []struct {
 	form  *regexp.Regexp
 	stand string
@@ -142,8 +142,8 @@ var (
 	quotedParam = regexp.MustCompile(`\\\{[^}]*\\\}`)
 )
 
-// steadier returns a function that replaces values that differ in each run. The values of path parameters become the
-// names of the parameters, in capitals.
+// steadier returns a function that replaces values that differ in each run. It replaces the value of a path parameter
+// by the parameter's name in capitals.
 func steadier(op *frame.Operation, path string) func(string) string {
 	path, _, _ = strings.Cut(path, "?")
 	pattern := quotedParam.ReplaceAllString(regexp.QuoteMeta(op.Route()), "(.*?)")
@@ -173,7 +173,7 @@ func steadier(op *frame.Operation, path string) func(string) string {
 	}
 }
 
-// capitals turns siteSpaceId into SITE_SPACE_ID.
+// capitals returns a name in capitals, such as SITE_SPACE_ID for siteSpaceId.
 func capitals(name string) string {
 	return strings.ToUpper(regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(name, "${1}_$2"))
 }

@@ -2,12 +2,13 @@ package docs
 
 import "github.com/octavo-docs/octavo/api/frame"
 
-// These exports let tests read the parts of pages. Tests need package api for the table, so they are external.
+// The declarations in this file let tests read parts of pages. The tests are in another package, because they import
+// package api for its table, and api imports docs.
 
 // Operation is an operation in the form that pages display.
 type Operation = operation
 
-// Operations describes the operations of a table.
+// Operations returns the operations of a table as pages show them.
 func Operations(table frame.Table, describe func() ([]byte, error)) ([]Operation, error) {
 	s, err := collect(table, describe)
 	if err != nil {
@@ -16,7 +17,7 @@ func Operations(table frame.Table, describe func() ([]byte, error)) ([]Operation
 	return s.operations(), nil
 }
 
-// Tags are the tags with a page.
+// Tags returns the tags that have a page.
 func Tags() (tags []string) {
 	for _, g := range groups() {
 		tags = append(tags, g.Tag)
@@ -24,7 +25,7 @@ func Tags() (tags []string) {
 	return tags
 }
 
-// Meanings, RouteKey, ClientFile and Writers are the inputs of the pages.
+// Meanings, RouteKey, ClientFile and Languages are what pages are made from.
 var (
 	Meanings   = readMeanings
 	RouteKey   = routeKey

@@ -15,7 +15,7 @@ import (
 	"github.com/yuin/goldmark/util"
 )
 
-// guide is a text of the folder guides.
+// guide is a text from the folder guides.
 type guide struct {
 	Markdown []byte
 	HTML     template.HTML
@@ -62,7 +62,7 @@ var markdownWriter = goldmark.New(
 	),
 )
 
-// renderGuide turns a guide into HTML. Our guides may not contain HTML, and goldmark leaves out any HTML.
+// renderGuide converts a guide to HTML. Guides must not contain HTML, because goldmark omits it.
 func renderGuide(source []byte) (template.HTML, error) {
 	var b bytes.Buffer
 	if err := markdownWriter.Convert(source, &b); err != nil {
@@ -73,8 +73,8 @@ func renderGuide(source []byte) (template.HTML, error) {
 	return template.HTML(strings.ReplaceAll(out, "</table>", "</table></div>")), nil
 }
 
-// pageLinks turns links to Markdown files (tracker.md) into links to pages. So the same links work in the repository,
-// in the Markdown that we serve, and on the pages.
+// pageLinks replaces links to Markdown files, such as tracker.md, by links to pages. So a link in a guide works in the
+// repository, in the Markdown that the server sends, and on the pages.
 type pageLinks struct{}
 
 func (pageLinks) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
@@ -86,8 +86,8 @@ func (pageLinks) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	})
 }
 
-// linkRoot is a placeholder for the folder of the pages in the HTML of guides. The template replaces it with the
-// relative path.
+// linkRoot stands for the path of the folder of the pages, in the HTML of guides. Body replaces it by the relative path
+// from the shown page.
 const linkRoot = "@docs@"
 
 func pageLink(destination string) string {

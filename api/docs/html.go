@@ -13,7 +13,7 @@ var templateFiles embed.FS
 //go:embed assets/*
 var assetFiles embed.FS
 
-// assets are the files that pages load.
+// assets are the files in the folder assets that pages load.
 var assets = []struct{ Name, Media string }{
 	{"docs.css", "text/css; charset=utf-8"},
 	{"docs.js", "text/javascript; charset=utf-8"},
@@ -28,8 +28,8 @@ var htmlTemplates = template.Must(template.New("").Funcs(template.FuncMap{
 // shown is the data of a page's template.
 type shown struct {
 	*page
-	// Root is the path from the page to the root of the server, and Docs the path to the pages' folder. Both are
-	// relative, so that pages also work if a proxy removes a prefix of the path.
+	// Root is the path from the page to the root of the server. Docs is the path from the page to the folder of the
+	// pages. Both are relative, so that pages also work if a proxy adds a prefix to the paths.
 	Root, Docs string
 	Guides     []*page
 	Sections   any
@@ -37,7 +37,7 @@ type shown struct {
 	Site       *site
 }
 
-// Body is the HTML of the guide, with links to the other pages.
+// Body returns the HTML of the guide, with links to the other pages.
 func (s shown) Body() template.HTML {
 	return template.HTML(strings.ReplaceAll(string(s.Guide.HTML), linkRoot, s.Docs))
 }
@@ -45,7 +45,7 @@ func (s shown) Body() template.HTML {
 // Current reports whether the page with this name is shown.
 func (s shown) Current(name string) bool { return s.Name == name }
 
-// Twin is the address of the page as Markdown.
+// Twin returns the address of the page's Markdown version.
 func (s shown) Twin() string {
 	if s.Name == "" {
 		return s.Docs + "/" + homeTwin + ".md"
@@ -53,7 +53,7 @@ func (s shown) Twin() string {
 	return s.Docs + "/" + s.Name + ".md"
 }
 
-// All lists the pages of operations.
+// All returns the pages of operations in the order of the navigation.
 func (s shown) All() (all []*page) {
 	for _, g := range groups() {
 		all = append(all, s.Site.groups[g.Tag])
@@ -74,12 +74,12 @@ func (s *site) html(p *page) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// route shows a path that a narrow screen breaks before its slashes.
+// route returns the HTML of a path. On a narrow screen, a browser may break the path before each slash.
 func route(path string) template.HTML {
 	return template.HTML(strings.ReplaceAll(template.HTMLEscapeString(path), "/", "<wbr>/"))
 }
 
-// prose shows a sentence with its `code`.
+// prose returns the HTML of a sentence. Text between backticks becomes code.
 func prose(text string) template.HTML {
 	var b strings.Builder
 	for i, part := range strings.Split(text, "`") {

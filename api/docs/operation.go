@@ -28,28 +28,28 @@ type operation struct {
 	Body   []member
 	More   int // More is the number of members of the body that are not listed.
 	Limits []string
-	// Errors are the statuses of the operation's refusals.
+	// Errors are the statuses with which the operation can fail.
 	Errors   []int
 	Status   int
 	Example  request
 	Snippets []snippet
-	// Answer is the example's answer, or "" if it has none. Left is the number of entries that are left out of the
-	// answer's list.
+	// Answer is the answer in the example, or "" if it has no body. Left is the number of entries that are omitted from
+	// the list in this answer.
 	Answer string
 	Left   int
-	// Token is false for operations without a token.
+	// Token is true if the operation needs a token.
 	Token bool
 }
 
-// snippet is the example request in a language.
+// snippet is the example request in a programming language.
 type snippet struct{ ID, Title, Fence, Code string }
 
-// StatusText is the name of the success status.
+// StatusText returns the success status and its name, such as "200 OK".
 func (o operation) StatusText() string {
 	return strconv.Itoa(o.Status) + " " + http.StatusText(o.Status)
 }
 
-// Badge is the text and the explanation of the operation's origin.
+// Badge returns the text and the explanation of the badge for the operation's origin.
 func (o operation) Badge() struct{ Label, Doc string } { return origins[o.Origin] }
 
 // sources has the data from which the pages of operations are made.
@@ -83,7 +83,7 @@ func readMeanings() (map[string]meaning, error) {
 	return all, nil
 }
 
-// describe collects a page's data about an operation.
+// describe collects all that a page shows about an operation.
 func (s *sources) describe(op *frame.Operation) (operation, error) {
 	of, err := s.document.operation(op.Path, op.Method)
 	if err != nil {
@@ -124,8 +124,8 @@ func (s *sources) describe(op *frame.Operation) (operation, error) {
 	return o, nil
 }
 
-// mean adds the meaning of a parameter or member. A meaning for this operation has precedence over a meaning for the
-// name alone. The default of the OpenAPI document follows the meaning.
+// mean adds the meaning from meanings.txt to a parameter or member. A meaning for this operation has precedence over a
+// meaning for the name alone. If the OpenAPI document states a default, the default follows the meaning.
 func (s *sources) mean(operation string, m member) member {
 	if m.Deep {
 		return m
@@ -143,7 +143,7 @@ func (s *sources) mean(operation string, m member) member {
 	return m
 }
 
-// limitsOf lists the limits in an operation's row.
+// limitsOf returns sentences about an operation's limits.
 func limitsOf(op *frame.Operation) (list []string) {
 	if op.BodyLimit > 0 {
 		list = append(list, "body of at most "+bytesText(op.BodyLimit))
@@ -187,7 +187,7 @@ type memberTable struct {
 	Rows             []member
 }
 
-// Table returns the rows of a table with a caption.
+// Table returns the data of a table with this title and these rows.
 func (o operation) Table(title string, rows []member) memberTable {
 	return memberTable{Title: title, Operation: o.ID, Rows: rows}
 }

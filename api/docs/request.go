@@ -10,16 +10,16 @@ import (
 // request is an example request, before it is written in a programming language.
 type request struct {
 	Method string
-	// Path has the pieces of the path from the root.
+	// Path has the pieces of the path, which begins at the root of the server.
 	Path  []piece
 	Query string
-	// Token is false for operations without a token.
+	// Token is true if the operation needs a token.
 	Token bool
 	// Media is the media type of Body; both are empty if there is no body.
 	Media, Body string
 	// Answers is set if the answer has a body. JSON is set if this body is JSON.
 	Answers, JSON bool
-	// V1 is false for operations at the root.
+	// V1 is true if the operation's path is below /v1.
 	V1 bool
 	// Call is the method of the published client, or "".
 	Call string
@@ -31,12 +31,12 @@ type piece struct {
 	Variable bool
 }
 
-// variables are the path parameters that quickstart.env sets.
+// variables has, by path parameter, the environment variable that quickstart.env sets.
 var variables = map[string]string{"organizationId": "OCTAVO_ORG", "siteId": "OCTAVO_SITE"}
 
 var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// placeholder returns the placeholder for a parameter: SITE_SPACE_ID for siteSpaceId.
+// placeholder returns the placeholder of a path parameter in examples, such as SITE_SPACE_ID for siteSpaceId.
 func placeholder(name string) string {
 	return strings.ToUpper(wordEnd.ReplaceAllString(name, "${1}_$2"))
 }
@@ -80,7 +80,7 @@ func requestOf(op *frame.Operation, ex example, call string) request {
 	return r
 }
 
-// target returns the path and the query.
+// target returns the path and the query string.
 func (r *request) target() []piece {
 	if r.Query == "" {
 		return r.Path

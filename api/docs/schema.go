@@ -20,7 +20,7 @@ type document struct {
 	} `json:"components"`
 }
 
-// described is an operation of the document.
+// described is an operation in the OpenAPI document.
 type described struct {
 	Parameters []struct {
 		Name     string      `json:"name"`
@@ -69,7 +69,7 @@ func (d *document) operation(path, method string) (described, error) {
 	return op, err
 }
 
-// resolve follows a reference.
+// resolve returns the schema to which s refers, or s if it is no reference.
 func (d *document) resolve(s *jsonSchema) *jsonSchema {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok && d.Components.Schemas[name] != nil {
 		return d.Components.Schemas[name]
@@ -157,13 +157,13 @@ func (d *document) plainBounds(s *jsonSchema) []string {
 	return parts
 }
 
-// formats has the texts of formats.
+// formats has the words for each format of texts.
 var formats = map[string]string{
 	"date-time": "a moment, as 2026-11-26T09:41:00Z", "uri": "an absolute URL", "email": "an e-mail address",
 	"uuid": "a UUID", "hostname": "a host name", "date": "a date, as 2026-11-26",
 }
 
-// enumOf lists the allowed values; a long list ends early.
+// enumOf returns the allowed values as text. It shortens a long list.
 func enumOf(values []jsontext.Value) string {
 	const most = 24
 	var words []string
@@ -200,7 +200,7 @@ func span[N int | float64](least, most *N, unit string) string {
 type member struct {
 	// Name is the name of a parameter, or the path of a member, such as events[].session.visitorId.
 	Name string
-	// In is the place of a parameter; "" in bodies.
+	// In is the place of a parameter, such as path or query. It is "" for a member of a body.
 	In       string
 	Type     string
 	Bounds   string
@@ -210,8 +210,8 @@ type member struct {
 	Deep bool
 }
 
-// The table of a body shows members down to the level deepest, and fewer levels if it has more than mostMembers rows.
-// Members at the top are always shown.
+// The table of a body shows members in up to deepest levels. If it has more than mostMembers rows, it shows fewer
+// levels. Members of the first level are always shown.
 const (
 	deepest     = 4
 	mostMembers = 90
@@ -234,7 +234,7 @@ func (d *document) walk(s *jsonSchema, prefix string, depth int, above map[*json
 			continue
 		}
 		above[one] = true
-		// If a body is either one object or a list of such objects, the members are shown once.
+		// If a body is an object or a list of such objects, the members are shown only once.
 		if one.Items != nil && (prefix != "" || len(all) == 1) {
 			d.walk(one.Items, prefix+"[]", depth, above, add)
 		}

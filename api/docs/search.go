@@ -7,7 +7,7 @@ const searchFile = "search.json"
 
 // found is an entry of the index.
 type found struct {
-	// To is the page and the anchor, from the folder of the pages.
+	// To is the link to the page and the anchor, relative to the folder of the pages.
 	To    string `json:"to"`
 	Title string `json:"title"`
 	// Route is the method and path of an operation.
@@ -15,7 +15,7 @@ type found struct {
 	Doc   string `json:"doc"`
 }
 
-// searchIndex lists pages and operations with the words that find them.
+// searchIndex returns the index of the search as JSON: all pages and operations with their texts.
 func (s *site) searchIndex() ([]byte, error) {
 	var all []found
 	for _, p := range s.all() {

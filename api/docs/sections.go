@@ -6,7 +6,7 @@ type group struct {
 	Tag, Title, Doc string
 }
 
-// sections is the navigation.
+// sections has the pages of operations in the order of the navigation.
 var sections = []struct {
 	Title  string
 	Groups []group

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/api/docs"
 )
 
-// TestServedPages requests each page in each encoding, and once more with its tag.
+// TestServedPages requests each page in each encoding. It requests each page again with its ETag, and the answer is
+// 304.
 func TestServedPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -7,7 +7,7 @@ import (
 	"text/template"
 )
 
-// homeTwin is the name of the first page as Markdown.
+// homeTwin is the name of the first page's Markdown version.
 const homeTwin = "home"
 
 var markdownTemplates = template.Must(template.New("").Funcs(template.FuncMap{"cell": cell, "join": join}).
@@ -26,7 +26,7 @@ func (s *site) markdown(p *page) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// cell makes a text fit into a table's cell.
+// cell escapes a text for a cell of a Markdown table.
 func cell(text string) string {
 	return strings.NewReplacer("|", `\|`, "\n", " ").Replace(text)
 }
@@ -35,7 +35,8 @@ func join(values any, separator string) string {
 	return strings.ReplaceAll(strings.Trim(fmt.Sprint(values), "[]"), " ", separator)
 }
 
-// llms is /llms.txt: the pages as Markdown, with a sentence each (https://llmstxt.org).
+// llms returns the file /llms.txt: links to the Markdown version of each page, with a sentence about it
+// (https://llmstxt.org).
 func (s *site) llms() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Octavo\n\n> A self-hosted API for documentation sites: content, sites and readers' insights.\n\n" +
@@ -57,7 +58,7 @@ func (s *site) llms() []byte {
 	return b.Bytes()
 }
 
-// listed is a section of the list of all operations.
+// listed is a section on the page that lists all operations.
 type listed struct {
 	Title string
 	Pages []*page
@@ -75,5 +76,5 @@ func (s *site) Sections() (all []listed) {
 	return all
 }
 
-// Anchor is the anchor of the operation's heading in Markdown.
+// Anchor returns the anchor of the operation's heading in Markdown.
 func (o operation) Anchor() string { return strings.ToLower(o.ID) }

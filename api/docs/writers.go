@@ -22,7 +22,8 @@ var writers = []writer{
 	{"python", "Python", "python", python},
 }
 
-// joined writes the pieces of an address. text and variable write a piece in the language, and glue joins the pieces.
+// joined returns the code for an address. text and variable return the code for a piece of each kind, and glue is the
+// code between two pieces.
 func joined(pieces []piece, text, variable func(string) string, glue string) string {
 	parts := make([]string, len(pieces))
 	for i, p := range pieces {
@@ -52,8 +53,9 @@ func curl(r *request) string {
 	return "curl -s " + strings.Join(lines, " \\\n  ")
 }
 
-// javaScript uses the published client. It calls the client's method, or the client's request function for operations
-// without a method. Operations at the root are outside the client's base address, so fetch calls them.
+// javaScript returns the request as code for the published client. The code calls the client's method for the
+// operation, or the client's function request if there is no method. The client cannot call operations that are not
+// below /v1, so their code calls fetch.
 func javaScript(r *request) string {
 	if !r.V1 {
 		return javaScriptFetch(r)
@@ -86,7 +88,8 @@ func javaScript(r *request) string {
 	return b + "});"
 }
 
-// javaScriptCall fills the arguments of the client's method: the path's parameters, the query, and the body.
+// javaScriptCall returns the call of the client's method with its arguments: the path's parameters, the query, and the
+// body.
 func javaScriptCall(r *request) string {
 	name, arguments, _ := strings.Cut(strings.TrimSuffix(r.Call, ")"), "(")
 	var values []string
@@ -124,7 +127,7 @@ func javaScriptFetch(r *request) string {
 	return b + "});"
 }
 
-// javaScriptBody is the body as an expression. JSON is already an expression.
+// javaScriptBody returns the body as an expression of JavaScript. JSON is such an expression.
 func (r *request) javaScriptBody() string {
 	if r.Media == "application/json" {
 		return r.Body
@@ -132,10 +135,10 @@ func (r *request) javaScriptBody() string {
 	return quoted(r.Body)
 }
 
-// quoted writes a text as a literal that Go, JavaScript and Python read alike.
+// quoted returns a text as a literal that means the same in Go, JavaScript and Python.
 func quoted(s string) string { return strconv.Quote(s) }
 
-// pathLiteral writes a path as a literal, without a prefix.
+// pathLiteral returns a path, without the prefix, as a literal of JavaScript.
 func pathLiteral(pieces []piece, prefix string) string {
 	text := joined(pieces, plain, func(s string) string { return "${process.env." + s + "}" }, "")
 	text = strings.TrimPrefix(text, prefix)
@@ -145,7 +148,7 @@ func pathLiteral(pieces []piece, prefix string) string {
 	return "'" + text + "'"
 }
 
-// queryObject writes a query as an object.
+// queryObject returns a query string as an object of JavaScript.
 func queryObject(query string) string {
 	if query == "" {
 		return "{}"
@@ -217,7 +220,8 @@ func python(r *request) string {
 	return b.String()
 }
 
-// pythonText writes a text as a literal. A text of several lines becomes a raw string, which is easier to read.
+// pythonText returns a text as a literal of Python. A text of several lines becomes a raw string, which is easier to
+// read.
 func pythonText(s string) string {
 	raw := strings.ContainsAny(s, "\n\"") && !strings.Contains(s, `"""`) && !strings.HasSuffix(s, `"`)
 	if !raw {

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// acting gives the audit log the actor of a call's changes. It is valid only during the call.
+// acting tells the audit log who makes the changes of a call. It is valid only during the call.
 type acting struct {
 	c  *call
 	op *Operation

@@ -8,14 +8,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// TestFrameAllocatesNothing checks that only the router's path values cause allocations.
+// TestFrameAllocatesNothing checks that a request with events allocates no more than the router does for path values.
 func TestFrameAllocatesNothing(t *testing.T) {
 	handler, request := benchFrame(t)
 	allocatesAtMost(t, 6, handler, request)
 }
 
-// TestDoorAllocatesNoMore: a browser's batch costs as many allocations as another post of events. The router and the
-// texts of headers cause these allocations.
+// TestDoorAllocatesNoMore: a request with a browser's batch allocates as often as any other request with events. The
+// router and the texts of headers cause these allocations.
 func TestDoorAllocatesNoMore(t *testing.T) {
 	handler, request := benchDoor(t)
 	allocatesAtMost(t, 6, handler, request)

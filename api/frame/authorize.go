@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// authorize admits the caller or refuses with 401, 403, 404 or 429. It stores the scope's object in the Caller.
+// authorize admits the caller, or returns an error with 401, 403, 404 or 429. It stores the scope's object in the
+// Caller.
 func (f *frame) authorize(ctx context.Context, op *Operation, c *call) error {
 	if op.Scope.Key {
 		return f.authorizeKey(ctx, c)
@@ -47,7 +48,7 @@ func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	header := &ctx.Request.Header
 	p := access.Presented{Authorization: header.Peek("Authorization")}
 	if len(p.Authorization) > 0 {
-		return p // Most requests have a token, and need no cookie.
+		return p // Most requests have a token, and then no cookie is read.
 	}
 	p.Cookie = header.Cookie(access.BrowserCookie)
 	p.Page = access.PageOrigin{
@@ -57,7 +58,8 @@ func (f *frame) presented(ctx *fasthttp.RequestCtx) access.Presented {
 	return p
 }
 
-// authorizeKey admits a caller with a publishable key, within the limits of its address, the key and the key's site.
+// authorizeKey admits a caller with a publishable key, within the rate limits of the client's address, the key and the
+// key's site.
 func (f *frame) authorizeKey(ctx context.Context, c *call) error {
 	if err := f.guard.AdmitKey(ctx, c, &c.Caller); err != nil {
 		return err
@@ -80,10 +82,12 @@ func (f *frame) authorizeNamed(ctx context.Context, s access.Scope, c *call, bod
 }
 
 // widener is a request type of an operation that lets more people read a site. Widens reports whether this request lets
-// more people read the site. For a type without this method, the frame assumes that every request does so.
+// more people read the site. If the type has no such method, the frame assumes that every request lets more people read
+// it.
 type widener interface{ Widens(site sites.Site) bool }
 
-// authorizeWidening refuses a decoded request that lets more people read a site, if the caller has no right to do that.
+// authorizeWidening returns an error if the decoded request lets more people read a site and the caller may not do
+// that.
 func (f *frame) authorizeWidening(ctx context.Context, c *call, request any) error {
 	if w, ok := request.(widener); ok && !w.Widens(c.Site.Site) {
 		return nil
@@ -97,7 +101,7 @@ var (
 	headerReset     = []byte("X-Ratelimit-Reset")
 )
 
-// limit counts a request against the token's rate, or refuses it with 429.
+// limit counts a request against the token's rate limit, or refuses it with 429.
 func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error {
 	take := f.guard.Take(class, s, c.Now)
 	c.showAllowance(take)
@@ -107,8 +111,9 @@ func (f *frame) limit(class access.RateClass, s *access.Session, c *call) error 
 	return nil
 }
 
-// showAllowance writes the headers about an allowance, also for a refused request. The headers are the burst, the
-// remaining requests, and the Unix second at which the full burst is available again.
+// showAllowance sets the headers that show a client its rate limit, for refused requests as well. The headers are the
+// burst, the number of requests that remain of it, and the Unix time in seconds at which the full burst is available
+// again.
 func (c *call) showAllowance(take access.Allowance) {
 	if take.Burst == 0 {
 		return

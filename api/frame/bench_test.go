@@ -18,7 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// benchFrame returns the frame with one token and one site cached, so that only the frame is measured.
+// benchFrame returns the server's handler, and a function that fills a request with events. The token and the site of
+// the request are cached, so only the frame is measured.
 func benchFrame(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	h := apitest.New(b, func(c *frame.Config, d *api.Deps) {
@@ -51,13 +52,13 @@ func (discard) RefuseUnread(string, *insights.Reason) {}
 
 func (discard) OneAddress(string) bool { return false }
 
-// BenchmarkDoor is BenchmarkFrame for a browser's batch of one event.
+// BenchmarkDoor is like BenchmarkFrame, for a browser's batch of one event.
 func BenchmarkDoor(b *testing.B) {
 	handler, request := benchDoor(b)
 	handleAll(b, handler, request)
 }
 
-// benchDoor is benchFrame for a browser's batch of one event.
+// benchDoor is like benchFrame, for a browser's batch of one event.
 func benchDoor(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	h := apitest.New(b, func(c *frame.Config, d *api.Deps) {
@@ -75,13 +76,13 @@ func benchDoor(b testing.TB) (handler fasthttp.RequestHandler, request func(ctx 
 	}
 }
 
-// BenchmarkFrame measures an event request through the whole frame, without the intake.
+// BenchmarkFrame measures a request with events through the whole frame. The intake does nothing.
 func BenchmarkFrame(b *testing.B) {
 	handler, request := benchFrame(b)
 	handleAll(b, handler, request)
 }
 
-// handleAll measures a handler that receives the same request repeatedly.
+// handleAll measures how fast a handler answers the same request many times.
 func handleAll(b *testing.B, handler fasthttp.RequestHandler, request func(ctx *fasthttp.RequestCtx)) {
 	b.Helper()
 	b.ResetTimer()
@@ -101,13 +102,13 @@ func handleAll(b *testing.B, handler fasthttp.RequestHandler, request func(ctx *
 	})
 }
 
-// BenchmarkBare is the baseline: fasthttp answering the same request with 204.
+// BenchmarkBare is the baseline for BenchmarkFrame: a handler without the frame answers the same request with 204.
 func BenchmarkBare(b *testing.B) {
 	_, request := benchFrame(b)
 	handleAll(b, func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }, request)
 }
 
-// BenchmarkServed measures the frame and the baseline behind the server and a connection, including parsing.
+// BenchmarkServed measures the frame and the baseline over a connection, including the parsing of requests.
 func BenchmarkServed(b *testing.B) {
 	handler, request := benchFrame(b)
 	bare := func(ctx *fasthttp.RequestCtx) { ctx.SetStatusCode(http.StatusNoContent) }

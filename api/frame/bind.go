@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bindPlan defines how a request fills its type. Building the server compiles it from the tags of the fields:
+// bindPlan defines how the fields of a request's type are filled from the HTTP request. New compiles it from the tags
+// of the fields:
 //
 //	path:"siteId"            a parameter of the path
 //	query:"limit"            a query parameter; a pointer stays nil without the parameter, and a slice holds several
@@ -30,7 +31,7 @@ import (
 //	body:"form"              the body that a browser posts, decoded; with ",optional" it may be absent
 //	body:"raw"               the body as it is, without its encoding; invalid once the function has returned
 //
-// Embedded structs are flattened. Every bound string is a copy.
+// The fields of embedded structs are bound like the other fields. Every bound string is a copy.
 type bindPlan struct {
 	params []param
 	body   bodyPlan
@@ -43,18 +44,19 @@ type bodyPlan struct {
 	index    []int
 	raw      bool
 	optional bool
-	form     []formMember // form has the members of a form, and is nil for other bodies.
-	lasting  []string     // Members that a PATCH cannot remove: see rules.RefuseNulls.
+	form     []formMember // form has the members of a form; it is nil for other bodies.
+	lasting  []string     // lasting has the members that a PATCH cannot remove. See rules.RefuseNulls.
 }
 
 // param binds one field. read finds the field's values in the request. set stores the values in the field, and returns
-// a problem that completes the sentence "<name> ...", or "".
+// "", or a problem as the end of a sentence that begins with the parameter's name.
 type param struct {
 	name  string
 	index []int
 	read  func(c *call, name string) [][]byte
 	set   func(field reflect.Value, values [][]byte) string
-	// inPath decides the answer to a value that is not valid text: 404 in a path, 400 elsewhere.
+	// inPath means that the parameter is in the path. A value that is not valid text is then answered with 404. In
+	// other places, it is answered with 400.
 	inPath bool
 }
 
@@ -82,7 +84,7 @@ func newBindPlan(op *Operation, words rules.Vocabulary) (*bindPlan, error) {
 	return plan, nil
 }
 
-// validate applies the rules of the request's type. If all rules hold, it calls the type's Validate.
+// validate applies the rules of the request's type. If the request breaks no rule, it calls the type's method Validate.
 func (p *bindPlan) validate(req any, c *rules.Checker) error {
 	p.rules(c, "", reflect.ValueOf(req).Elem())
 	if v, ok := req.(validator); ok && len(c.Details) == 0 {
@@ -152,7 +154,8 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	return nil
 }
 
-// paramSource is a place from which a parameter can come, with its tag. The values alias the request.
+// paramSource is a part of the request that can contain parameters, with the tag of fields that are read from it. The
+// values that read returns alias the request.
 type paramSource struct {
 	Tag  string
 	In   string // In is the parameter's place in the OpenAPI document.
@@ -163,7 +166,7 @@ var ParamSources = []paramSource{
 	{"path", "path", func(c *call, name string) [][]byte {
 		value, ok := unescapePath(c.PathParam(name))
 		if !ok {
-			// Return invalid text, so that the caller of read refuses the request.
+			// This byte is invalid text, so bind answers 404.
 			return [][]byte{{0xff}}
 		}
 		return [][]byte{value}
@@ -194,7 +197,8 @@ func hint(c *call, name string) [][]byte {
 	return values
 }
 
-// bind fills the request. It collects the problems of all parameters before it reads the body.
+// bind fills the value of the request's type. If parameters are invalid, it returns one error about all of them, and
+// does not read the body.
 func (p *bindPlan) bind(ctx context.Context, req reflect.Value, c *call) error {
 	var details []schema.Detail
 	for i := range p.params {
@@ -228,7 +232,8 @@ func (p *bindPlan) bindBody(ctx context.Context, field reflect.Value, c *call) e
 	if err != nil {
 		return err
 	}
-	if len(body) == 0 && (p.body.form == nil || p.body.optional) { // The rules of an empty form report missing members.
+	// A form with an empty body is decoded, so that the rules report the missing members.
+	if len(body) == 0 && (p.body.form == nil || p.body.optional) {
 		if p.body.optional {
 			return nil
 		}

@@ -33,9 +33,9 @@ type fuzzRequest struct {
 	} `body:"json,optional"`
 }
 
-// FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or refused with 400 or 404 and a
-// named cause. Encodings may also give 413 and 415. bind never panics. Bound text outside of JSON is valid and has no
-// U+0000.
+// FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or the answer is 400 or 404 and
+// names the cause. Because of its encoding, a body may also be answered with 413 or 415. bind never panics. Bound texts
+// outside of JSON are valid and have no U+0000.
 func FuzzBind(f *testing.F) {
 	for _, body := range []string{
 		``, `{}`, `[]`, `null`, `{"text":null,"number":1,"float":1e3,"flag":true,"list":["a"],"inner":{"map":{"a":1}}}`,

@@ -71,8 +71,8 @@ type resetReader interface {
 	Reset(r io.Reader) error
 }
 
-// inflater pools the decompressors of one encoding, because creating a decompressor costs more than decompressing a
-// small body.
+// inflater has a pool of decompressors for one encoding, because creating a decompressor costs more than decompressing
+// a small body.
 type inflater struct {
 	pool sync.Pool
 	make func(r io.Reader) (resetReader, error)
@@ -87,7 +87,8 @@ var inflaters = map[string]*inflater{
 	"zstd":    {make: newZstdReader},
 }
 
-// inflate reads at most one byte past the limit. So a small body that inflates to gigabytes costs at most the limit.
+// inflate decompresses a body. It stops one byte after the limit, so a small body that inflates to gigabytes takes no
+// more memory than the limit.
 func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Operation) ([]byte, error) {
 	source := bytes.NewReader(sent)
 	reader, ok := p.pool.Get().(resetReader)
@@ -95,7 +96,7 @@ func (p *inflater) inflate(ctx context.Context, into *body, sent []byte, op *Ope
 	if ok {
 		err = reader.Reset(source)
 	} else if reader, err = p.make(source); err != nil {
-		reader = nil // Do not reuse the reader: it may be a typed nil, or half initialized.
+		reader = nil // Do not put the reader into the pool: it may be a typed nil, or partly initialized.
 	}
 	var inflated []byte
 	if err == nil {
@@ -123,8 +124,8 @@ func newZstdReader(r io.Reader) (resetReader, error) {
 	return zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(8<<20))
 }
 
-// deflateReader reads "deflate" bodies. The standard says they are zlib streams (RFC 9110, 8.4.1.2), but some clients
-// send raw deflate streams.
+// deflateReader reads "deflate" bodies. By the standard, these bodies are zlib streams (RFC 9110, 8.4.1.2), but some
+// clients send raw deflate streams.
 type deflateReader struct {
 	current io.Reader
 	zlib    io.ReadCloser
@@ -145,7 +146,7 @@ func (d *deflateReader) Reset(r io.Reader) error {
 		return err
 	}
 	r = io.MultiReader(bytes.NewReader(head[:n]), r)
-	// The method in a zlib header is 8, and its two bytes form a multiple of 31.
+	// In a zlib header, the method is 8, and the two bytes as a number are a multiple of 31.
 	if head[0]&0x0f == 8 && (int(head[0])<<8|int(head[1]))%31 == 0 {
 		return d.resetZlib(r)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// These constants bound the size of answers that are compressed. A smaller answer fits into a packet or two.
-// Compressing a larger answer would take long.
+// Only answers with a size between these limits are compressed. A smaller answer fits into one or two packets.
+// Compressing a larger answer would take too long.
 const (
 	leastCompressed = 1 << 10
 	mostCompressed  = 8 << 20
@@ -22,15 +22,15 @@ var (
 // compressible reports whether an answer of this size may be sent compressed to clients that accept gzip.
 func compressible(size int) bool { return size >= leastCompressed && size <= mostCompressed }
 
-// accepted reports whether the client accepts gzip. A client that gives its codings weights gets an uncompressed
-// answer.
+// accepted reports whether the client accepts gzip. It does not parse weights (such as gzip;q=0.5), so a client that
+// sends weights gets an uncompressed answer.
 func accepted(ctx *fasthttp.RequestCtx) bool {
 	return ctx.Request.Header.HasAcceptEncodingBytes(acceptGzip)
 }
 
-// compress compresses a JSON answer for a client that accepts gzip, at the level that costs the least. The tag of a
-// compressed answer is weak, because the tag belongs to the uncompressed bytes. Shared answers are sent as they are,
-// because their bytes serve all clients.
+// compress compresses a JSON answer for a client that accepts gzip, at the fastest level. The ETag of a compressed
+// answer is weak, because it was made from the uncompressed bytes. Shared answers are not compressed, because all
+// clients get the same bytes.
 func compress(c *call) {
 	response := &c.http.Response
 	if c.shared != nil || response.IsBodyStream() || len(response.Header.ContentEncoding()) > 0 ||
@@ -46,7 +46,7 @@ func compress(c *call) {
 	weaken(c.http)
 }
 
-// unsentHeaders sets the headers that the compressed answer would have, on an answer without a body.
+// unsentHeaders sets the headers of a compressed answer on a 304, which has no body.
 func unsentHeaders(ctx *fasthttp.RequestCtx) {
 	if !bytes.Equal(ctx.Response.Header.ContentType(), contentJSON) {
 		return
@@ -57,7 +57,7 @@ func unsentHeaders(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// weaken makes the answer's tag weak, if it has one.
+// weaken makes the answer's ETag weak, if it has an ETag.
 func weaken(ctx *fasthttp.RequestCtx) {
 	if tag := ctx.Response.Header.PeekBytes(headerETag); len(tag) > 0 && !bytes.HasPrefix(tag, headerETagWeakly) {
 		ctx.Response.Header.SetCanonical(headerETag, append(bytes.Clone(headerETagWeakly), tag...))

@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestAnswersAreCompressed checks which answers are compressed. Decompressed answers have the original bytes, and the
-// headers let caches distinguish the two forms.
+// TestAnswersAreCompressed checks which answers are compressed. Decompressed answers have the same bytes as
+// uncompressed answers. The headers let caches distinguish compressed and uncompressed answers.
 func TestAnswersAreCompressed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -11,9 +11,9 @@ import (
 
 var headerETag = []byte("Etag")
 
-// conditional adds an ETag of the body's bytes to an encoded answer. A client that has that answer gets 304 with the
-// same headers and no body. Cache-Control stays no-store: browsers must not write claims of visitors to their disk. A
-// client that stores an answer may still revalidate it.
+// conditional sets an ETag, which is a hash of body. If the client already has the answer with this ETag, it sets the
+// status 304 and returns true. Cache-Control stays no-store, so that browsers do not write visitors' claims to disk.
+// Other clients that store answers may still revalidate them.
 func conditional(c *call, body []byte) (unchanged bool) {
 	sum := sha256.Sum256(body)
 	tag := `"` + hex.EncodeToString(sum[:16]) + `"`

@@ -19,59 +19,63 @@ type Config struct {
 	Listen string
 	// BaseURL is the address at which clients reach the service. Every `urls` member starts with this address.
 	BaseURL string
-	// TrustedProxies are the peers whose X-Forwarded-For is trusted.
+	// TrustedProxies are the networks of proxies whose header X-Forwarded-For is trusted.
 	TrustedProxies []netip.Prefix
 	// TrustedOrigins are the origins, in lower case, whose pages may call every operation with a token. Pages of other
 	// origins may call only operations whose CORS is true.
 	TrustedOrigins []string
-	// AuthTTL is the time for which tokens and insights sites are cached. So a revoked token may still be accepted for
-	// this time. 0 means DefaultAuthTTL.
+	// AuthTTL is the time for which tokens are cached, and rights on sites' insights. So a revoked token may still be
+	// accepted for this time. 0 means DefaultAuthTTL.
 	AuthTTL time.Duration
-	// AuthEntries bounds the cache of tokens, and separately the cache of insights sites. 0 means 65,536.
+	// AuthEntries is the largest number of tokens in the cache, and also the largest number of rights on sites'
+	// insights. 0 means 65,536.
 	AuthEntries int
-	// HeaderTimeout bounds the wait for a connection's first request, and for each request's headers and first piece of
-	// body. So a slow sender cannot hold a connection. 0 means 10 s.
+	// HeaderTimeout limits the time until a new connection sends a request, and the time in which the headers and the
+	// first piece of the body must arrive. So a slow sender cannot occupy a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
-	// ReadTimeout bounds reading one large body. 0 means 30 s.
+	// ReadTimeout limits the time in which a large body must arrive. 0 means 30 s.
 	ReadTimeout time.Duration
-	// BodyStall bounds each pause between two bytes of a large body. 0 means 5 s.
+	// BodyStall is the longest pause between two bytes of a large body. 0 means 5 s.
 	BodyStall time.Duration
-	// WriteStall is an interval. A connection ends if its client reads only a few bytes of its answer during two
-	// intervals in a row. An answer may take longer as long as the client reads. 0 means 10 s.
+	// WriteStall is the interval at which the sending of an answer is checked. If the client reads fewer than 8 KiB in
+	// an interval, the connection is closed. An answer may take any time while the client reads more. 0 means 10 s.
 	WriteStall time.Duration
 	// IdleTimeout closes keep-alive connections without requests. 0 means 75 s.
 	IdleTimeout time.Duration
-	// OperationTimeout bounds the work on one request, except for operations with a separate limit. 0 means 20 s.
+	// OperationTimeout limits the work on one request. Operations with their own Timeout have another limit. 0 means 20
+	// s.
 	OperationTimeout time.Duration
-	// DrainWait is the time that Stop keeps serving while the server is not ready. Each connection is closed after its
-	// next answer. So load balancers and clients move on before connections are refused. The wait ends early when no
-	// connection is left.
+	// DrainWait is the time for which Stop still serves requests while /readyz answers 503. Each connection is closed
+	// after its next answer. So load balancers and clients go to other nodes before this node refuses connections. The
+	// wait ends early when no connection is open.
 	DrainWait time.Duration
-	// MaxConns bounds the open connections. When all are taken, the connections that were idle longest are closed. 0
-	// means 16,384.
+	// MaxConns is the largest number of open connections. When it is reached, the connections that have been idle
+	// longest are closed. 0 means 16,384.
 	MaxConns int
-	// MaxConnsPerIP bounds the open connections of one address, or of one IPv6 /64 network; 0 means no bound. It does
-	// not apply to trusted proxies.
+	// MaxConnsPerIP is the largest number of open connections from one address, or from one IPv6 /64 network; 0 means
+	// no limit. It does not apply to trusted proxies.
 	MaxConnsPerIP int
 	// BodyMemory limits, in bytes, the memory for the bodies of all requests in flight. The first 16 KiB of each body
-	// do not count. The bodies of one token take at most a quarter of this memory, or 32 MiB if a quarter is less. 0
-	// means 64 MiB.
+	// are not counted. All bodies of one token together take at most a quarter of this memory, or 32 MiB if a quarter
+	// is less. 0 means 64 MiB.
 	BodyMemory int
 	// AnswerMemory limits, in bytes, the memory of answers that clients have not read yet. The answers to one address,
-	// or to one IPv6 /64 network, take at most a quarter of this memory. 0 means 32 MiB.
+	// or to one IPv6 /64 network, together take at most a quarter of this memory. 0 means 32 MiB.
 	AnswerMemory int
-	// RateLimit bounds the requests per second of one token on this node, with bursts of twice as many. 0 means no
-	// bound.
+	// RateLimit is the number of requests a second that one token may send to this node. It may send twice as many at
+	// once. 0 means no limit.
 	RateLimit int
-	// EventRateLimit is the RateLimit for requests that post events.
+	// EventRateLimit is like RateLimit, for requests that post events.
 	EventRateLimit int
-	// KeyRateLimit is the RateLimit for requests with one publishable key. All keys of a site together have twice this
-	// limit.
+	// KeyRateLimit is like RateLimit, for requests with one publishable key. The limit of all keys of a site together
+	// is twice as high.
 	KeyRateLimit int
-	// PublicRateLimit bounds the requests per second of one address to operations without a token. WrongTokenRateLimit
-	// bounds the requests without a valid token. 0 means no bound.
+	// PublicRateLimit limits the requests a second from one address to operations that need no token.
+	// WrongTokenRateLimit limits the requests a second from one address to other operations without a valid token. 0
+	// means no limit.
 	PublicRateLimit, WrongTokenRateLimit int
-	// MaxHeaderBytes bounds the request line and headers. 0 means 8 KiB: each connection holds a buffer of that size.
+	// MaxHeaderBytes limits the request line and the headers together. Each connection has a buffer of this size. 0
+	// means 8 KiB.
 	MaxHeaderBytes int
 }
 
@@ -91,7 +95,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// guard returns the settings about callers.
+// guard returns the settings that access.Guard uses.
 func (c Config) guard() access.Config {
 	return access.Config{
 		AuthTTL: c.AuthTTL, AuthEntries: c.AuthEntries, RateLimit: c.RateLimit, EventRateLimit: c.EventRateLimit,
@@ -105,6 +109,6 @@ type Deps struct {
 	Store   *store.Store
 	Metrics Metrics
 	Log     *slog.Logger
-	// Checks are run by /readyz.
+	// Checks are the readiness checks that /readyz runs.
 	Checks []Check
 }

@@ -4,14 +4,15 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// allowOrigin lets a page of any origin read the answer. Scripts send tokens explicitly, and browsers never add tokens.
-// So another origin cannot use a user's rights.
+// allowOrigin lets a page of any origin read the answer. This is safe, because a script must add a token to its
+// request, and browsers never add one. So a page of another origin cannot use the rights of a user.
 func allowOrigin(ctx *fasthttp.RequestCtx) {
 	ctx.Response.Header.SetCanonical(headerAllowOrigin, anyOrigin)
 	ctx.Response.Header.SetCanonical(headerExposeHeaders, exposedHeaders)
 }
 
-// These headers are in fasthttp's canonical form, so that fasthttp does not normalise them for each event request.
+// These names of headers are in fasthttp's canonical form, so fasthttp need not convert them in each request with
+// events.
 var (
 	headerAllowOrigin   = []byte("Access-Control-Allow-Origin")
 	anyOrigin           = []byte("*")
@@ -26,8 +27,8 @@ var (
 		"Octavo-Doubled-Rows, Octavo-Doubled-Range")
 )
 
-// allowTrusted lets a page of a trusted origin read the answer, including errors. A header tells caches that answers
-// depend on the origin.
+// allowTrusted lets a page of a trusted origin read the answer, including errors. The header Vary tells caches that the
+// answer depends on the origin.
 func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	if len(f.origins) == 0 {
 		return
@@ -39,7 +40,7 @@ func (f *frame) allowTrusted(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// preflighted tells a browser which methods and headers a page may use.
+// preflighted sets the headers that tell a browser which methods and headers a page may use.
 func preflighted(ctx *fasthttp.RequestCtx, methods string) {
 	ctx.Response.Header.Set("Access-Control-Allow-Methods", methods)
 	ctx.Response.Header.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Content-Encoding, "+

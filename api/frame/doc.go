@@ -8,5 +8,5 @@
 //	jsonschema  helps write JSON schemas by hand
 //	openapi     describes a table as an OpenAPI document
 //
-// It has no code for single resources. It must not import view, a domain, or package api.
+// It has no code for particular resources. It must not import view, a package of operations, or package api.
 package frame

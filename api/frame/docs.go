@@ -9,22 +9,23 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Pages describe the table to people. They need no token, because all their contents are in the repository.
+// Pages are the pages that describe the table to people. They need no token, because their contents are public in the
+// repository.
 type Pages struct {
-	// Paths are the routes at the root.
+	// Paths are the paths of the pages at the root of the server.
 	Paths []string
-	// Build makes the files of the routes, by path. The first request for any of these files calls Build, because few
-	// servers ever need the files. All answers share the bytes, so that unread answers take no memory.
+	// Build returns the pages by path. The first request for a page calls Build, because many servers never need the
+	// pages. All answers use the bytes of the same files, so answers that clients have not read take no more memory.
 	Build func() (map[string]Static, error)
 }
 
-// docs are the pages and the OpenAPI document, which are made at the first request.
+// docs has the pages and the OpenAPI document, which are made when they are first requested.
 type docs struct {
 	document func() (described, error)
 	pages    func() (map[string]fasthttp.RequestHandler, error)
 }
 
-// described is the OpenAPI document, plain and compressed.
+// described has the OpenAPI document, uncompressed and compressed with gzip.
 type described struct{ plain, compressed []byte }
 
 func newDocs(describe func() ([]byte, error), pages *Pages) *docs {
@@ -52,7 +53,7 @@ func newDocs(describe func() ([]byte, error), pages *Pages) *docs {
 	return d
 }
 
-// docsPage answers with the page of the request's path.
+// docsPage answers with the page at the request's path.
 func (s *Server) docsPage(ctx *fasthttp.RequestCtx) {
 	pages, err := s.docs.pages()
 	if err != nil {

@@ -25,8 +25,9 @@ import (
 
 func chunk(text string) string { return fmt.Sprintf("%x\r\n%s\r\n", len(text), text) }
 
-// TestNoBodyIsAwaitedWithoutToken announces bodies that never arrive. The answer does not wait for these bodies. Where
-// callers without a token may be admitted, the answer waits only for the first byte.
+// TestNoBodyIsAwaitedWithoutToken sends requests without a valid token that announce bodies and never send them. The
+// server answers without waiting for the body. If the operation admits callers without a token, the server waits only
+// for the first byte.
 func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -54,8 +55,8 @@ func TestNoBodyIsAwaitedWithoutToken(t *testing.T) {
 	}
 }
 
-// TestAnnouncedBodiesTakeNoMemory opens connections that announce the largest body of any operation. Some requests have
-// an unknown token, and others have a valid token.
+// TestAnnouncedBodiesTakeNoMemory opens many connections whose requests announce very large bodies and do not send
+// them. The connections take little memory, with an unknown token and with a valid token.
 func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 64 << 10
@@ -77,8 +78,8 @@ func TestAnnouncedBodiesTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestSilentConnectionsTakeLittle: a connection has no buffers until its first byte arrives. The connection is closed
-// on its timeout, or with the server.
+// TestSilentConnectionsTakeLittle: a connection has no buffers until its first byte arrives. A connection that sends
+// nothing is closed after its timeout, or when the server stops.
 func TestSilentConnectionsTakeLittle(t *testing.T) {
 	h := apitest.New(t)
 	const conns, most = 500, 8 << 10 // most includes the memory of the client's end.
@@ -119,8 +120,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// TestBodyMemoryIsBounded fills the memory for bodies. The next large body is refused, until memory is free again.
-// Small bodies are accepted.
+// TestBodyMemoryIsBounded fills the memory for bodies. Until memory is free again, further large bodies are refused,
+// and small bodies are accepted.
 func TestBodyMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -132,7 +133,8 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 		w.Send(h.Post(h.Ours.SiteKey, "Content-Length: 1000000") + strings.Repeat(" ", 20_000))
 		holders = append(holders, w)
 	}
-	// Wait first: an early large body would take memory that the other bodies need for their growth.
+	// The test first waits until all memory is taken. Otherwise the next large body could take memory before the other
+	// bodies do.
 	eventually.True(t, "the holders to take all memory", func() bool { return memory.Taken() == int64(most) })
 	large := `{"events":[]}` + strings.Repeat(" ", 30_000)
 	refused := h.Do("POST", h.EventsPath(), h.Ours.SiteKey, large)
@@ -153,8 +155,8 @@ func TestBodyMemoryIsBounded(t *testing.T) {
 	})
 }
 
-// TestBodyMemoryIsShared fills the share of a site's key. The key's next large body is refused, and bodies of other
-// callers pass.
+// TestBodyMemoryIsShared fills the share of a site key in the memory for bodies. The next large body with this key is
+// refused, and large bodies of other callers are accepted.
 func TestBodyMemoryIsShared(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -240,8 +242,8 @@ func TestContinueIsForThoseWhoMaySend(t *testing.T) {
 	}
 }
 
-// TestFramingIsStrict sends requests that a proxy could interpret differently. The connection closes, and the following
-// bytes are not read as a request.
+// TestFramingIsStrict sends requests whose end a proxy could see at another place. The server closes the connection,
+// and does not read the following bytes as a request.
 func TestFramingIsStrict(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -278,7 +280,8 @@ func TestFramingIsStrict(t *testing.T) {
 	}
 }
 
-// TestChunkFraming sends chunked bodies whose framing a proxy could read differently, or that has no end.
+// TestChunkFraming sends chunked bodies whose framing is ambiguous or endless. The server refuses them and closes the
+// connection.
 func TestChunkFraming(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -324,7 +327,7 @@ func TestChunkFraming(t *testing.T) {
 	}
 }
 
-// TestCutBodiesAreNotTaken closes the client's side in the middle of a body, which must be refused.
+// TestCutBodiesAreNotTaken closes the client's side in the middle of a body. The incomplete body must be refused.
 func TestCutBodiesAreNotTaken(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -348,7 +351,8 @@ func TestCutBodiesAreNotTaken(t *testing.T) {
 	}
 }
 
-// TestRefusedBodiesAreNotRequests sends a refused request and another request after it, in one write.
+// TestRefusedBodiesAreNotRequests sends, in one write, a request that is refused and another request after it. The body
+// of the refused request looks like a request, and is not answered.
 func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -371,7 +375,8 @@ func TestRefusedBodiesAreNotRequests(t *testing.T) {
 	w.WantClosed()
 }
 
-// TestConnectionsOfOneAddress: each address has a bounded number of connections, except trusted proxies.
+// TestConnectionsOfOneAddress: the number of connections of each address is limited. The limit does not apply to
+// trusted proxies.
 func TestConnectionsOfOneAddress(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
@@ -409,8 +414,8 @@ func TestConnectionsOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestIdleConnectionsMakeRoom takes all connections. The next connection closes idle connections, oldest first. If all
-// connections are busy, the next connection is refused.
+// TestIdleConnectionsMakeRoom opens as many connections as are allowed. For a further connection, the server closes the
+// connection that has been idle longest. If no connection is idle, it refuses the further connection.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
@@ -449,13 +454,13 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// TestWrongTokensAreLimited: after a few wrong tokens an address gets 429 without a database query. Known tokens keep
-// working.
+// TestWrongTokensAreLimited: after a few wrong tokens an address gets 429 without a database query. Cached tokens are
+// still accepted.
 func TestWrongTokensAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.WrongTokenRateLimit, c.AuthTTL = 1, time.Nanosecond })
 	good := h.Ours.Tokens[schema.RoleAdmin]
-	for range 5 { // A valid token costs nothing, whether it is cached or not.
+	for range 5 { // A valid token is not counted, whether it is cached or not.
 		if a := h.Do("GET", "/v1/user", good, nil); a.Status != 200 {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
@@ -480,7 +485,8 @@ func TestWrongTokensAreLimited(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/user", good, nil), http.StatusInternalServerError)
 }
 
-// TestRefusalsQuoteLittle sends names of several megabytes, compressed to a few bytes.
+// TestRefusalsQuoteLittle sends bodies that are compressed to a few bytes and contain names of several megabytes. The
+// errors are short.
 func TestRefusalsQuoteLittle(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -506,7 +512,8 @@ func TestRefusalsQuoteLittle(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreLoggedInSamples: every refusal has a log line or is counted in another line.
+// TestRefusalsAreLoggedInSamples: each refused request has its own log line, or is counted in a line about several
+// requests.
 func TestRefusalsAreLoggedInSamples(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// These exports give the tests access to internals of the frame.
+// The declarations in this file give tests access to internals of the frame.
 
 // BodyPieces are the sizes of the buffers for bodies.
 var BodyPieces = bodyPieces
@@ -23,13 +23,13 @@ var DefaultBodyMemory = Config{}.withDefaults().BodyMemory
 // Handler returns the function that serves every request.
 func (s *Server) Handler() fasthttp.RequestHandler { return s.http.Handler }
 
-// Stopping reports whether Drain was called.
+// Stopping reports whether Drain or Stop was called.
 func (s *Server) Stopping() bool { return s.stopping.Load() }
 
-// Buffered counts the connections that fasthttp has buffers for.
+// Buffered returns the number of connections for which fasthttp has buffers.
 func (s *Server) Buffered() int { return int(s.http.GetOpenConnectionsCount()) }
 
-// Busy counts the connections with an active request.
+// Busy returns the number of connections that are not idle.
 func (s *Server) Busy() (n int) {
 	c := s.connections
 	c.mu.Lock()
@@ -42,16 +42,16 @@ func (s *Server) Busy() (n int) {
 	return n
 }
 
-// SetBodyMemory replaces the memory for bodies, and shortens the wait for this memory.
+// SetBodyMemory limits the memory for bodies to this many bytes. A body waits for memory only for a millisecond.
 func (s *Server) SetBodyMemory(bytes int) BodyMemory {
 	s.frame.bodies = newBodyMemory(bytes, time.Millisecond)
 	return BodyMemory{s.frame.bodies}
 }
 
-// BodyMemory is the memory for bodies.
+// BodyMemory is the memory for bodies of a server.
 type BodyMemory struct{ *bodyMemory }
 
-// Fill takes memory for a body of a token.
+// Fill takes memory for a body with this size, for a request with a token.
 func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release func(), err error) {
 	b := &body{memory: m.bodyMemory, token: token}
 	_, err = b.fill(ctx, strings.NewReader(strings.Repeat(" ", size)), size, nil)
@@ -61,7 +61,7 @@ func (m BodyMemory) Fill(ctx context.Context, token string, size int) (release f
 // Taken returns the number of bytes of memory that bodies use.
 func (m BodyMemory) Taken() int64 { return m.gate.Inside() }
 
-// Holders counts the tokens that use memory.
+// Holders returns the number of tokens whose bodies use memory.
 func (m BodyMemory) Holders() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,7 +86,7 @@ func (m *PrometheusMetrics) Ended(reason string) prometheus.Counter {
 // Unsent returns the gauge of the bytes of answers that clients have not read.
 func (m *PrometheusMetrics) Unsent() prometheus.Gauge { return m.unsent }
 
-// SharedUsers counts the calls that use a shared answer.
+// SharedUsers returns the number of calls and connections that use a shared answer.
 func (s *Server) SharedUsers(name string) int {
 	shared := &s.frame.shared
 	shared.mu.Lock()

@@ -13,15 +13,15 @@ import (
 // MediaForm is the media type of forms that browsers post.
 var MediaForm = []string{"application/x-www-form-urlencoded"}
 
-// formMember binds one member of a form, like param for parameters.
+// formMember binds one member of a form to a field, as param binds a parameter.
 type formMember struct {
 	name  string
 	index int
 	set   func(field reflect.Value, values [][]byte) string
 }
 
-// formMembers compiles a form's type: a struct of texts, numbers and booleans. The names are in `json` tags, as in all
-// bodies, so rules and the OpenAPI document read all names alike.
+// formMembers returns the members of a form's type, which is a struct of texts, numbers and booleans. Their names are
+// in `json` tags, as in other bodies. So the rules and the OpenAPI document read all names in the same way.
 func formMembers(t reflect.Type) ([]formMember, error) {
 	if t.Kind() != reflect.Struct {
 		return nil, fmt.Errorf("a form is no %s", t)

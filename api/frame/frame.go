@@ -30,42 +30,41 @@ type frame struct {
 	shared   sharedAnswers
 	ids      *requestIDs
 	proxies  []netip.Prefix
-	origins  map[string]bool // origins has Config.TrustedOrigins.
+	origins  map[string]bool // origins has the values of Config.TrustedOrigins.
 	origin   string          // origin is the origin of Config.BaseURL.
 	timeout  time.Duration
-	// base is the parent context of every call. It ends when Stop stops waiting for calls. fasthttp's own context is
-	// not used: it must not be retained, and a derived context costs a goroutine.
+	// base is the parent context of every call. It ends when Stop no longer waits for calls. fasthttp's own context is
+	// not the parent, because it must not be stored, and each derived context would need a goroutine.
 	base   context.Context
 	cancel context.CancelFunc
 	calls  sync.Pool
 }
 
-// route is a row of the table, prepared for serving.
+// route is an operation with what the frame needs to serve it.
 type route struct {
 	op   *Operation
 	plan *bindPlan
-	// changes means that the operation may change resources, by a caller whom the audit log shows.
+	// changes means that the operation may change resources. The audit log then shows the caller.
 	changes bool
 }
 
-// call is one request on its way through the frame. Calls are pooled: do not retain any part of a call.
+// call is one request while the frame serves it. Calls are pooled and reused, so no part of a call may be stored.
 type call struct {
 	access.Caller
-	idBuffer []byte // The request's id, which the Caller reads.
+	idBuffer []byte // idBuffer has the request's id, which the Caller reads.
 	frame    *frame
 	http     *fasthttp.RequestCtx
 	checks   rules.Checker
-	// raw is the body as sent, and inflated is the same body without its Content-Encoding. received counts the bytes
-	// read.
+	// raw is the body as it was sent, and inflated is the decompressed body. received is the number of bytes of raw.
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration
 	bodyStall     time.Duration
 	shared        *sharedAnswer // shared is the answer, if several calls share its bytes.
-	gone          bool          // The client has closed the connection: see watched.
-	page          bool          // A refusal is sent as a page: see Page.
-	pixel         bool          // A refusal is sent as an image: see Pixel.
-	trusted       bool          // The sender is a trusted proxy or a front end, and speaks for its client.
+	gone          bool          // gone means that the client has closed the connection. See watched.
+	page          bool          // page means that a refusal is sent as a page. See Page.
+	pixel         bool          // pixel means that a refusal is sent as an image. See Pixel.
+	trusted       bool          // trusted means that a trusted proxy or a front end sent the request for a client.
 }
 
 func newFrame(cfg Config, d Deps) (*frame, error) {
@@ -93,7 +92,7 @@ func newFrame(cfg Config, d Deps) (*frame, error) {
 	return f, nil
 }
 
-// prepare compiles the rows for serving, in the table's order.
+// prepare returns the routes of the table's operations, in the same order.
 func (f *frame) prepare(table Table) ([]*route, error) {
 	if err := checkTable(table.Operations); err != nil {
 		return nil, err
@@ -131,7 +130,8 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 		compress(c)
 		err = f.keep(c, rt)
 	}
-	if c.gone && errors.Is(err, context.Canceled) { // Other answers are sent: the client may have closed its sending half only.
+	// If the answer is complete, it is sent, because the client may have closed only its sending half.
+	if c.gone && errors.Is(err, context.Canceled) {
 		ctx.SetStatusCode(statusClientGone)
 		ctx.SetConnectionClose()
 	} else if err != nil {
@@ -146,11 +146,12 @@ func (f *frame) serve(rt *route, ctx *fasthttp.RequestCtx) {
 	f.end(c, rt.op.ID)
 }
 
-// continues answers `Expect: 100-continue`, with which a client requests permission to send its body. It refuses
-// callers without a valid token and bodies over the operation's limit. Other refusals wait until the body has arrived.
+// continues answers `Expect: 100-continue`, a header by which a client waits for permission to send its body. It
+// refuses callers without a valid token, and bodies over the operation's limit. All other checks run when the body has
+// arrived.
 func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
-	c.Now = time.Now() // fasthttp sets its time only before the handler, which runs later.
+	c.Now = time.Now() // fasthttp sets its time only before it calls the handler, which runs later.
 	if rt.op.CORS {
 		allowOrigin(ctx)
 	}
@@ -172,8 +173,8 @@ func (f *frame) continues(rt *route, ctx *fasthttp.RequestCtx) {
 	f.leave(c)
 }
 
-// run does the steps from authentication to encoding. A panic in a handler fails only its request. fasthttp itself
-// would not catch the panic, and the process would end.
+// run runs the steps from authorization to the encoding of the answer. If a function panics, run answers 500. Without
+// this, the panic would end the process, because fasthttp does not catch it.
 func (f *frame) run(rt *route, c *call) (err error) {
 	defer func() {
 		if fault := recover(); fault != nil {
@@ -223,18 +224,19 @@ func (f *frame) begin(ctx *fasthttp.RequestCtx) *call {
 	return c
 }
 
-// end records the metrics of the call and releases the call.
+// end records the metrics of the call and returns the call to the pool.
 func (f *frame) end(c *call, operation string) {
 	response := &c.http.Response
 	bytesOut := response.Header.ContentLength()
-	if !response.IsBodyStream() { // Body would read a stream to its end.
+	if !response.IsBodyStream() { // For a stream, Body would read the whole stream.
 		bytesOut = len(response.Body())
 	}
 	f.metrics.ObserveRequest(operation, response.StatusCode(), time.Since(c.Now), c.received, max(bytesOut, 0))
 	f.leave(c)
 }
 
-// leave releases the call's buffers and memory. Code that retains a buffer would see the data of the next call.
+// leave releases the call's buffers and returns the call to the pool. Code that stored a buffer would now see the data
+// of another call.
 func (f *frame) leave(c *call) {
 	c.raw.release()
 	c.inflated.release()

@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// probe is a row outside of the contract, with a function from the test.
+// probe returns an operation that the contract does not have. The test gives its function.
 func probe[Req, Resp any](method, path string, fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) frame.Operation {
 	return frame.Operation{
 		Method: method, Path: path, ID: "probe", Tag: "test", Doc: "Probe the frame.", Scope: access.Public(), Status: http.StatusOK,
@@ -41,8 +41,8 @@ type keepRequest struct {
 	} `body:"json"`
 }
 
-// TestNothingAliasesTheRequest stores every string that a function receives, overwrites the request's buffers, and
-// compares.
+// TestNothingAliasesTheRequest stores the strings that an operation's function gets, and overwrites the request's
+// buffers. The stored strings do not change.
 func TestNothingAliasesTheRequest(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -94,7 +94,8 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 	if ctx.Response.StatusCode() != 204 {
 		t.Fatalf("%d %s", ctx.Response.StatusCode(), ctx.Response.Body())
 	}
-	// The key is still found after its buffers were overwritten, without the database.
+	// The token and the site are still found after the buffers are overwritten. They come from the caches, because the
+	// store has stopped.
 	h.Store.Stop()
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {
@@ -108,7 +109,8 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 	}
 }
 
-// TestPostgresAway closes the store under the server. The answer is 503 with Retry-After, not 500.
+// TestPostgresAway stops the connections to Postgres while the server runs. The answer is 503 with Retry-After, not
+// 500.
 func TestPostgresAway(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -147,12 +149,13 @@ func TestPanicIsOneFailedRequest(t *testing.T) {
 	}
 }
 
-// TestMalformedRequests writes bytes that are not a request. The answer still has the contract's shape.
+// TestMalformedRequests sends bytes that are not a valid request. The answer still has the form of errors in the
+// contract.
 func TestMalformedRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
-	// Short timeouts are only for requests that never arrive in full. A large request may take a while on a busy
-	// machine.
+	// impatient is only for requests that never arrive completely. A complete large request may take longer than its
+	// timeouts on a busy machine.
 	impatient := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
 		c.HeaderTimeout, c.ReadTimeout = 300*time.Millisecond, 300*time.Millisecond
 	})
@@ -293,7 +296,7 @@ func TestEncodedBodiesAreRead(t *testing.T) {
 	h := apitest.New(t)
 	events := "/v1/orgs/" + h.Ours.Organization.ID + "/sites/" + h.Ours.Site.ID + "/insights/events"
 	want := `{"events":["` + strings.Repeat("é", 50_000) + `"]}`
-	// Send each body twice, so that pooled decompressors are reused.
+	// Each body is sent twice, so that pooled decompressors are reused.
 	for range 2 {
 		for name, encode := range apitest.Encoders {
 			if a := h.Do("POST", events, h.Ours.SiteKey, encode(t, []byte(want)), "Content-Encoding", name); a.Status != 204 {

@@ -15,21 +15,22 @@ import (
 )
 
 // By default fasthttp reads a whole body into one buffer of the announced length before it calls a handler. With
-// StreamRequestBody it does not wait for the whole body. But it still waits for the first MaxRequestBodySize bytes, or
-// 8 KiB. So the server sets firstBodyBytes. The frame reads the rest once it has admitted the caller (see received.go).
+// StreamRequestBody, it waits only for the first MaxRequestBodySize bytes, or 8 KiB if that is 0. So the server sets
+// MaxRequestBodySize to firstBodyBytes. The frame reads the rest of the body after it has admitted the caller (see
+// received.go).
 //
-// After a chunk's size, fasthttp accepts blanks and extensions without reporting them, so this package cannot refuse
-// them. fasthttp skips blanks and extensions, as RFC 9112, 7.1.1, demands for unknown extensions. chunkFraming bounds
-// the length of blanks and extensions. fasthttp refuses a bare line feed after a chunk's size. It accepts a bare line
-// feed after the request line and in trailers, as RFC 9112, 2.2, allows. These line feeds do not change the end of a
-// request.
+// After the size of a chunk, fasthttp skips blanks and extensions without reporting them, as RFC 9112, 7.1.1, demands
+// for unknown extensions. So this package cannot refuse them, but chunkFraming limits their length. fasthttp refuses a
+// line feed without a carriage return after the size of a chunk. It accepts such a line feed after the request line and
+// in trailers, as RFC 9112, 2.2, allows. Line feeds in these places do not change where a request ends.
 
-// firstBodyBytes is the number of bytes of a body for which fasthttp waits before it calls the handler. fasthttp does
-// not accept 0.
+// firstBodyBytes is the number of bytes of a body for which fasthttp waits before it calls the handler. For 0, fasthttp
+// would use its default.
 const firstBodyBytes = 1
 
-// The verdict on a request's headers is passed to the handler in front of the method. A NUL separates it, because
-// methods have no NUL. The hook runs between headers and body, and gets only the request's header.
+// headersReceived passes a verdict about a request's headers to the handler. It writes a NUL and the verdict in front
+// of the method, because no method contains a NUL. There is no other way: the hook gets only the headers of the
+// request.
 const (
 	verdictUnread byte = iota + 1
 	verdictBothLengths
@@ -40,8 +41,9 @@ const (
 	verdictBareLF
 )
 
-// framingFaults lists the ways in which headers make the request's end or encoding ambiguous. A proxy may read such a
-// request differently. So the server closes the connection after the request (RFC 9112, 6.3 and 11.2).
+// framingFaults has an error for each verdict about headers that leave the end of the request or its sender unclear. A
+// proxy may read such a request differently than this server does. So the server refuses the request and closes the
+// connection (RFC 9112, 6.3 and 11.2).
 var framingFaults = map[byte]error{
 	verdictBothLengths:    errors.New("the request has a Content-Length and a Transfer-Encoding"),
 	verdictTransferCoding: errors.New("the Transfer-Encoding is not chunked"),
@@ -51,10 +53,10 @@ var framingFaults = map[byte]error{
 	verdictBareLF:         errors.New("a header ends with a line feed that no carriage return precedes"),
 }
 
-// headersReceived makes the hook that inspects a request between its headers and its body. A caller without a token is
-// answered immediately, and the announced body is not read. Some operations take bodies without a token. There the
-// server waits for the first byte of the body. It reads the rest after the frame has admitted the caller, as for
-// callers with a token.
+// headersReceived returns the hook that inspects a request between its headers and its body. A request that has a body
+// and no plausible token is answered at once, and its body is not read. For operations that take bodies without a
+// token, the server waits for the first byte of the body. The frame reads the rest after it has admitted the caller, as
+// for callers with a token.
 func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.RequestConfig {
 	public := pathsOf(routes, func(op *Operation) bool { return op.Scope.Public && op.BodyLimit > 0 })
 	open := pathsOf(routes, func(op *Operation) bool { return op.Scope.Nobody })
@@ -62,7 +64,7 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 		verdict := framingVerdict(h)
 		if verdict == 0 {
 			if length := h.ContentLength(); length != 0 && length != -2 {
-				// Public operations do not read the header, because a proxy may demand its own Authorization header.
+				// Public operations ignore the Authorization header, because it may be meant for a proxy.
 				named := len(h.Peek("Authorization")) > 0
 				if !plausibleCaller(h) && (named || !open.have(h)) && !public.have(h) {
 					verdict = verdictUnread
@@ -79,8 +81,8 @@ func headersReceived(routes []*route) func(h *fasthttp.RequestHeader) fasthttp.R
 	}
 }
 
-// openOperations are the operations that take bodies from callers without a token. The key is the method. The value has
-// the paths as segments; a parameter is an empty segment.
+// openOperations has the paths of operations, by method. Each path is a list of segments, in which a parameter is an
+// empty segment.
 type openOperations map[string][][]string
 
 func pathsOf(routes []*route, belongs func(*Operation) bool) openOperations {
@@ -159,8 +161,8 @@ func hasName(line []byte, name string) bool {
 	return len(line) > len(name) && line[len(name)] == ':' && bytes.EqualFold(line[:len(name)], []byte(name))
 }
 
-// plausibleCaller reports whether a request has a possible token. Without an Authorization header, it looks for a
-// possible cookie of a browser's session.
+// plausibleCaller reports whether a request has a text with the form of a token in its Authorization header. Without
+// this header, the request must have a cookie with the form of a session's secret.
 func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	if header := h.Peek("Authorization"); len(header) > 0 {
 		token, ok := access.BearerToken(header)
@@ -169,15 +171,15 @@ func plausibleCaller(h *fasthttp.RequestHeader) bool {
 	return len(h.Peek(access.BrowserHeader)) > 0 && schema.ValidToken(h.Cookie(access.BrowserCookie))
 }
 
-// These constants limit the reading of the rest of an unwanted body. When the rest has been read, the connection can be
-// reused. A client refused with a small body has usually sent all of it already.
+// These constants limit the reading of a body that nobody uses. After the whole body has been read, the connection can
+// be reused. A refused client has usually already sent all of a small body.
 const (
 	drainBytes = 16 << 10
 	drainTime  = time.Second
 )
 
-// framed is the outermost handler. It acts on the verdict about the headers. It ensures that the unread rest of a body
-// is not read as the next request.
+// framed refuses requests with a bad verdict about their headers. After each request, it ensures that the unread rest
+// of a body is not taken for the next request.
 func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		if method := ctx.Method(); len(method) > 2 && method[0] == 0 {
@@ -194,7 +196,8 @@ func (s *Server) framed(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	}
 }
 
-// endBody reads the unread rest of a small body, so that the connection can be reused. Otherwise the connection closes.
+// endBody reads the unread rest of a small body, so that the connection can be reused. If the body is large or does not
+// arrive in time, it closes the connection.
 func endBody(ctx *fasthttp.RequestCtx) {
 	stream := ctx.Request.BodyStream()
 	if stream == nil {
@@ -224,8 +227,8 @@ func leaveUnread(ctx *fasthttp.RequestCtx) {
 	}
 }
 
-// mayContinue answers `Expect: 100-continue`: it requests the body only if the operation could admit the caller and
-// accept a body of that size. For any status except 100, fasthttp sends the response that is already set.
+// mayContinue answers `Expect: 100-continue`. It returns the status 100 only if the operation may admit the caller and
+// accept a body of this size. For another status, fasthttp sends the response that continues has set.
 func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		continues(ctx)

@@ -9,7 +9,8 @@ import (
 
 var headerCacheTag = []byte("X-Gitbook-Cache-Tag")
 
-// cacheTags has the cache tag of each object in path parameters.
+// cacheTags has the objects that have cache tags: the path parameters that name the object, and the function that makes
+// its tag.
 var cacheTags = []struct {
 	params []string
 	tag    func(values []string) string
@@ -20,12 +21,12 @@ var cacheTags = []struct {
 	{[]string{"organizationId", "specSlug"}, func(v []string) string { return schema.OpenAPITag(v[0], v[1]) }},
 }
 
-// refusalKept is the time for which front ends may cache a refusal. It must be short, because a missing page may exist
-// after the next merge.
+// refusalKept is the time for which front ends may cache a refusal. It is short, because a page that is missing now may
+// exist after the next merge.
 var refusalKept = fmt.Appendf(nil, "private, max-age=%d", int(DefaultAuthTTL.Seconds()))
 
-// tagAnswer adds the tags of its objects to an answer for a site's reader. Front ends cache answers and refusals until
-// they are notified of a change to these objects.
+// tagAnswer adds a header to an answer for a site's reader. The header has the cache tags of the objects in the path.
+// Front ends cache the answer until they are notified that an object with one of these tags has changed.
 func tagAnswer(c *call, err error) {
 	var tags []string
 	for _, row := range cacheTags {
@@ -48,6 +49,6 @@ func tagAnswer(c *call, err error) {
 	}
 }
 
-// notInTags reports whether a character could split a client's text into several tags. The path parameters of a refused
-// request are unchecked text.
+// notInTags reports whether a character must not be in a tag, because it could split the tag into two. The path
+// parameters of a refused request have not been checked, so they can contain any characters.
 func notInTags(r rune) bool { return r == ',' || r <= ' ' || r > '~' }

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Handler is the common type of operations' functions. It also has the request and response types, for other code that
-// reads the table.
+// Handler contains the function of an operation. It also has the function's request type and response type, which the
+// OpenAPI document and tests read.
 type Handler struct {
 	Request  reflect.Type
 	Response reflect.Type
@@ -31,44 +31,46 @@ type NoContent struct{ Header map[string]string }
 // copies Body before the call ends.
 type Encoded struct {
 	Body []byte
-	// If Shared is not nil, it has the bytes of the response instead of Body.
+	// If Shared is not nil, it gives the bytes of the response, and Body is not used.
 	Shared      *Shared
 	Header      map[string]string
 	ContentType string
 }
 
-// Statused is a response that chooses its success status. Operations that either create or update return it.
+// Statused is a response type that chooses the success status. Operations that either create or update an object use
+// it.
 type Statused interface {
 	Status() int
 }
 
-// File is a response that is not JSON. The row of its operation lists the types it can have.
+// File is the response type of operations that answer with a file. Operation.Produces lists the media types that the
+// file can have.
 type File struct {
-	// Stream has Size bytes. The bytes are read while they are sent, so the whole file is never in memory.
+	// Stream reads the Size bytes of the file. They are read while they are sent, so the whole file is never in memory.
 	Stream    pieces
 	Size      int64
 	MediaType string
 	Name      string
-	// Shown lets a browser display the file itself. Without Shown, browsers only save the file, such as a user's
-	// upload.
+	// Shown means that a browser may display the file. Otherwise browsers only save it, which is safe for files that
+	// users have uploaded.
 	Shown bool
 }
 
-// Located is a resource with an operation that reads it. The answer to its creation has the resource's address in the
-// Location header. A resource that can only be listed has no address.
+// Located is a resource that an operation can read alone. When it is created, the header Location of the answer has its
+// address. A resource that can only be listed has no address.
 type Located interface {
 	Location() string
 }
 
-// validator is a request type with checks across several members. The check runs only if each member follows its own
+// validator is a request type with checks across several members. Validate runs only if each member obeys its own
 // rules.
 type validator interface {
 	Validate() []schema.Detail
 }
 
-// Handle makes a Handler from a function. A request with a raw body is pooled, and so is the body. A function that
-// retained the request or the body would later see another caller's data there. Strings in requests are copies and may
-// be stored.
+// Handle makes a Handler from a function. If the request has a raw body, the request and the body are pooled and
+// reused. A function that stored either of them would later see the data of another caller there. Strings in requests
+// are copies and may be stored.
 func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *Req) (Resp, error)) Handler {
 	pool := sync.Pool{New: func() any { return new(Req) }}
 	respond := responder[Resp]()
@@ -77,7 +79,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 		Response: reflect.TypeFor[Resp](),
 		invoke: func(ctx context.Context, rt *route, c *call) error {
 			var req *Req
-			// Among operations with raw bodies, events arrive most often: do not allocate their requests.
+			// Raw bodies are mostly events, which arrive often. So their requests are not allocated each time.
 			if rt.plan.body.raw {
 				req = pool.Get().(*Req)
 				defer func() {
@@ -99,7 +101,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 					return err
 				}
 			}
-			// Only changes of resources need this context. So events and reads do not pay for it.
+			// Only changes of resources need the actor. Events and reads do without it, which saves an allocation.
 			if rt.changes {
 				ctx = postgres.By(ctx, acting{c, rt.op})
 			}
@@ -116,7 +118,7 @@ func Handle[Req, Resp any](fn func(ctx context.Context, c *access.Caller, req *R
 	}
 }
 
-// responder chooses the encoding for the response type, once per operation.
+// responder returns the function that sends a response of this type. It is called once for each operation.
 func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp) error {
 	var zero Resp
 	switch any(zero).(type) {
@@ -165,8 +167,8 @@ func responder[Resp any]() func(_ context.Context, rt *route, c *call, resp Resp
 	}
 }
 
-// writeEncoded sends an encoded answer. The ETag of a shared answer is made from its name. So the bytes are not read if
-// the client already has the answer.
+// writeEncoded sends an encoded answer. The ETag of a shared answer is made from its name. So the answer is not loaded
+// if the client already has it.
 func writeEncoded(ctx context.Context, c *call, rt *route, encoded Encoded) error {
 	tagged := encoded.Body
 	if encoded.Shared != nil {
@@ -204,7 +206,8 @@ func encodedHeaders(ctx *fasthttp.RequestCtx, encoded Encoded) {
 	}
 }
 
-// baseName strips folders from a file's name, so that a client cannot be made to save it elsewhere.
+// baseName removes the folders from a file's name. Otherwise a bad name could make a client save the file in another
+// folder.
 func baseName(name string) string {
 	base := path.Base(strings.ReplaceAll(name, `\`, "/"))
 	if base == "." || base == ".." || base == "/" {
@@ -213,7 +216,7 @@ func baseName(name string) string {
 	return base
 }
 
-// writeFile sends a file with headers that stop browsers from sniffing its type or running it.
+// writeFile sends a file with headers that stop browsers from guessing its type and from running it.
 func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	disposition := "attachment"
 	if file.Shown {
@@ -226,6 +229,6 @@ func writeFile(ctx *fasthttp.RequestCtx, status int, file File) {
 	ctx.SetStatusCode(status)
 	ctx.SetContentType(file.MediaType)
 	ctx.Response.SetBodyStream(file.Stream, int(file.Size))
-	// Without this flush, the first piece would only fill the rest of a small buffer after the header.
+	// Without this flush, the first write would only fill the rest of the small buffer that contains the headers.
 	ctx.Response.ImmediateHeaderFlush = true
 }

@@ -21,10 +21,10 @@ type Check struct {
 	Run  func(ctx context.Context) error
 }
 
-// Condition is an error of a Check that /readyz shows as Word.
+// Condition is an error of a Check for which /readyz shows a certain word.
 type Condition struct {
 	Word string
-	// Serves is set if the node can serve even while the check fails.
+	// Serves means that the node stays ready although the check fails.
 	Serves bool
 	Err    error
 }
@@ -35,13 +35,13 @@ func (c *Condition) Error() string { return c.Err.Error() }
 // Unwrap returns the reason.
 func (c *Condition) Unwrap() error { return c.Err }
 
-// readiness is the answer of /readyz. It names the parts that are down. The reasons are only in the log.
+// readiness is the answer of /readyz. It shows which checks fail. Only the log shows why.
 type readiness struct {
 	Ready  bool              `json:"ready"`
 	Checks map[string]string `json:"checks"`
 }
 
-// healthz answers as long as the process can answer at all.
+// healthz answers 200 while the process can answer requests.
 func healthz(ctx *fasthttp.RequestCtx) {
 	jsonHeaders(ctx)
 	ctx.SetBodyString(alive)
@@ -49,10 +49,10 @@ func healthz(ctx *fasthttp.RequestCtx) {
 
 const alive = `{"alive":true}`
 
-// readyz runs the checks in parallel. A stopping server is not ready, so that its load balancer uses other nodes. The
-// query can exclude checks by name (`exclude`): they still run and are listed, but do not count. With the insights
-// store excluded, a load balancer continues to send events while the store is down. The event log stores these events
-// until then.
+// readyz runs the checks in parallel. A server that stops is not ready, so that its load balancer uses other nodes. The
+// query parameter `exclude` names checks that still run and are listed, but do not decide whether the node is ready. If
+// a load balancer excludes the insights store, it still sends events while the store is down. The event log stores
+// these events until the store is up.
 func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	excluded := map[string]bool{}
 	for _, name := range ctx.QueryArgs().PeekMulti("exclude") {
@@ -60,7 +60,7 @@ func (s *Server) readyz(ctx *fasthttp.RequestCtx) {
 	}
 	answer := s.readiness(excluded)
 	ctx.SetStatusCode(answer.status())
-	// Strings and booleans always encode.
+	// Encoding cannot fail, because the answer has only strings and booleans.
 	_ = writeJSON(ctx, answer)
 }
 

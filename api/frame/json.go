@@ -15,9 +15,9 @@ import (
 
 var contentJSON = []byte("application/json")
 
-// writeJSON encodes straight into the response's own buffer. Invalid UTF-8 becomes replacement characters and is not an
-// error. Invalid UTF-8 can only come from a message that quotes a request. Map keys are sorted, so that the same answer
-// has the same bytes.
+// writeJSON encodes a value into the response's own buffer. Invalid UTF-8 causes no error and becomes replacement
+// characters. It can only come from a message that quotes a request. The keys of maps are sorted, so equal answers have
+// equal bytes.
 func writeJSON(ctx *fasthttp.RequestCtx, value any) error {
 	jsonHeaders(ctx)
 	err := json.MarshalWrite(ctx.Response.BodyWriter(), value, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
@@ -41,8 +41,9 @@ var (
 	noStore                  = []byte("no-store")
 )
 
-// readJSON decodes strictly: member names are case-sensitive, duplicates are refused, text must be valid UTF-8, and a
-// string is no number. Unknown members are ignored, unless options refuse them. value keeps no reference to body.
+// readJSON decodes body strictly: names of members are case-sensitive, duplicate members are errors, text must be valid
+// UTF-8, and a string is not accepted as a number. Unknown members are ignored if options do not refuse them. value
+// does not alias body afterwards.
 func readJSON(body []byte, value any, options ...json.Options) error {
 	if err := checkAmount(body); err != nil {
 		return err
@@ -77,7 +78,7 @@ func jsonError(body []byte, err error) error {
 	return &schema.Error{Code: schema.CodeBadRequest, Message: "the body cannot be read", Cause: err}
 }
 
-// wrongType completes the sentence "<field> ..." from the type that the member should have had.
+// wrongType returns the end of a sentence that begins with the member's name. It says which type the member must have.
 func wrongType(err *json.SemanticError) string {
 	want := "of another type"
 	if err.GoType != nil {
@@ -87,7 +88,7 @@ func wrongType(err *json.SemanticError) string {
 	case got == 0:
 		return "must be " + want
 	case kindName(got) == want || (got == '0' && want == "an integer"):
-		// The kind is right but the value is wrong: a fraction, or a number out of range.
+		// The JSON type is right, but the number is a fraction or is out of range.
 		return "must be " + want + " in range"
 	default:
 		return "must be " + want + ", got " + kindName(got)

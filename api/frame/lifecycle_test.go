@@ -33,7 +33,7 @@ func TestHealth(t *testing.T) {
 	if a := h.Do("GET", "/healthz", "", nil); a.Status != 200 {
 		t.Errorf("healthz: %d", a.Status)
 	}
-	// Metrics contain tenants, so they are only on the operators' listener.
+	// Metrics show data about organizations, so only the operator's listener serves them.
 	h.WantError(h.Do("GET", "/metrics", "", nil), http.StatusNotFound)
 	readyBut := func(query string, status int, want string) {
 		t.Helper()
@@ -65,7 +65,7 @@ func TestHealth(t *testing.T) {
 	readyBut("?exclude=server&exclude=log", 503, "ok")
 }
 
-// TestStopFinishesWhatIsInFlight stops the server while it works on a request.
+// TestStopFinishesWhatIsInFlight stops the server during a request. The request is still answered.
 func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -89,7 +89,7 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 		}
 		stopped <- err
 	}()
-	// The listener closes before the request ends.
+	// The listener is closed before the request ends.
 	eventually.True(t, "the listener to close", func() bool {
 		conn, err := net.Dial("tcp", strings.TrimPrefix(base, "http://"))
 		if err != nil {
@@ -110,8 +110,8 @@ func TestStopFinishesWhatIsInFlight(t *testing.T) {
 	}
 }
 
-// TestStopLetsClientsLeave: a keep-alive connection is not closed during a request. The connection's next answer has a
-// header that announces the close.
+// TestStopLetsClientsLeave: when the server stops, it closes no keep-alive connection before its next answer. This
+// answer has a header that announces the end of the connection.
 func TestStopLetsClientsLeave(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.DrainWait = time.Hour })
@@ -148,12 +148,12 @@ func TestStopLetsClientsLeave(t *testing.T) {
 	if _, err := answers.ReadByte(); !errors.Is(err, io.EOF) {
 		t.Errorf("the connection is open: %v", err)
 	}
-	if err := <-stopped; err != nil { // Stop returns promptly, not after the hour of DrainWait.
+	if err := <-stopped; err != nil { // Stop returns at once, not after DrainWait, which is an hour.
 		t.Error(err)
 	}
 }
 
-// TestStopGivesUp cancels the context of a function that does not return.
+// TestStopGivesUp: if a function does not return in time, Stop cancels the function's context.
 func TestStopGivesUp(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -187,7 +187,7 @@ func TestOperationsHaveDeadlines(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/probe", "", nil), http.StatusServiceUnavailable)
 }
 
-// TestUseOfATokenIsRecorded: the server runs the recorder of token uses, so a request sets its token's LastUsedAt.
+// TestUseOfATokenIsRecorded: a request sets LastUsedAt of its token.
 func TestUseOfATokenIsRecorded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -203,7 +203,7 @@ func TestUseOfATokenIsRecorded(t *testing.T) {
 	})
 }
 
-// TestIntakeDoesNotAskPostgres: when a token and a site are cached, events need no database.
+// TestIntakeDoesNotAskPostgres: if a token and a site are cached, requests with events need no query to Postgres.
 func TestIntakeDoesNotAskPostgres(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Hour })

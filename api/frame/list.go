@@ -11,15 +11,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first. A larger
-// object gets its own page. Rows are read in steps, so a page that ends early reads only a few more rows.
+// A page of a list ends at the requested number of objects or at maxListBytes of JSON, whichever comes first. An object
+// that is larger than maxListBytes is alone on its page. Rows are read in steps of listStep. So if a page ends early,
+// only a few rows were read that are not on it.
 const (
 	maxListBytes = 4 << 20
 	listStep     = 100
 )
 
-// ListPage returns one page of a list sorted by one key. name identifies the list and its filters: a page token of
-// another list is refused. read gets the key of the previous page's last row, or "" for the first page.
+// ListPage returns one page of a list that is sorted by one key. name identifies the list and its filters, so that a
+// page token of another list is refused. read gets the key of the last row of the previous page, or "" for the first
+// page.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
 	read func(after string, size int) (postgres.Page[Row], error), resource func(Row) Resource, key func(Row) string,
@@ -27,7 +29,7 @@ func ListPage[Row, Resource any](
 	return ListMadePage(ctx, name, page, read, func(row Row) (Resource, error) { return resource(row), nil }, key)
 }
 
-// ListMadePage is ListPage for objects whose conversion from a row can fail.
+// ListMadePage is like ListPage, for objects whose conversion from a row can fail.
 func ListMadePage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
 	read func(after string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),
@@ -40,8 +42,8 @@ func ListMadePage[Row, Resource any](
 		resource, func(row Row) []string { return []string{key(row)} })
 }
 
-// ListKeyed returns one page of a list sorted by several keys; the last key makes the order total. It refuses keys that
-// it cannot parse.
+// ListKeyed returns one page of a list that is sorted by several keys. The last key must be unique, so that no two rows
+// are equal. read returns an error for keys that it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,
@@ -50,7 +52,7 @@ func ListKeyed[Row, Resource any](
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
 }
 
-// ListMade is ListKeyed for objects that need more than their row.
+// ListMade is like ListKeyed, for objects whose conversion from a row can fail.
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),
@@ -93,7 +95,7 @@ func ListMade[Row, Resource any](
 	}
 }
 
-// byteCount counts the bytes written to it.
+// byteCount is a writer that counts the bytes.
 type byteCount int
 
 func (n *byteCount) Write(p []byte) (int, error) {
@@ -101,7 +103,8 @@ func (n *byteCount) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// encodedSize returns the size of an object as JSON. An object that cannot be encoded fails later, with the answer.
+// encodedSize returns the size of an object as JSON. It returns 0 for an object that cannot be encoded, because the
+// encoding of the answer then fails.
 func encodedSize(value any) int {
 	var n byteCount
 	if err := json.MarshalWrite(&n, value, jsontext.AllowInvalidUTF8(true), schema.Outgoing()); err != nil {

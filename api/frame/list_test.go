@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestListsAreBoundedByBytes walks a list of objects of all sizes. Every object is listed exactly once. No page is
-// empty. A page exceeds the bound only if its single object exceeds it.
+// TestListsAreBoundedByBytes reads all pages of a list with small and large objects. Every object is on exactly one
+// page. No page is empty. A page is larger than the limit only if its single object is.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120

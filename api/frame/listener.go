@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// These are the reasons for ending a connection early, as metric labels.
+// These are the reasons for refusing a connection or closing it early, as values of a metric's label.
 const (
 	endedByAddress = "address"
 	endedByAll     = "all"
@@ -25,16 +25,15 @@ const (
 	endedStalled   = "stalled"
 )
 
-// connections tracks the open connections and bounds them in total and per address. A trusted proxy forwards requests
-// of many clients, so only the total bound applies to it.
+// connections has the open connections, and limits their number in total and for each address. A trusted proxy forwards
+// requests of many clients, so only the total limit applies to it.
 type connections struct {
 	most, mostOfAddress int
 	trusted             []netip.Prefix
 	ended               func(reason string)
-	// sent is called when a connection's answer has been sent, or when the connection closes before that.
+	// sent is called when the answer on a connection has been sent, or when the connection is closed earlier.
 	sent func(conn *edgeConn)
-	// stall is the interval in which a client must read some of its answer. Two intervals in a row without a read end
-	// the connection.
+	// stall is Config.WriteStall.
 	stall time.Duration
 
 	mu        sync.Mutex
@@ -50,8 +49,8 @@ func newConnections(cfg Config, ended func(reason string), sent func(conn *edgeC
 	}
 }
 
-// admit accepts a new connection, or returns the reason for refusing it. If all slots are taken, it closes the
-// connections that have been idle longest to make room.
+// admit accepts a new connection, or returns the reason for refusing it. If the largest number of connections is
+// reached, it first closes connections that have been idle longest.
 func (c *connections) admit(conn *edgeConn) (refused string) {
 	counted := c.mostOfAddress > 0 && !access.Trusted(conn.ip, c.trusted)
 	address := access.Network(conn.ip)
@@ -83,9 +82,9 @@ func (c *connections) forget(conn *edgeConn) {
 	}
 }
 
-// closeIdle closes a sixteenth of the connections, at least one, starting with those idle longest. It runs rarely,
-// because it closes many connections together, so its cost does not matter. The caller holds c.mu. A closed connection
-// stays in the map until its goroutine removes it, because that needs the lock.
+// closeIdle closes the connections that have been idle longest: a sixteenth of the allowed connections, and at least
+// one. It closes many together, so it runs rarely and may be slow. The caller holds c.mu. It removes the connections
+// from open itself, because forget needs the lock.
 func (c *connections) closeIdle() int {
 	idle := make([]*edgeConn, 0, len(c.open))
 	for conn := range c.open {
@@ -116,7 +115,7 @@ func (c *connections) count() int {
 	return len(c.open)
 }
 
-// closeWaiting closes the connections that have sent nothing.
+// closeWaiting closes the connections whose clients have sent nothing yet.
 func (c *connections) closeWaiting() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +126,8 @@ func (c *connections) closeWaiting() {
 	}
 }
 
-// edgeListener returns admitted connections when their first request begins. It answers refused connections itself.
+// edgeListener is the server's listener. Accept returns a connection only after the first byte of its first request has
+// arrived. The listener itself answers connections that are refused.
 type edgeListener struct {
 	*net.TCPListener
 	connections *connections
@@ -140,10 +140,10 @@ type edgeListener struct {
 	closed    chan struct{}
 }
 
-// mostLingering bounds the number of connections that linger concurrently.
+// mostLingering is the largest number of connections that linger at the same time. See edgeConn.Close.
 const mostLingering = 256
 
-// listen begins to accept connections. Close stops listening, and closes connections without a first byte.
+// listen begins to accept connections.
 func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeListener {
 	closed := make(chan struct{})
 	edge := &edgeListener{
@@ -154,8 +154,8 @@ func listen(l *net.TCPListener, c *connections, firstWait time.Duration) *edgeLi
 	return edge
 }
 
-// Accept returns a connection whose first request has begun. It never returns a temporary error: fasthttp would stop
-// serving.
+// Accept returns a connection whose first request has begun. It never returns a temporary error, because fasthttp stops
+// serving after any error.
 func (l *edgeListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.begun:
@@ -165,7 +165,7 @@ func (l *edgeListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close ends the listener, and closes connections without a first byte.
+// Close ends the listener, and closes the connections whose clients have sent nothing yet.
 func (l *edgeListener) Close() error {
 	l.close()
 	err := l.TCPListener.Close()
@@ -173,7 +173,7 @@ func (l *edgeListener) Close() error {
 	return err
 }
 
-// acceptPause is the time for which the listener accepts no connections after the process has run out of file
+// acceptPause is the time for which the listener accepts no connections after a temporary error, such as too few file
 // descriptors.
 const acceptPause = 10 * time.Millisecond
 
@@ -210,8 +210,9 @@ func (l *edgeListener) run() {
 	}
 }
 
-// await hands out a connection after its first byte has arrived. fasthttp allocates a buffer for a whole header
-// immediately. Ten thousand silent connections would leave no memory for the garbage collector.
+// await passes a connection to Accept after its first byte has arrived. For each accepted connection, fasthttp
+// allocates a buffer for the headers. Without this wait, ten thousand silent connections would use up the node's
+// memory.
 func (l *edgeListener) await(conn *edgeConn) {
 	if !conn.awaitFirst() {
 		_ = conn.Close()
@@ -240,8 +241,8 @@ func refusedConnection(e *schema.Error) []byte {
 }
 
 // refuseConnection answers without blocking, because other connections wait to be accepted. The answer fits into the
-// empty buffer of a new connection. It reads a request that has already arrived, because closing with unread data would
-// reset the connection and lose the answer.
+// empty buffer of a new connection. It first reads the part of the request that has already arrived. If the connection
+// closed with unread data, it would be reset, and the client would lose the answer.
 func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_, _ = tcp.Write(answer)
 	if raw, err := tcp.SyscallConn(); err == nil {
@@ -254,41 +255,43 @@ func refuseConnection(tcp *net.TCPConn, answer []byte) {
 	_ = tcp.Close()
 }
 
-// connClosing marks an idle connection that is being closed. A request that arrives now is too late.
+// connClosing is the value of idleSince for an idle connection that closeIdle closes. A request that arrives now gets
+// no answer.
 const connClosing = -1
 
-// lingerTime is the time that the server reads from a connection after it refused an incomplete request.
+// lingerTime is the time for which the server still reads from a connection after it has refused an incomplete request.
 const lingerTime = 2 * time.Second
 
-// edgeConn is a connection that tracks whether a request is active. On close it lingers if necessary.
+// edgeConn is a connection that records whether it is idle. Close lingers if necessary.
 type edgeConn struct {
 	*net.TCPConn
 	listener *edgeListener
 	ip       netip.Addr
-	// counted is the address that the connection counts against, if any.
+	// counted is the address whose limit the connection is counted against, if any.
 	counted netip.Addr
 	// waiting is true until the first byte arrives.
 	waiting atomic.Bool
 	// idleSince is the time at which the connection became idle, as schema.Elapsed; 0 during a request.
 	idleSince atomic.Int64
-	// unsent is the answer that the client has not read yet, if the answer is counted.
+	// unsent is the answer that the client has not read yet. It is nil if the answer is not counted.
 	unsent atomic.Pointer[unsentAnswer]
-	// The connection's one goroutine, which also closes it, owns the fields below. unread: a request was refused before
-	// it was read to its end. begun: a byte has arrived. ended: the client has sent its last byte. bounded: at most
-	// allowance bytes may still be read.
+	// Only the goroutine that serves and closes the connection uses the fields below. unread means that a request was
+	// refused before it was read to its end. begun means that a byte has arrived. ended means that the client has
+	// closed its sending side. bounded means that at most allowance bytes may still be read.
 	unread, begun, ended, bounded bool
 	allowance                     int
 	closed                        atomic.Bool
 }
 
-// mayRead limits the total bytes of the next reads, until mayReadAll is called.
+// mayRead limits the number of bytes that may be read in total until mayReadAll is called.
 func (c *edgeConn) mayRead(bytes int) { c.bounded, c.allowance = true, bytes }
 
 func (c *edgeConn) mayReadAll() { c.bounded = false }
 
 var errFraming = errors.New("the framing of a chunk is too long")
 
-// awaitFirst waits until data arrives, without consuming it. It returns false if no data will arrive.
+// awaitFirst waits until data arrives, without consuming it. It returns false if the connection ends or no data arrives
+// in time.
 func (c *edgeConn) awaitFirst() bool {
 	defer c.waiting.Store(false)
 	raw, err := c.SyscallConn()
@@ -296,7 +299,7 @@ func (c *edgeConn) awaitFirst() bool {
 		return false
 	}
 	select {
-	case <-c.listener.closed: // The listener closed before closeWaiting could see this connection.
+	case <-c.listener.closed: // closeWaiting may have run before this connection was in its list.
 		return false
 	default:
 	}
@@ -308,11 +311,12 @@ func (c *edgeConn) awaitFirst() bool {
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// peek reports whether data has arrived, without consuming it. known is false until data or the end has arrived.
+// peek reports whether data has arrived, without consuming it. known is false if neither data nor the end of the
+// connection has arrived.
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte
 	n, _, err := syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
-	for errors.Is(err, syscall.EINTR) { // Retry here, because the poller would wait for further data.
+	for errors.Is(err, syscall.EINTR) { // Try again here: the poller would wait for new data.
 		n, _, err = syscall.Recvfrom(int(fd), next[:], syscall.MSG_PEEK)
 	}
 	return n > 0, !errors.Is(err, syscall.EAGAIN)
@@ -340,7 +344,8 @@ func (c *edgeConn) busy() {
 	}
 }
 
-// connState keeps idleSince up to date. fasthttp calls a connection active even while it waits for its first request.
+// connState updates idleSince when fasthttp reports a new state of a connection. fasthttp reports a connection as
+// active even while it waits for the first request.
 func connState(conn net.Conn, state fasthttp.ConnState) {
 	c, ok := conn.(*edgeConn)
 	if !ok {
@@ -363,9 +368,9 @@ func clientEnded(ctx *fasthttp.RequestCtx) bool {
 	return ok && conn.ended
 }
 
-// Close continues to read for a while if a request was refused before its end. Closing with unread data would reset the
-// connection, and the client would not see its 413 (RFC 9112, 9.6). If mostLingering connections already linger, a
-// further connection closes without lingering.
+// Close lingers if a request was refused before its end: it reads for up to lingerTime before it closes the connection.
+// If it closed with unread data, the connection would be reset, and the client would not see the answer, such as 413
+// (RFC 9112, 9.6). If mostLingering connections already linger, Close does not linger.
 func (c *edgeConn) Close() error {
 	if !c.closed.CompareAndSwap(false, true) {
 		return nil

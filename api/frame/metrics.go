@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Metrics observes every request.
+// Metrics records facts about requests, answers and connections.
 type Metrics interface {
 	// ObserveRequest counts an answered request; operation is an operationId, "none" or "malformed".
 	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
@@ -20,13 +20,13 @@ type Metrics interface {
 	ObserveConnectionEnded(reason string)
 	// ObserveUnsent records the number of bytes of answers that clients have not read yet.
 	ObserveUnsent(bytes int64)
-	// ObserveCappedKey counts a publishable key that has used up its events of the day.
+	// ObserveCappedKey counts a publishable key that has reached its daily cap of events, once a day.
 	ObserveCappedKey()
-	// ObserveDamage counts an answer that damaged data of a store (schema.Damage) prevented.
+	// ObserveDamage counts a request that failed because data in a store is damaged (schema.Damage).
 	ObserveDamage(store string)
 }
 
-// PrometheusMetrics has the request metrics that /metrics shows.
+// PrometheusMetrics implements Metrics with the Prometheus metrics that /metrics shows.
 type PrometheusMetrics struct {
 	requests *prometheus.CounterVec
 	duration *prometheus.HistogramVec
@@ -37,7 +37,7 @@ type PrometheusMetrics struct {
 	unsent   prometheus.Gauge
 	capped   prometheus.Counter
 	damaged  *prometheus.CounterVec
-	// series caches the label lookups, so that observing a request allocates nothing.
+	// series caches the metrics of each pair of operation and status, so that ObserveRequest allocates nothing.
 	series sync.Map
 }
 
@@ -93,7 +93,8 @@ func NewPrometheusMetrics(registerer prometheus.Registerer) (*PrometheusMetrics,
 				"The log has each of them as an error.",
 		}, []string{"store"}),
 	}
-	// Create each series at zero. Without this first value, increase() and the alert would miss the first damage.
+	// Create each series at zero. Without the zero, Prometheus's increase() would not see the first damage, and there
+	// would be no alert.
 	m.damaged.WithLabelValues(schema.StoreEvents)
 	m.damaged.WithLabelValues(schema.StorePostgres)
 	for _, c := range []prometheus.Collector{
@@ -133,10 +134,10 @@ func (m *PrometheusMetrics) ObservePanic(operation string) {
 // ObserveUnsent records the number of bytes of answers that clients have not read yet.
 func (m *PrometheusMetrics) ObserveUnsent(bytes int64) { m.unsent.Set(float64(bytes)) }
 
-// ObserveCappedKey counts a publishable key that has used up its events of the day.
+// ObserveCappedKey counts a publishable key that has reached its daily cap of events.
 func (m *PrometheusMetrics) ObserveCappedKey() { m.capped.Inc() }
 
-// ObserveDamage counts an answer that damaged data of a store prevented.
+// ObserveDamage counts a request that failed because data in a store is damaged.
 func (m *PrometheusMetrics) ObserveDamage(store string) { m.damaged.WithLabelValues(store).Inc() }
 
 // ObserveConnectionEnded counts a connection that was refused, or closed early.

@@ -10,10 +10,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// memberText returns one member, a non-empty string, of a body that is an object. It skips the members before this
-// member, and does not read later members.
+// memberText returns the value of one member of a JSON object. The value must be a non-empty string. memberText stops
+// reading after this member.
 func memberText(body []byte, member string) (string, error) {
-	// A later step refuses duplicate names, when it decodes the whole body.
+	// Duplicate names are allowed here, because the decoding of the whole body refuses them later.
 	decoder := jsontext.NewDecoder(bytes.NewBuffer(body), jsontext.AllowDuplicateNames(true))
 	start, err := decoder.ReadToken()
 	if err != nil {

@@ -14,56 +14,58 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 )
 
-// Operation is one row of the table, with all properties of one operation. The router, authentication, limits,
+// Operation is a row of the table: it has all properties of one operation. The router, authentication, limits,
 // decoding, metrics, the OpenAPI document and the tests all read the row. So an operation is added by adding a row.
 type Operation struct {
-	// Method and Path identify the route; Path is below /v1 and has `{name}` for each parameter.
+	// Method and Path identify the operation in requests. Path is below /v1 and has `{name}` for each parameter.
 	Method string
 	Path   string
-	// Root puts Path at the root, for requests that browsers of front ends send there.
+	// Root means that Path is not below /v1. Browsers that show pages of front ends send some requests there.
 	Root bool
-	// ID is the operationId: unique, and the operation's label in metrics and logs.
+	// ID is the operationId. It is unique, and names the operation in metrics and logs.
 	ID string
 	// Tag groups operations in documents.
 	Tag string
 	// Doc describes the operation in one sentence.
 	Doc string
-	// Scope defines the callers of the operation.
+	// Scope defines who may call the operation.
 	Scope access.Scope
 	// Status is the success status.
 	Status int
-	// BodyLimit bounds the body in bytes, both as sent and when inflated. 0 means that there is no body.
+	// BodyLimit is the largest size of the body in bytes, both compressed and decompressed. 0 means that the operation
+	// has no body.
 	BodyLimit int
 	// Accepts are the accepted media types of the body. A body without a media type is read as the first of these
 	// types.
 	Accepts []string
-	// Strict refuses unknown members of the body. Operations of the contract ignore unknown members, because clients of
-	// other versions send them. Our settings that protect people's data are strict: a misspelled setting must not seem
-	// to be set.
+	// Strict means that unknown members of the body are errors. Operations of the contract ignore unknown members,
+	// because clients of other versions send them. Our own operations that set the protection of people's data are
+	// strict, so that a misspelled setting is noticed.
 	Strict bool
-	// Timeout bounds the function; 0 means Config.OperationTimeout. Unbounded means that the function limits itself.
+	// Timeout limits the time that an operation may take; 0 means Config.OperationTimeout. See Unbounded for operations
+	// without a limit.
 	Timeout time.Duration
-	// Tail lets the last path parameter match the rest of the path, including slashes.
+	// Tail means that the last path parameter matches the rest of the path, including slashes.
 	Tail bool
-	// Produces are the media types of the answer, for operations with the response type File, or Encoded in another
-	// format than JSON. Other operations answer JSON.
+	// Produces has the media types of the answer, for operations that do not answer with JSON.
 	Produces []string
-	// Redirects lets the response type Page redirect the browser with 303.
+	// Redirects means that an operation with the response type Page may redirect the browser with 303.
 	Redirects bool
 	// Rate is the class whose rate limit applies to the operation.
 	Rate access.RateClass
-	// CORS lets pages of any origin call the operation with a token.
+	// CORS means that pages of any origin may call the operation with a token.
 	CORS bool
-	// Watched ends the function's context when the client closes the connection before it has the answer.
+	// Watched means that the function's context is canceled when the client closes the connection before it gets the
+	// answer.
 	Watched bool
-	// Conditional answers 304 if the client already has the answer. It is allowed only for GET and the response type
-	// Encoded.
+	// Conditional means that the answer is 304 if the client already has the answer. It is allowed only for GET with
+	// the response type Encoded.
 	Conditional bool
 	// Handler is the function with its request and response types.
 	Handler Handler
 }
 
-// Route is the operation's full path on the server.
+// Route returns the operation's full path on the server.
 func (op *Operation) Route() string {
 	if op.Root {
 		return op.Path
@@ -71,7 +73,8 @@ func (op *Operation) Route() string {
 	return "/v1" + op.Path
 }
 
-// Unbounded is the Timeout of an operation that limits its waits itself. It saves a timer on the hot path of events.
+// Unbounded is the Timeout of an operation that itself limits how long it waits. For events, this saves a timer in each
+// request.
 const Unbounded time.Duration = -1
 
 // ResourceBodyLimit is the BodyLimit of operations whose body is one resource.
@@ -83,17 +86,17 @@ const PublicBodyLimit = 256 << 10
 // MediaJSON is the default media type of bodies.
 var MediaJSON = []string{"application/json"}
 
-// MediaAny accepts a body of every media type. For most types, browsers send a preflight request before they send the
-// body to another origin.
+// MediaAny accepts a body of any media type. A page of another origin can then send the body with a type for which the
+// browser needs no preflight request.
 var MediaAny = []string{"*/*"}
 
 // Table has the operations that a server serves, and the vocabulary for the rules of their requests.
 type Table struct {
 	Operations   []Operation
 	Vocabularies []rules.Vocabulary
-	// Files are served at the root.
+	// Files are files that are served at the root of the server.
 	Files []Static
-	// Pages describe the table to people. A table without pages has nil.
+	// Pages has the pages that describe the table to people; nil if there are none.
 	Pages *Pages
 }
 
@@ -121,7 +124,7 @@ var (
 	}
 )
 
-// checkTable finds every invalid row. An invalid table fails the start, not the first request.
+// checkTable returns one error about all invalid rows. The server does not start with an invalid row.
 func checkTable(table []Operation) error {
 	var problems []error
 	seenID, seenRoute := map[string]bool{}, map[string]bool{}
@@ -136,7 +139,7 @@ func checkTable(table []Operation) error {
 			report("operationId is taken")
 		}
 		seenID[op.ID] = true
-		// Rows whose paths differ only in the names of their parameters are one route.
+		// Two rows whose paths differ only in the names of parameters would match the same requests.
 		route := op.Method + " " + PathParam.ReplaceAllString(op.Path, "{}")
 		if seenRoute[route] {
 			report("method and path are taken")

@@ -63,7 +63,8 @@ func TestTableIsChecked(t *testing.T) {
 	}
 }
 
-// TestRequestsAreBindable checks that the start fails if a request has a field that no plan can fill.
+// TestRequestsAreBindable checks that the server does not start if the request type has a field that cannot be filled
+// from a request.
 func TestRequestsAreBindable(t *testing.T) {
 	t.Parallel()
 	for problem, handler := range map[string]Handler{

@@ -18,16 +18,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Redirect is the response type of operations that send a browser elsewhere. The status of the operation's row is 302
-// or, after a form, 303.
+// Redirect is the response type of operations that redirect a browser. The status of such an operation is 302, or 303
+// if it answers a form.
 type Redirect struct {
-	// To is an absolute address. A function that derives it from a caller's input must check it.
+	// To is the absolute address of the redirect's target. If it comes from the caller, the function must check it.
 	To      string
 	Cookies []*http.Cookie
 }
 
-// Page is the response type of operations that people see in a browser. Refusals of these operations are pages as well, for a
-// caller that accepts HTML.
+// Page is the response type of operations that people see in a browser. If the caller accepts HTML, errors of these
+// operations are pages as well.
 type Page struct {
 	Title string
 	// Body is the content after the title. Texts from users must be escaped by html/template.
@@ -75,7 +75,7 @@ func setCookies(ctx *fasthttp.RequestCtx, cookies []*http.Cookie) {
 	}
 }
 
-// writeErrorPage shows a refusal as a page. The status and the headers are the same as for a refusal in JSON.
+// writeErrorPage replaces the JSON body of an error by a page. The status and the headers that writeError has set stay.
 func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string) {
 	fill := layoutFill{Title: strconv.Itoa(int(e.Code)) + " " + http.StatusText(int(e.Code)), Message: sentence(e), RequestID: requestID}
 	if len(e.Details) > 1 { // The message already has the first detail.
@@ -84,12 +84,12 @@ func writeErrorPage(ctx *fasthttp.RequestCtx, e *schema.Error, requestID string)
 		}
 	}
 	ctx.Response.ResetBody()
-	// Rendering cannot fail, because the layout is ours and its values are texts.
+	// Rendering cannot fail, because the template is constant and its values are texts.
 	_ = renderPage(ctx, fill)
 }
 
-// sentence formats a message as a sentence. A message about a member begins with the member's name, which is not
-// changed.
+// sentence formats a message as a sentence. It capitalizes the first character, except in a message that begins with
+// the name of a member.
 func sentence(e *schema.Error) string {
 	message := e.Message
 	if first, size := utf8.DecodeRuneInString(message); len(e.Details) == 0 {
@@ -101,8 +101,8 @@ func sentence(e *schema.Error) string {
 	return message
 }
 
-// pageHeaders are the headers of every page that a browser displays. The headers forbid caching, all resources except
-// our style sheet, framing, and referrers to other sites.
+// pageHeaders sets the headers of every page that a browser displays. The browser must not cache the page, frame it,
+// load anything except our style sheet, or send the page's address to other sites.
 func pageHeaders(ctx *fasthttp.RequestCtx) {
 	header := &ctx.Response.Header
 	header.SetCanonical(headerContentTypeOptions, noSniff)

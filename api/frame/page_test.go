@@ -25,7 +25,7 @@ type formRequest struct {
 	} `body:"form"`
 }
 
-// formServer serves one row with a form and a page, and keeps the last request.
+// formServer serves one operation that takes a form and answers with a page. answer returns the page.
 func formServer(t *testing.T, answer func(r formRequest) frame.Page) *apitest.Harness {
 	t.Helper()
 	h := apitest.New(t)
@@ -85,8 +85,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// TestPagesAreIsolated: a page runs no scripts and cannot be framed or cached. Refusals are pages only for clients that
-// accept HTML.
+// TestPagesAreIsolated: a page runs no scripts and cannot be framed or cached. Errors are answered with a page only if
+// the client accepts HTML.
 func TestPagesAreIsolated(t *testing.T) {
 	t.Parallel()
 	h := formServer(t, func(r formRequest) frame.Page {
@@ -130,11 +130,11 @@ func TestPagesAreIsolated(t *testing.T) {
 		h.WantError(h.Do("POST", "/v1/probe", "", apitest.Form{Body: body}), want.status)
 		h.WantError(h.Do("POST", "/v1/probe", "", apitest.Form{Body: body}, "Accept", "application/json, */*"), want.status)
 	}
-	// Operations whose answers no browser shows answer JSON, even if the caller accepts HTML.
+	// Errors of operations that do not answer with pages are JSON, even if the caller accepts HTML.
 	h.WantError(h.Do("GET", "/v1/user", "", nil, "Accept", accept), 401)
 }
 
-// TestRedirects also checks that the document describes the redirect's address.
+// TestRedirects checks an operation that redirects the browser, and its description in the OpenAPI document.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

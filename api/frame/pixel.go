@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Pixel is the response type of operations that a page calls by loading an image. Refusals are also the image, because
-// a page cannot read an answer in any other form.
+// Pixel is the response type of operations that a page calls by loading an image. Errors are answered with the image as
+// well, because the page loads the answer as an image.
 type Pixel struct{}
 
 // mediaPixel is the media type of the image.
@@ -37,9 +37,9 @@ func writePixel(ctx *fasthttp.RequestCtx, status int) {
 	ctx.Response.SetBodyRaw(pixelImage)
 }
 
-// pixelStatus is the status of the image for a refusal. The status is a success even if the event is refused; metrics
-// count the refusal. If the key is not valid, the status is 404. Refusals by rate limits and faults of this server keep
-// their status.
+// pixelStatus returns the status of the image for an error. If the key is not valid, it is 404. If a rate limit refuses
+// the request or this server fails, it is the status of the error. For all other errors, such as a refused event, it is
+// 200, and only metrics show the error.
 func pixelStatus(code schema.Code) int {
 	switch {
 	case code == schema.CodeUnauthorized:

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/fair"
 )
 
-// bodyPieces are the possible sizes of a body's buffer. The buffer grows with the received bytes. The next buffer has
-// room for bodyLeap times the full buffer, or only for the announced length if that is less. The first size is free;
-// the larger sizes count against Config.BodyMemory.
+// bodyPieces are the possible sizes of a body's buffer. When the buffer is full, a larger buffer replaces it. The
+// larger buffer has bodyLeap times the size, or only the announced length of the body if this is less. The first size
+// is not counted. Larger sizes are counted against Config.BodyMemory.
 var bodyPieces = [...]int{
 	16 << 10,
 	64 << 10,
@@ -30,35 +30,38 @@ var bodyPieces = [...]int{
 const bodyLeap = 8
 
 const (
-	// bodyWait is the longest time that a body waits for memory. Then its request is refused.
+	// bodyWait is the longest time for which a body waits for memory. After this time, the request is refused.
 	bodyWait = 2 * time.Second
-	// bodyShare is the fraction of the memory that the bodies of one token may take. A token may always take
-	// leastBodyShare: one body of the largest size, as sent and inflated. A site's key is public, so its bodies must
-	// not block the large bodies of other callers.
+	// The bodies of one token may take 1/bodyShare of the memory, or leastBodyShare if this is more. leastBodyShare has
+	// room for one body of the largest size, compressed and decompressed. Without shares, anybody with the key of a
+	// site, which is public, could block the large bodies of other callers.
 	bodyShare      = 4
 	leastBodyShare = 32 << 20
 )
 
-// bodyMemory limits the memory of all request bodies in flight, as sent and inflated, and shares it between tokens.
+// bodyMemory limits the memory of the bodies of all requests in flight, and shares it between tokens. Compressed and
+// decompressed bodies are both counted.
 type bodyMemory struct {
 	gate   *fair.Gate
 	pieces [len(bodyPieces)]sync.Pool
 
 	mu      sync.Mutex
-	holders map[string]*bodyHolder // holders has the tokens that use memory or wait for it.
+	holders map[string]*bodyHolder // holders has, by token, the holders of bodies that use memory or wait for it.
 }
 
-// noTokenHolder is the holder of all bodies without a token. Together they may take the memory of one token.
+// noTokenHolder is the name of the holder of all bodies without a token. All these bodies together may take the memory
+// of one token.
 const noTokenHolder = "none"
 
-// bodyHolder is one token's share.
+// bodyHolder has the use of the memory by one token. bodies is the number of its bodies that use memory or wait for it.
 type bodyHolder struct {
 	fair.Party
 	token  string
 	bodies int
 }
 
-// bodyPiecesMost bounds the number of pieces in memory. The bound on bytes always applies earlier.
+// bodyPiecesMost is the largest number of pieces in memory. It is so high that the limit on bytes is always reached
+// first.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
@@ -77,7 +80,7 @@ func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
 	return m
 }
 
-// hold finds a token's holder and keeps it alive until drop.
+// hold returns the holder of a token. Each call of hold needs a call of drop.
 func (m *bodyMemory) hold(token string) *bodyHolder {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -98,7 +101,7 @@ func (m *bodyMemory) drop(h *bodyHolder) {
 	}
 }
 
-// unwatched ignores reports about waiters.
+// unwatched ignores the gate's reports about how many bodies wait and for how long.
 type unwatched struct{}
 
 func (unwatched) Waiting(int) {}
@@ -111,24 +114,26 @@ func (m *bodyMemory) take(class int) *[]byte {
 	return piece
 }
 
-// body is the received part of one request's body. It belongs to a call until the call ends.
+// body is the part of a request's body that has been received or decompressed. It belongs to a call until the call
+// ends.
 type body struct {
 	memory *bodyMemory
-	// token owns the share that the body counts against. holder is set when the body has more than its first piece.
+	// token is the id of the token against whose share the body is counted. holder is set when the body gets a larger
+	// buffer than the first one.
 	token  string
 	holder *bodyHolder
 	piece  *[]byte
 	class  int
-	// announced is the length in bytes, less than 1 if unknown.
+	// announced is the body's length in bytes by its header; it is below 1 if the length is unknown.
 	announced int
-	// taken has the growth of the body in bytes, one entry for each piece.
+	// taken has, for each larger buffer that the body got, the number of bytes that were counted for it.
 	taken []int64
 	probe [1]byte
 }
 
 var errBodyTooLarge = errors.New("the body is larger than its limit")
 
-// fill reads r to its end, but at most limit bytes. It calls ready before each read beyond the first piece.
+// fill reads r to its end, but at most limit bytes. It calls ready, if not nil, before each read.
 func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() error) ([]byte, error) {
 	if b.piece == nil {
 		b.piece, b.class = b.memory.take(0), 0
@@ -167,7 +172,8 @@ func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() er
 	return nil, io.ErrNoProgress
 }
 
-// grow makes room for the next piece of a body of at most limit bytes, waiting for memory if necessary.
+// grow replaces the full buffer by a larger one. If there is not enough memory, it waits. limit is the largest size of
+// the body in bytes.
 func (b *body) grow(ctx context.Context, limit int) error {
 	if b.class+1 == len(bodyPieces) {
 		return errBodyTooLarge
@@ -197,7 +203,7 @@ func (b *body) grow(ctx context.Context, limit int) error {
 	return nil
 }
 
-// nextClass picks the piece that follows the full one.
+// nextClass returns the index in bodyPieces of the buffer that follows the full one.
 func (b *body) nextClass(limit int) int {
 	want := min(bodyLeap*bodyPieces[b.class], limit)
 	if b.announced > 0 {
@@ -211,7 +217,7 @@ func (b *body) nextClass(limit int) int {
 	return len(bodyPieces) - 1
 }
 
-// release returns the body's memory. Code that retained these bytes would see the next request's data.
+// release returns the body's memory. Code that stored these bytes would now see the data of another request.
 func (b *body) release() {
 	if b.piece == nil {
 		return
@@ -226,15 +232,15 @@ func (b *body) release() {
 	b.piece, b.holder, b.class, b.taken = nil, nil, 0, b.taken[:0]
 }
 
-// chunks reads a chunked body, and bounds the framing of each part. In fasthttp, extensions of a chunk's size have no
-// bound.
+// chunks reads a chunked body, and limits the bytes of framing between two parts of data. Without this limit, the
+// extensions after a chunk's size could be endless, because fasthttp does not limit them.
 type chunks struct {
 	io.Reader
 	conn *edgeConn
 }
 
-// chunkPart bounds the bytes of one read. chunkFraming bounds the additional bytes for the framing and for fasthttp's
-// read-ahead.
+// chunkPart is the largest number of bytes of data in one read. chunkFraming is the number of bytes that may be read in
+// addition, for framing and for what fasthttp reads ahead.
 const (
 	chunkPart    = 64 << 10
 	chunkFraming = 64 << 10
@@ -246,7 +252,7 @@ func (c chunks) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// receive reads the body off the connection. The frame has already admitted the caller.
+// receive reads the body from the connection. The frame has admitted the caller before.
 func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	request := &c.http.Request
 	length := request.Header.ContentLength()
@@ -290,7 +296,8 @@ func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	return got, request.CloseBodyStream()
 }
 
-// awaitProgress extends the read deadline for the next part of a large body.
+// awaitProgress sets the read deadline for the next part of a large body: after bodyStall, but within readTimeout of
+// the request's start.
 func (c *call) awaitProgress() error {
 	deadline := time.Now().Add(c.bodyStall)
 	if whole := c.Now.Add(c.readTimeout); whole.Before(deadline) {

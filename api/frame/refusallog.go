@@ -8,13 +8,13 @@ import (
 )
 
 // These constants limit the log lines per second about refused requests: for each operation and status, and in total.
-// During a flood, logging must not cost more than refusing. Metrics count every refusal.
+// Without limits, logging would cost more than refusing when many requests are refused. Metrics count every refusal.
 const (
 	refusalLines    = 10
 	allRefusalLines = 200
 )
 
-// refusalLog decides which refusals are logged individually, and counts the others.
+// refusalLog decides which refused requests get their own log line, and counts the refused requests that get none.
 type refusalLog struct {
 	mu     sync.Mutex
 	second int64
@@ -31,7 +31,7 @@ type refusalCount struct{ lines, suppressed int }
 
 func newRefusalLog() *refusalLog { return &refusalLog{of: map[refusalKind]*refusalCount{}} }
 
-// take reports whether to log a refusal.
+// take reports whether a refused request gets its own log line.
 func (l *refusalLog) take(operation string, status int, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -56,7 +56,8 @@ func (l *refusalLog) take(operation string, status int, now time.Time) bool {
 	return true
 }
 
-// report logs the number of refusals without a log line since the last report.
+// report logs, for each operation and status, the number of refused requests that got no log line since the last
+// report.
 func (l *refusalLog) report(log *slog.Logger) {
 	l.mu.Lock()
 	suppressed := map[refusalKind]int{}
@@ -72,7 +73,7 @@ func (l *refusalLog) report(log *slog.Logger) {
 	}
 }
 
-// run reports every second until ctx ends.
+// run calls report every second until ctx ends.
 func (l *refusalLog) run(ctx context.Context, log *slog.Logger) {
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()

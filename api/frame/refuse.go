@@ -14,13 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// These labels are for requests that match no row of the table.
+// These names take the place of an operationId in metrics and logs: for requests that match no operation, and for
+// requests that are not valid HTTP.
 const (
 	noOperation  = "none"
 	badOperation = "malformed"
 )
 
-// refuse answers with an error in the contract's shape, and logs it with its private cause.
+// refuse answers with an error in the form that the contract defines, and logs it with its private cause.
 func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	e = cut(e)
 	writeError(c.http, e)
@@ -59,8 +60,8 @@ func (f *frame) refuse(c *call, operation string, e *schema.Error) {
 	f.log.LogAttrs(f.base, level, "request refused", attrs...)
 }
 
-// These constants limit an error: the bytes that it quotes from its request, and the number of its details. A few
-// compressed bytes can hold a name of megabytes.
+// These constants limit how many bytes an error quotes from its request, and how many details it has. Without them, a
+// few compressed bytes with a name of megabytes would cause a huge answer.
 const (
 	LongestName    = 200
 	longestMessage = 1000
@@ -68,7 +69,7 @@ const (
 	mostDetails    = 100
 )
 
-// cut bounds an error's public part.
+// cut returns the error with its public part shortened to these limits.
 func cut(e *schema.Error) *schema.Error {
 	short := *e
 	short.Message = Clip(e.Message, longestMessage)
@@ -83,7 +84,7 @@ func cut(e *schema.Error) *schema.Error {
 	return &short
 }
 
-// Clip cuts text to at most that many bytes, at a character boundary.
+// Clip shortens text to at most most bytes and an ellipsis. It never cuts within a character.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text
@@ -103,19 +104,19 @@ func writeError(ctx *fasthttp.RequestCtx, e *schema.Error) {
 	if seconds := e.RetryAfterSeconds(); seconds > 0 {
 		ctx.Response.Header.Set("Retry-After", strconv.Itoa(seconds))
 	}
-	// The body consists of strings and integers, which always encode.
+	// Encoding cannot fail, because the body has only strings and integers.
 	_ = writeJSON(ctx, e.Body())
 }
 
-// notFound answers for a path that no row has.
+// notFound answers requests for a path that no operation has.
 func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	f.refuse(c, noOperation, schema.NotFound("path"))
 	f.end(c, noOperation)
 }
 
-// methodNotAllowed answers requests for a path that exists with other methods. The router has set Allow. cors is true
-// if pages of any origin may read the answer, as for the path's operation.
+// methodNotAllowed answers requests for a path that exists with other methods. The router has already set the header
+// Allow. cors is true if pages of any origin may call an operation at this path, and so may read this answer.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
 	if cors {
@@ -125,7 +126,8 @@ func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	f.end(c, noOperation)
 }
 
-// options answers OPTIONS for paths that only pages of trusted origins may call. The router has set Allow.
+// options answers OPTIONS for paths that only pages of trusted origins may call. The router has already set the header
+// Allow.
 func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	c := f.begin(ctx)
 	if len(ctx.Response.Header.PeekBytes(headerAllowOrigin)) > 0 {
@@ -135,11 +137,12 @@ func (f *frame) options(ctx *fasthttp.RequestCtx) {
 	f.end(c, noOperation)
 }
 
-// malformed answers bytes that are not a valid request. fasthttp closes the connection afterwards.
+// malformed answers a client that sent something else than a valid HTTP request. fasthttp closes the connection
+// afterwards.
 func (f *frame) malformed(ctx *fasthttp.RequestCtx, err error) {
 	c := f.begin(ctx)
 	c.Now = time.Now() // fasthttp sets its time only after it has read a valid request.
-	// The path may be unknown here, so always let browsers read the answer.
+	// The path may be unknown here, so pages of any origin may read the answer.
 	allowOrigin(ctx)
 	f.refuse(c, badOperation, malformedError(err))
 	leaveUnread(ctx)

@@ -22,7 +22,7 @@ func TestClientIP(t *testing.T) {
 		forwarded []string
 		want      string
 	}{
-		// The address for a front end comes after a slash, if it differs.
+		// If a front end's request has another client address, this address follows after a slash.
 		{"203.0.113.9", nil, "203.0.113.9"},
 		{"203.0.113.9", []string{"1.1.1.1"}, "203.0.113.9/1.1.1.1"},
 		{"203.0.113.9", []string{"6.6.6.6, 1.1.1.1"}, "203.0.113.9/1.1.1.1"},
@@ -61,7 +61,7 @@ func TestClientIP(t *testing.T) {
 	}
 }
 
-// TestErrorsAlwaysEncode: a message may quote any part of a request, even invalid UTF-8.
+// TestErrorsAlwaysEncode: an error can be encoded even if it quotes invalid UTF-8 from a request.
 func TestErrorsAlwaysEncode(t *testing.T) {
 	t.Parallel()
 	ctx := &fasthttp.RequestCtx{}
@@ -84,7 +84,7 @@ func TestFilesAreNamedWithoutFolders(t *testing.T) {
 	}
 }
 
-// TestRefusalLogIsBounded: lines per second are bounded for each operation, and in total.
+// TestRefusalLogIsBounded: the number of log lines per second is limited for each operation, and in total.
 func TestRefusalLogIsBounded(t *testing.T) {
 	t.Parallel()
 	l, now := newRefusalLog(), time.Unix(1000, 0)

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/api/access"
 )
 
-// requestIDs generates ids that are unique across processes. It does not read randomness for each request.
+// requestIDs generates ids that are unique across processes. It reads random bytes only once, for the prefix of all ids
+// of this process.
 type requestIDs struct {
 	prefix [8]byte
 	next   atomic.Uint64
@@ -26,7 +27,7 @@ func newRequestIDs() *requestIDs {
 	return ids
 }
 
-// append appends the client's own id if it is harmless, and a new id otherwise.
+// append appends the id that the client sent if it is harmless, and a new id otherwise.
 func (ids *requestIDs) append(dst, fromClient []byte) []byte {
 	if saneRequestID(fromClient) {
 		return append(dst, fromClient...)
@@ -37,7 +38,8 @@ func (ids *requestIDs) append(dst, fromClient []byte) []byte {
 	return hex.AppendEncode(dst, raw[:])
 }
 
-// saneRequestID refuses ids that could forge or flood log lines.
+// saneRequestID reports whether an id is harmless. Long ids could fill the log, and other characters could forge log
+// lines.
 func saneRequestID(id []byte) bool {
 	if len(id) == 0 || len(id) > 128 {
 		return false
@@ -50,10 +52,10 @@ func saneRequestID(id []byte) bool {
 	return true
 }
 
-// clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from the
-// right, because the nearest proxy appends its entry there. It stops at the first address that is not trusted, because
-// addresses further left may be forged. A front end may state its visitors' addresses, so its own address always counts
-// as trusted.
+// clientIP returns the client's address, and whether the peer is trusted to state it. It reads X-Forwarded-For from
+// right to left, because each proxy appends an entry on the right. It stops at the first address that is not a trusted
+// proxy, because the addresses to its left may be forged. If frontEnd is true, a front end sent the request. The front
+// end's own address is then treated as trusted, because it may state the addresses of its visitors.
 func clientIP(ctx *fasthttp.RequestCtx, proxies []netip.Prefix, frontEnd bool) (ip netip.Addr, trusted bool) {
 	if tcp, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
 		ip = tcp.AddrPort().Addr().Unmap()

@@ -11,25 +11,27 @@ import (
 )
 
 const (
-	// writeBuffer is the buffer that each connection has for its answers.
+	// writeBuffer is the size of the buffer that each connection has for its answers.
 	writeBuffer = 4 << 10
-	// leastPiece and mostPiece bound the pieces in which a stream is read. A piece is as large as the part that the
-	// client has already taken. So a client who does not read costs only a small piece.
+	// leastPiece and mostPiece limit the size of the pieces in which a stream is read. A piece is as large as the part
+	// of the answer that the client has already received. So a client that does not read its answer takes only a small
+	// piece of memory.
 	leastPiece, mostPiece = 8 << 10, 256 << 10
-	// leastTaken is the least number of bytes that a reading client accepts in Config.WriteStall.
+	// leastTaken is the number of bytes that a client must read in Config.WriteStall. A client that reads less is
+	// treated as stalled.
 	leastTaken = 8 << 10
 )
 
 // pieces is a body that is read piece by piece. It has no bytes in memory between two reads.
 type pieces interface {
 	io.Reader
-	// Next returns the next bytes, or io.EOF. most bounds the number of bytes. Back returns the last n bytes to the
-	// reader.
+	// Next returns at most most of the next bytes, or io.EOF. Back undoes the reading of the last n bytes, so that Next
+	// returns them again.
 	Next(most int) ([]byte, error)
 	Back(n int)
 }
 
-// Write sends bytes, as long as the client keeps reading.
+// Write sends bytes. It fails if the client stops reading. See send.
 func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	err = c.send(func() (int, error) {
 		n, err := c.TCPConn.Write(p[sent:])
@@ -39,9 +41,9 @@ func (c *edgeConn) Write(p []byte) (sent int, err error) {
 	return sent, err
 }
 
-// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel has room, and returns the
-// bytes that the kernel does not take. So a client who does not read takes no memory here. fasthttp's buffered writer
-// calls it.
+// ReadFrom sends a body that is read piece by piece. It reads a piece only when the kernel's buffer has room, and gives
+// back the bytes that the kernel did not accept. So the answer of a client that does not read takes no memory in this
+// process. fasthttp's buffered writer calls ReadFrom.
 func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	body, ok := r.(pieces)
 	if !ok {
@@ -79,8 +81,9 @@ func (c *edgeConn) ReadFrom(r io.Reader) (sent int64, err error) {
 	}
 }
 
-// limitWaiting makes the connection writable only while the kernel has less than a piece of unsent bytes. The kernel
-// then always has room for another whole piece. The limit is two pieces, because the kernel's check counts bytes twice.
+// limitWaiting makes the connection writable only while the kernel's buffer has less than one piece of unsent bytes. So
+// the buffer always has room for one more piece. The value of the option is two pieces, because the kernel counts bytes
+// twice in this check.
 func limitWaiting(raw syscall.RawConn, piece int) (err error) {
 	failed := raw.Control(func(fd uintptr) {
 		err = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_NOTSENT_LOWAT, 2*piece)
@@ -88,9 +91,9 @@ func limitWaiting(raw syscall.RawConn, piece int) (err error) {
 	return errors.Join(failed, err)
 }
 
-// offer sends the bytes that the kernel accepts without blocking.
+// offer writes as many bytes as the kernel accepts at once, and never waits.
 func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
-	// Control ignores the deadline, which has passed if the piece was late.
+	// Control is used because it ignores the write deadline. The deadline has passed if reading the piece took long.
 	failed := raw.Control(func(fd uintptr) {
 		for n, err = syscall.Write(int(fd), piece); errors.Is(err, syscall.EINTR); {
 			n, err = syscall.Write(int(fd), piece)
@@ -102,8 +105,8 @@ func offer(raw syscall.RawConn, piece []byte) (n int, err error) {
 	return max(n, 0), errors.Join(failed, err)
 }
 
-// send runs a step that sends bytes, or waits for the kernel. After a time-out it repeats the step if the client has
-// read some bytes since. Bytes that left the kernel's queue count as read.
+// send runs a step that sends bytes, or waits for the kernel. After a time-out, it repeats the step if the client has
+// read enough bytes since the last time-out. Bytes that have left the kernel's queue are counted as read.
 func (c *edgeConn) send(step func() (n int, err error)) error {
 	for queued := -1; ; {
 		if err := c.SetWriteDeadline(time.Now().Add(c.listener.connections.stall)); err != nil {
@@ -122,7 +125,7 @@ func (c *edgeConn) send(step func() (n int, err error)) error {
 	}
 }
 
-// queued returns the number of bytes in the kernel's queue that the client has not acknowledged.
+// queued returns the number of bytes in the kernel's send queue, which the client has not acknowledged yet.
 func (c *edgeConn) queued() (bytes int) {
 	if raw, err := c.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) { bytes, _ = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) })
@@ -130,8 +133,8 @@ func (c *edgeConn) queued() (bytes int) {
 	return bytes
 }
 
-// awaitRoom waits until the kernel takes bytes, and returns about how many. A socket is writable when a third of its
-// buffer is free. Bookkeeping takes a part of this third.
+// awaitRoom waits until the kernel accepts bytes, and returns an estimate of how many. A socket is writable when a
+// third of its buffer is free. The kernel needs a part of this third for its own data, so the estimate is a sixth.
 func awaitRoom(raw syscall.RawConn) (bytes int, err error) {
 	err = raw.Write(func(fd uintptr) bool {
 		ready := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}

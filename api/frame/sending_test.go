@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestSlowReadersGoOn lets an answer time out repeatedly. The connection continues while its client reads a little. It
-// ends when the client stops reading.
+// TestSlowReadersGoOn sends to a client that reads slowly, so that writing times out repeatedly. The connection stays
+// open while the client reads enough. It is closed when the client stops reading.
 func TestSlowReadersGoOn(t *testing.T) {
 	t.Parallel()
 	tcp, client := pair(t)
@@ -20,8 +20,8 @@ func TestSlowReadersGoOn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// push writes until the kernel accepts no more bytes. On a busy machine a deadline passes before the first try to
-	// write, so offer tries again without a deadline.
+	// push writes until the kernel accepts no more bytes. On a busy machine, the deadline may pass before the first
+	// attempt to write. Then push tries again without a deadline.
 	push := func() (sent int, err error) {
 		for {
 			_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
@@ -53,7 +53,8 @@ func TestSlowReadersGoOn(t *testing.T) {
 	if !errors.Is(err, os.ErrDeadlineExceeded) || len(ended) != 1 || ended[0] != endedStalled {
 		t.Errorf("%v %v", err, ended)
 	}
-	// In the first steps the kernel may accept bytes without a reader, because the last read made room.
+	// In the first steps after the client has stopped reading, the kernel may still accept bytes, because the last read
+	// made room.
 	if steps < reading+1 || steps > reading+3 {
 		t.Errorf("%d steps", steps)
 	}
@@ -78,7 +79,7 @@ func TestUnreadStreamsStop(t *testing.T) {
 	}
 }
 
-// zeros are bytes that are read piece by piece.
+// zeros is a body of zero bytes that is read piece by piece.
 type zeros struct{ left int }
 
 func (z *zeros) Next(most int) ([]byte, error) {
@@ -94,7 +95,7 @@ func (z *zeros) Back(n int) { z.left += n }
 
 func (z *zeros) Read([]byte) (int, error) { return 0, errors.ErrUnsupported }
 
-// pair connects two ends.
+// pair returns both ends of a new TCP connection.
 func pair(t *testing.T) (server, client *net.TCPConn) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -115,7 +116,7 @@ func pair(t *testing.T) (server, client *net.TCPConn) {
 	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
 }
 
-// edge makes a connection that adds the reason of its end to a list.
+// edge returns an edgeConn. If the connection is ended early, it adds the reason to ended.
 func edge(tcp *net.TCPConn, stall time.Duration, ended *[]string) *edgeConn {
 	return &edgeConn{TCPConn: tcp, listener: &edgeListener{connections: &connections{
 		stall: stall, ended: func(reason string) { *ended = append(*ended, reason) }, sent: func(*edgeConn) {},

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Server serves the table and, on the same listener, further pages.
+// Server serves the table's operations. On the same listener, it serves the OpenAPI document, files, pages and health
+// checks.
 type Server struct {
 	cfg    Config
 	frame  *frame
@@ -30,12 +31,12 @@ type Server struct {
 	listener    net.Listener
 	stopping    atomic.Bool
 	served      chan error
-	// endUses stops the recorder of token uses and the reports of refusals.
+	// endUses stops the recording of tokens' uses and the reports about refused requests.
 	endUses context.CancelFunc
 }
 
-// New builds the server for a table. It refuses invalid rows and settings, and opens no connections or listeners. The
-// first request for the OpenAPI document calls describe.
+// New builds the server for a table. It returns an error for invalid rows and settings. It opens no listener. describe
+// returns the OpenAPI document, and is called when the document is first requested.
 func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Server, error) {
 	cfg = cfg.withDefaults()
 	f, err := newFrame(cfg, d)
@@ -60,8 +61,8 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 		Logger:         serverLog{d.Log},
 		ReadTimeout:    cfg.HeaderTimeout,
 		IdleTimeout:    cfg.IdleTimeout,
-		// The listener bounds the connections. This bound is higher, because fasthttp may still finish connections that
-		// the listener has closed.
+		// The listener limits the number of connections. This limit is higher, because fasthttp may still be working on
+		// connections that the listener has closed.
 		Concurrency:                  2 * cfg.MaxConns,
 		ReadBufferSize:               cfg.MaxHeaderBytes,
 		WriteBufferSize:              writeBuffer,
@@ -76,15 +77,15 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 	return s, nil
 }
 
-// router registers every row with the function that answers it. HEAD is answered wherever GET is: fasthttp leaves the
-// body out.
+// router returns the router of all requests. answer answers the requests of the table's operations. Each path with GET
+// also has HEAD, for which fasthttp omits the body.
 func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.RequestCtx)) *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
 	r.HandleMethodNotAllowed, r.HandleOPTIONS = true, true
 	r.NotFound, r.GlobalOPTIONS = s.frame.notFound, s.frame.options
 	r.MethodNotAllowed = func(ctx *fasthttp.RequestCtx) {
-		// A path has a row for OPTIONS if pages of any origin may call it.
+		// The router has OPTIONS for a path if pages of any origin may call its operation.
 		row, _ := r.Lookup(http.MethodOptions, string(ctx.Request.URI().PathOriginal()), nil)
 		s.frame.methodNotAllowed(ctx, row != nil)
 	}
@@ -118,7 +119,7 @@ func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.Re
 	return r
 }
 
-// counted counts requests for a page against the caller's address, like requests to public operations.
+// counted limits the requests for a page by the caller's address, as for public operations.
 func (s *Server) counted(handler fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		c := s.frame.begin(ctx)
@@ -132,7 +133,7 @@ func (s *Server) counted(handler fasthttp.RequestHandler) fasthttp.RequestHandle
 	}
 }
 
-// page serves a page outside of the contract, with the frame's answer to a panic.
+// page registers a page that is not in the table. If the handler panics, the answer is 500.
 func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHandler) {
 	guarded := func(ctx *fasthttp.RequestCtx) {
 		defer func() {
@@ -143,7 +144,7 @@ func (s *Server) page(r *router.Router, path string, handler fasthttp.RequestHan
 			}
 		}()
 		if ctx.Request.BodyStream() != nil {
-			leaveUnread(ctx) // No page has a body, and reading the stream would read all of it.
+			leaveUnread(ctx) // Pages take no body, and reading the stream would read all of it.
 			_ = ctx.Request.CloseBodyStream()
 		}
 		handler(ctx)
@@ -173,13 +174,14 @@ func (s *Server) Start(ctx context.Context) error {
 // Addr returns the listening address, once Start has returned.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
-// OpenConnections counts the open connections.
+// OpenConnections returns the number of open connections.
 func (s *Server) OpenConnections() int { return s.connections.count() }
 
-// Done delivers the error that ended serving; nil after Stop. The caller of Start must watch it.
+// Done returns a channel that receives the error with which serving ended, or nil after Stop. The caller of Start must
+// read from it.
 func (s *Server) Done() <-chan error { return s.served }
 
-// leaving closes each connection after its answer once the server is stopping, so that clients reconnect elsewhere.
+// leaving closes each connection after its answer while the server stops, so that clients reconnect to other nodes.
 func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler {
 	return func(ctx *fasthttp.RequestCtx) {
 		serve(ctx)
@@ -193,13 +195,13 @@ func (s *Server) leaving(serve fasthttp.RequestHandler) fasthttp.RequestHandler 
 // Stop.
 func (s *Server) Drain() { s.stopping.Store(true) }
 
-// Stop drains and accepts no more connections. It lets the requests in flight finish until ctx ends, and then cancels
-// them.
+// Stop calls Drain, waits for at most DrainWait, and then accepts no more connections. It waits for the requests in
+// flight until ctx ends, and then cancels them.
 func (s *Server) Stop(ctx context.Context) error {
 	s.Drain()
 	s.awaitLeaving(ctx)
 	err := s.http.ShutdownWithContext(ctx)
-	// This ends the context of functions that still run.
+	// This cancels the context of the functions that still run.
 	s.frame.cancel()
 	if s.endUses != nil {
 		s.endUses()
@@ -214,7 +216,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	return nil
 }
 
-// awaitLeaving waits until all connections are closed, but at most for DrainWait.
+// awaitLeaving waits until all connections are closed, for DrainWait at most.
 func (s *Server) awaitLeaving(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.DrainWait)
 	defer cancel()

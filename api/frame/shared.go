@@ -6,22 +6,23 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Concurrent answers share its bytes. So many callers who
-// do not read their answers take the memory of one answer.
+// Shared names a large answer that is the same for all callers. Answers that are sent at the same time share its bytes.
+// So callers who do not read the answer take the memory of a single answer, however many they are.
 type Shared struct {
-	// Name identifies the bytes of the answer: different bytes need a different name.
+	// Name identifies the bytes of the answer. Answers with different bytes must have different names.
 	Name string
-	// Load reads the answer, which must not change afterwards. It runs for the first of several callers.
+	// Load returns the answer, whose bytes must not change afterwards. It runs once for callers that request the answer
+	// at the same time.
 	Load func(ctx context.Context) (Encoded, error)
 }
 
-// sharedAnswers has the shared answers in flight.
+// sharedAnswers has, by name, the shared answers that are being sent or loaded.
 type sharedAnswers struct {
 	mu   sync.Mutex
 	held map[string]*sharedAnswer
 }
 
-// sharedAnswer is an answer with the number of its users.
+// sharedAnswer is a shared answer with the number of calls and connections that use it.
 type sharedAnswer struct {
 	name  string
 	users int
@@ -31,10 +32,11 @@ type sharedAnswer struct {
 	err    error
 }
 
-// errNotLoaded is the error for other callers if the loading caller panics.
+// errNotLoaded is the error that waiting callers see if Load panics.
 var errNotLoaded = errors.New("the answer was not loaded")
 
-// get returns the answer. Another caller may still be loading it. The caller must call leave.
+// get returns a shared answer. If another caller is loading it, get waits. The caller must call leave when the answer
+// is no longer used.
 func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer, error) {
 	for {
 		s.mu.Lock()
@@ -57,7 +59,7 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 			if found.err == nil {
 				return found, nil
 			}
-			// The loading caller may have disconnected. Then another caller loads the answer.
+			// Loading may have failed because the loading caller disconnected. So a waiting caller tries again.
 			s.leave(found)
 		case <-ctx.Done():
 			s.leave(found)
@@ -66,8 +68,8 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 	}
 }
 
-// load reads an answer for all callers that wait for it. An answer that failed to load is removed from the cache
-// immediately.
+// load reads an answer for all callers that wait for it. If loading fails, it removes the answer from held, so that the
+// next caller tries again.
 func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Shared) error {
 	defer func() {
 		if into.err != nil {
@@ -81,7 +83,7 @@ func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Sh
 	return into.err
 }
 
-// leave ends the use of an answer. When the last user leaves, the answer is removed.
+// leave ends the use of an answer. After the last use, the answer is removed from held.
 func (s *sharedAnswers) leave(a *sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

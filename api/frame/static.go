@@ -13,21 +13,21 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Static is a file of the program, such as a script that pages of any site load. It needs no token. All answers share
-// its bytes.
+// Static is a file that is part of the program, such as a script that pages of any site load. Requests for it need no
+// token. All answers share the bytes of the file.
 type Static struct {
-	// Path is the file's path at the root.
+	// Path is the file's path at the root of the server.
 	Path string
-	// Media is its Content-Type.
+	// Media is the file's Content-Type.
 	Media string
-	// Fixed means that the bytes at this path never change. Caches keep such a file for a year, and other files for an
+	// Fixed means that the bytes at this path never change. Caches store such a file for a year, and other files for an
 	// hour.
 	Fixed bool
 	Plain []byte
 	// Policy is the Content-Security-Policy of one of our pages. Caches must revalidate such a page each time, search
 	// engines must not index it, and other sites may not load or frame it. Policy is empty for other files.
 	Policy string
-	// Compressed returns the file's compressed forms. The file's first request calls Compressed.
+	// Compressed returns the file's compressed forms. It is called when a client first requests a compressed form.
 	Compressed func() Compressed
 }
 
@@ -51,7 +51,7 @@ func NewStatic(path, media string, content []byte) Static {
 	}
 }
 
-// static serves a file.
+// static returns the handler that serves a file.
 func static(file Static) fasthttp.RequestHandler {
 	sum := sha256.Sum256(file.Plain)
 	hash := hex.EncodeToString(sum[:16])
@@ -71,7 +71,7 @@ func static(file Static) fasthttp.RequestHandler {
 		case accepted.HasAcceptEncoding("gzip"):
 			body, encoding = file.Compressed().Gzip, "gzip"
 		}
-		// Each encoding has a different tag.
+		// Each encoding has its own ETag.
 		tag := `"` + hash + encoding + `"`
 		header.SetCanonical(headerETag, []byte(tag))
 		if tagMatches(ctx, tag) {
@@ -86,8 +86,8 @@ func static(file Static) fasthttp.RequestHandler {
 	}
 }
 
-// sharedHeaders let pages of any origin load the file. For a script with `integrity`, browsers apply the rules for
-// other origins.
+// sharedHeaders sets headers that let pages of any origin load the file. A script tag with the attribute `integrity`
+// needs them: the browser then demands permission by CORS.
 func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	header.SetCanonical(headerAllowOrigin, anyOrigin)
 	header.Set("Cross-Origin-Resource-Policy", "cross-origin")
@@ -98,7 +98,7 @@ func sharedHeaders(header *fasthttp.ResponseHeader, fixed bool) {
 	}
 }
 
-// ownPageHeaders forbids other sites to load or frame one of our pages.
+// ownPageHeaders sets the headers of one of our pages. With these headers, other sites cannot load or frame the page.
 func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Cache-Control", "no-cache")
 	header.Set("Content-Security-Policy", policy)
@@ -109,8 +109,8 @@ func ownPageHeaders(header *fasthttp.ResponseHeader, policy string) {
 	header.Set("Referrer-Policy", "no-referrer")
 }
 
-// Compress returns the compressed forms of a file. The first request for a file calls Compress, because few processes
-// serve these files. Brotli's best level takes a second for a large file.
+// Compress returns the compressed forms of a file. Brotli's best level takes a second for a large file. So a file is
+// compressed only when it is first requested.
 func Compress(content []byte, brotliLevel int) Compressed {
 	write := func(to func(io.Writer) io.WriteCloser) []byte {
 		var b bytes.Buffer

@@ -12,13 +12,13 @@ import (
 )
 
 const (
-	// freeAnswer is the largest size of an answer that is not counted. Such an answer fits into the buffer of each
-	// connection.
+	// freeAnswer is the largest size of an answer that is not counted. Such an answer fits into the buffer that each
+	// connection has anyway.
 	freeAnswer = writeBuffer
-	// streamedAnswer is the counted size of an answer that is read piece by piece during sending: see
+	// streamedAnswer is the number of bytes that are counted for an answer that is read piece by piece. See
 	// edgeConn.ReadFrom.
 	streamedAnswer = leastPiece
-	// unsentShare is the fraction of the memory that the answers to one address may take.
+	// The answers to one address may take 1/unsentShare of the memory.
 	unsentShare = 4
 	// unsentRetry is the pause after which a caller may try again.
 	unsentRetry = time.Second
@@ -36,7 +36,7 @@ type unsent struct {
 	of  map[netip.Addr]*ledger
 }
 
-// ledger counts the bytes of answers. Answers with shared bytes count once.
+// ledger counts the bytes of answers. Bytes that several answers share are counted once.
 type ledger struct {
 	bytes  int64
 	shared map[string]int
@@ -46,7 +46,7 @@ type ledger struct {
 type unsentAnswer struct {
 	address netip.Addr
 	bytes   int64
-	// shared has the bytes that other answers share; nil if this answer shares none.
+	// shared is the shared answer whose bytes are sent; it is nil if the answer has its own bytes.
 	shared *sharedAnswer
 }
 
@@ -57,7 +57,7 @@ func newUnsent(cfg Config, observe func(bytes int64)) *unsent {
 	}
 }
 
-// cost returns the bytes that an answer adds.
+// cost returns the number of bytes by which an answer would increase the ledger.
 func (l *ledger) cost(a *unsentAnswer) int64 {
 	if a.shared != nil && l.shared[a.shared.name] > 0 {
 		return 0
@@ -82,8 +82,8 @@ func (l *ledger) remove(a *unsentAnswer) {
 	l.bytes -= a.bytes
 }
 
-// take counts an answer, or returns the reason for not sending it. An answer to a change is always counted and sent,
-// because a retry would repeat the change. admit refuses such changes earlier.
+// take counts an answer, or returns an error if the answer must not be sent. An answer to a change is always sent,
+// because the change is done and a retry would repeat it. admit limits changes before they are made.
 func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -101,8 +101,9 @@ func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	return nil
 }
 
-// refusal returns the reason for not sending an answer. An address may use its share, but no more than the free memory.
-// The first answer is always sent, because the largest answer may exceed the limit.
+// refusal returns an error if an answer must not be sent. The answers to an address may take its share of the memory,
+// if there is enough free memory. If an address has no unread answer, its share is not checked, because a single answer
+// may be larger than the share.
 func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	free := u.most - u.all.bytes
 	if cost := own.cost(a); cost > 0 && own.bytes > 0 && !access.Trusted(a.address, u.trusted) &&
@@ -115,7 +116,8 @@ func (u *unsent) refusal(own *ledger, a *unsentAnswer) error {
 	return nil
 }
 
-// admit refuses a change from an address if the unread answers of the address fill its share.
+// admit returns an error for a change if the unread answers of the caller's address already take the address's share of
+// the memory.
 func (u *unsent) admit(ip netip.Addr) error {
 	a := &unsentAnswer{address: access.Network(ip), bytes: 1}
 	u.mu.Lock()
@@ -139,8 +141,8 @@ func (u *unsent) leave(a *unsentAnswer) {
 	u.observe(u.all.bytes)
 }
 
-// keep counts the response of a call until the connection reports that the client has read it. Tests make responses
-// without a connection, which are not counted.
+// keep counts the response of a call until the connection reports that the response has been sent. Responses without a
+// connection, which tests make, are not counted.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
 	bytes := int64(streamedAnswer)
@@ -148,7 +150,8 @@ func (f *frame) keep(c *call, rt *route) error {
 		bytes = int64(len(c.shared.answer.Body))
 	} else if !response.IsBodyStream() {
 		body := response.Body()
-		if cap(body) > 2*len(body)+freeAnswer { // The buffer is from an earlier, larger answer.
+		// The buffer is from an earlier, larger answer, and all of it would be counted.
+		if cap(body) > 2*len(body)+freeAnswer {
 			response.SetBodyRaw(slices.Clone(body))
 			body = response.Body()
 		}
@@ -162,7 +165,7 @@ func (f *frame) keep(c *call, rt *route) error {
 	if err := f.unsent.take(answer, rt.changes); err != nil {
 		return err
 	}
-	c.shared = nil // The connection releases the shared answer.
+	c.shared = nil // The connection releases the shared answer when the answer has been sent.
 	conn.unsent.Store(answer)
 	return nil
 }

@@ -27,7 +27,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unreader is a connection with a small buffer. It reads the status of an answer, and nothing after it.
+// unreader sends a request over a connection with a small buffer. It reads the status of the answer, and nothing after
+// it.
 func unreader(h *apitest.Harness, request string) (net.Conn, string) {
 	h.T.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -55,14 +56,14 @@ func get(path string, headers ...string) string {
 	return "GET " + path + " HTTP/1.1\r\nHost: x\r\n" + strings.Join(append(headers, ""), "\r\n") + "\r\n"
 }
 
-// random are bytes that no storage compresses.
+// random returns bytes that cannot be compressed.
 func random(size int) []byte {
 	made := make([]byte, size)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(made)
 	return made
 }
 
-// downloads stores large contents, and returns their addresses.
+// downloads stores content as a file and as a PDF, and returns the paths from which they are downloaded.
 func downloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := map[string]string{}
@@ -82,8 +83,8 @@ func downloads(h *apitest.Harness, content []byte) map[string]string {
 	return paths
 }
 
-// publicDownloads returns the paths of downloads and of other large answers that need no token. The specification has 1
-// MiB, because a busy machine cannot read a larger specification within an operation's time limit.
+// publicDownloads returns the paths of large answers that need no token. The OpenAPI specification among them has 1
+// MiB. A busy machine could not read a larger specification within the time limit of an operation.
 func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := downloads(h, content)
@@ -101,10 +102,10 @@ func publicDownloads(h *apitest.Harness, content []byte) map[string]string {
 }
 
 // TestUnreadAnswersTakeNoMemory opens connections that request large answers without a token and read nothing. Every
-// connection gets its answer, and no answer takes memory.
+// connection gets an answer, and the unread answers take little memory.
 func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	h := apitest.New(t)
-	const conns, most = 100, 64 << 10 // most also includes the memory of the client's end.
+	const conns, most = 100, 64 << 10 // most also includes the memory of the client's side.
 	for name, path := range publicDownloads(h, random(5<<20)) {
 		h.Serve(nil)
 		h.Do("GET", path, "", nil) // The first answer fills the caches.
@@ -116,7 +117,7 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 				t.Fatalf("%s: %s", name, status)
 			}
 		}
-		// Some pieces may still be read, a few at a time.
+		// The server may still be reading pieces of the answers, a few at a time.
 		eventually.True(t, name+" to take little memory", func() bool { return (heap()-before)/conns <= most })
 		for _, conn := range open {
 			_ = conn.Close()
@@ -129,8 +130,8 @@ func TestUnreadAnswersTakeNoMemory(t *testing.T) {
 	}
 }
 
-// TestLargeAnswersAreWhole compares answers that are sent piece by piece with the stored bytes. It includes the end of
-// a stored piece, and connections that stay open.
+// TestLargeAnswersAreWhole compares answers that are sent piece by piece with the stored bytes. It uses sizes at and
+// around the ends of stored pieces, and sends several requests over one connection.
 func TestLargeAnswersAreWhole(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -153,11 +154,11 @@ func TestLargeAnswersAreWhole(t *testing.T) {
 	}
 }
 
-// large are the bytes of the answers of the probes. The kernel's buffers have room for fewer bytes.
+// large is the size of the probes' answers in bytes. It is larger than the kernel's buffers.
 const large = 5 << 20
 
-// unsentProbes serves large answers that no other caller shares, with memory for eight answers, and for two answers to
-// one address. The header X-Forwarded-For names the addresses.
+// unsentProbes serves operations with large answers. The memory for unread answers has room for eight of them, and for
+// two from one address. Requests name their address in X-Forwarded-For.
 func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMetrics, changes *atomic.Int64) {
 	t.Helper()
 	changes = new(atomic.Int64)
@@ -183,13 +184,14 @@ func unsentProbes(t *testing.T) (h *apitest.Harness, metrics *frame.PrometheusMe
 	return h, metrics, changes
 }
 
-// TestUnreadAnswersAreBounded fills the share of an address, and then all memory, with answers that nobody reads.
+// TestUnreadAnswersAreBounded fills the share of an address, and then all memory for answers, with answers that clients
+// do not read.
 func TestUnreadAnswersAreBounded(t *testing.T) {
 	t.Parallel()
 	h, metrics, changes := unsentProbes(t)
 	token := h.Ours.Tokens[schema.RoleAdmin]
 	ask := func(method, path, from string) apitest.Answer {
-		// A compressed answer would be small.
+		// The answer must not be compressed, because it would then be small.
 		return h.Do(method, path, token, nil, "X-Forwarded-For", from, "Accept-Encoding", "identity")
 	}
 	refused := func(method, path, from string, status int) {
@@ -224,7 +226,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 		unread(fmt.Sprintf("2001:db8::%d", i+1))
 	}
 	refused("GET", "/v1/probe", "2001:db8::3", http.StatusTooManyRequests)
-	// An answered change has happened, and a refused change has not.
+	// A change that is answered with success was made, and a change that is refused was not made.
 	if a := ask("POST", "/v1/change", "192.0.2.2"); a.Status != http.StatusOK || changes.Load() != 1 {
 		t.Errorf("a change: %d", a.Status)
 	}
@@ -256,7 +258,7 @@ func TestUnreadAnswersAreBounded(t *testing.T) {
 	})
 }
 
-// TestUnreadAnswersAreGivenBack: an answer counts until it is read, or until its connection has ended.
+// TestUnreadAnswersAreGivenBack: an answer is counted until the client has read it or the connection has ended.
 func TestUnreadAnswersAreGivenBack(t *testing.T) {
 	t.Parallel()
 	h, metrics, _ := unsentProbes(t)
@@ -290,7 +292,7 @@ func TestUnreadAnswersEnd(t *testing.T) {
 	eventually.True(t, "nothing to be unsent", func() bool { return testutil.ToFloat64(metrics.Unsent()) == 0 })
 }
 
-// TestSharedAnswersFail: one caller's failure to load an answer does not fail another caller.
+// TestSharedAnswersFail: if one caller fails to load a shared answer, another caller that waits for it loads it again.
 func TestSharedAnswersFail(t *testing.T) {
 	t.Parallel()
 	var loads atomic.Int64
@@ -329,6 +331,6 @@ func TestSharedAnswersFail(t *testing.T) {
 	if broken != 1 {
 		t.Errorf("%d failed", broken)
 	}
-	// The caller has an answer before the server gives it back.
+	// A client may receive its answer before the server releases the answer's memory.
 	eventually.True(t, "nobody to use the answer", func() bool { return h.Server.SharedUsers("shared") == 0 })
 }

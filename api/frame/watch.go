@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// statusClientGone is the status in metrics for a request whose client disconnected before the answer. The client does
-// not get the status.
+// statusClientGone is the status in metrics for a request whose client disconnected before the answer. The client never
+// sees this status.
 const statusClientGone = 499
 
-// watched returns a context that also ends when the client closes its connection, for operations with long work. Call
-// it only after the body has been read. Until stop returns, no other code may read from the connection.
+// watched returns a context that also ends when the client closes its connection, for operations with long work. It
+// must be called after the body has been read. Until stop returns, no other code may read from the connection.
 //
-// A client that only closes its sending half counts as disconnected, as in Go's own server. The request of such a
-// client ends, but an answer that is already complete is sent. A client that sends its next request early does not
-// count as disconnected. The connection of such a client is not watched any more.
+// A client that closes only its sending half is treated as disconnected, as in Go's own server. The context of its
+// request ends, but an answer that is already complete is still sent. If the client sends its next request early, the
+// connection is no longer watched.
 func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, stop func()) {
 	conn, ok := c.http.Conn().(*edgeConn)
 	if !op.Watched || !ok || conn.SetReadDeadline(time.Time{}) != nil {
@@ -40,7 +40,8 @@ func (c *call) watched(ctx context.Context, op *Operation) (_ context.Context, s
 		})
 	}()
 	return ctx, func() {
-		// This deadline ends the wait. fasthttp sets another deadline before its next read.
+		// This deadline is in the past, so it ends the goroutine's wait. fasthttp sets a new deadline before its next
+		// read.
 		_ = conn.SetReadDeadline(time.Unix(1, 0))
 		<-done
 		_ = conn.SetReadDeadline(time.Time{})

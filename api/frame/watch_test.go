@@ -20,15 +20,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestWatched: a client that disconnects ends the context of its watched operation. Closing only the sending half has
-// the same effect. A client gets all its answers if it keeps its connection, or sends the next request early. It also
-// gets all its answers if it closes its sending half after the answer is complete.
+// TestWatched: if a client closes its connection, or only its sending half, the context of its watched operation ends.
+// If a client keeps its connection, or sends its next request early, it gets all answers. If a client closes its
+// sending half after the answer is complete, it still gets the answer.
 func TestWatched(t *testing.T) {
 	t.Parallel()
 	metrics := apitest.TestMetrics(t)
 	h := apitest.New(t)
 	entered, release, ended := make(chan struct{}), make(chan struct{}), make(chan struct{}, 1)
-	var inTime, refused atomic.Bool // Each is true if the answer, or the refusal, is made before the context ends.
+	// When the context ends, the function returns the context's error. If inTime is true, it returns an answer, as if
+	// it had been complete in time. If refused is true, it returns a refusal.
+	var inTime, refused atomic.Bool
 	op := probe("POST", "/probe", func(ctx context.Context, _ *access.Caller, _ *struct {
 		Body []byte `body:"raw"`
 	}) (schema.User, error) {

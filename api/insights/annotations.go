@@ -100,7 +100,7 @@ func (h *annotations) list(
 		func(row sites.Annotation) []string { return sites.AnnotationCursor(row).Keys() })
 }
 
-// annotationBody has the members that users change.
+// annotationBody has the members of an annotation that users may change.
 type annotationBody struct {
 	Text  *string            `json:"text" rules:"len=1..500,pattern=title"`
 	At    *string            `json:"at" rules:"pattern=dateTime"`
@@ -128,7 +128,7 @@ func (b *annotationBody) problems() []schema.Detail {
 	return c.Details
 }
 
-// day returns the midnight of the date in UTC, or nil.
+// day returns midnight (UTC) of the date, or nil if there is no valid date.
 func (b *annotationBody) day() *time.Time {
 	if b.Date == nil {
 		return nil
@@ -146,7 +146,7 @@ func (b *annotationBody) change() sites.AnnotationChange {
 	}
 }
 
-// createAnnotationRequest has the members of annotationBody, with other rules.
+// createAnnotationRequest has the same members as annotationBody, but text is required.
 type createAnnotationRequest struct {
 	Body struct {
 		Text  *string            `json:"text" rules:"required,len=1..500,pattern=title"`
@@ -163,7 +163,7 @@ func (r *createAnnotationRequest) body() *annotationBody {
 	return &body
 }
 
-// Validate checks the times.
+// Validate checks the members at and date.
 func (r *createAnnotationRequest) Validate() []schema.Detail { return r.body().problems() }
 
 func (h *annotations) create(
@@ -192,7 +192,7 @@ type updateAnnotationRequest struct {
 	Body annotationBody `body:"json"`
 }
 
-// Validate checks the times.
+// Validate checks the members at and date.
 func (r *updateAnnotationRequest) Validate() []schema.Detail { return r.Body.problems() }
 
 func (h *annotations) update(
@@ -220,7 +220,7 @@ func (h *annotations) users(ctx context.Context, rows ...sites.Annotation) (map[
 	return h.store.Orgs.UsersByID(ctx, ids)
 }
 
-// answer presents an annotation that a call to the store returned.
+// answer returns the answer for an annotation, or the error, that the store returned.
 func (h *annotations) answer(
 	ctx context.Context, c *access.Caller, row sites.Annotation, err error,
 ) (schema.Annotation, error) {

@@ -17,7 +17,7 @@ func annotationsPath(h *apitest.Harness) string {
 	return sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights/annotations"
 }
 
-// annotation calls an operation that answers with an annotation.
+// annotation calls an operation as an editor of the site, and returns the annotation in the answer.
 func annotation(h *apitest.Harness, method, path string, body any, status int) schema.Annotation {
 	h.T.Helper()
 	return apitest.Ask[schema.Annotation](h, schema.RoleCreate, method, path, body, status)
@@ -28,7 +28,7 @@ func listed(h *apitest.Harness, query string) schema.List[schema.Annotation] {
 	return apitest.Ask[schema.List[schema.Annotation]](h, schema.RoleRead, "GET", annotationsPath(h)+query, nil, 200)
 }
 
-// TestAnnotationLife makes an annotation by hand, reads it with every operation, changes it and deletes it.
+// TestAnnotationLife creates an annotation as a user, reads it by all operations, changes it and deletes it.
 func TestAnnotationLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -57,7 +57,8 @@ func TestAnnotationLife(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	// If the site's time zone changes, an annotation of a day moves with it. An annotation of a moment does not move.
-	before := time.Now().Truncate(time.Millisecond) // An answer has milliseconds, so truncate the time.
+	// Answers have times in milliseconds, so this time is truncated.
+	before := time.Now().Truncate(time.Millisecond)
 	moment := annotation(h, "POST", base, `{"text":"Now."}`, 201)
 	if moment.At.Before(before) || moment.At.After(time.Now()) {
 		t.Errorf("made now, at %v", moment.At)
@@ -89,7 +90,8 @@ func TestAnnotationLife(t *testing.T) {
 	}
 }
 
-// TestAnnotationsByThemselves makes changes that add annotations to sites automatically, and changes that add none.
+// TestAnnotationsByThemselves makes changes for which Octavo adds an annotation to the site, and changes for which it
+// adds none.
 func TestAnnotationsByThemselves(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -97,7 +99,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	site := sitePath(h.Ours.Organization.ID, h.Ours.Site.ID)
 	other := h.Want(201, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/sites", admin,
 		map[string]any{"title": "Other", "spaces": []string{h.Ours.Space.ID}})["id"].(string)
-	// want checks the newest annotation, and the number of all annotations.
+	// want checks that there is exactly one new annotation, and checks its members.
 	seen, began := listed(h, "").Count, time.Now().Truncate(time.Millisecond)
 	want := func(kind, text, path string, pages int) schema.Annotation {
 		t.Helper()
@@ -129,7 +131,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	if merged.Page != page || merged.Space != h.Ours.Space.ID || merged.ChangeRequest == "" {
 		t.Errorf("%+v", merged)
 	}
-	// Each site that shows the space has an annotation.
+	// The merge adds an annotation to each site that shows the space.
 	elsewhere := apitest.Ask[schema.List[schema.Annotation]](h, schema.RoleAdmin, "GET",
 		sitePath(h.Ours.Organization.ID, other)+"/insights/annotations", nil, 200)
 	if elsewhere.Count != 1 || elsewhere.Items[0].ChangeRequest != merged.ChangeRequest ||
@@ -141,7 +143,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 		t.Errorf("%v", list)
 	}
 
-	h.Want(200, "POST", site+"/unpublish", admin, nil) // The site may be published.
+	h.Want(200, "POST", site+"/unpublish", admin, nil) // The site may already be published.
 	seen = listed(h, "").Count
 	h.Want(200, "POST", site+"/unpublish", admin, nil)
 	wantNone("unpublishing again")
@@ -175,7 +177,7 @@ func TestAnnotationsByThemselves(t *testing.T) {
 	h.Want(204, "DELETE", site+"/redirects/"+draft, admin, nil)
 	wantNone("a deletion")
 
-	// Octavo's annotations can be deleted, not changed.
+	// Users can delete the annotations that Octavo has added, and cannot change them.
 	one := annotationsPath(h) + "/" + merged.ID
 	h.WantError(h.Do("PATCH", one, admin, `{"text":"x"}`), http.StatusConflict)
 	h.Want(204, "DELETE", one, admin, nil)
@@ -186,8 +188,8 @@ func TestAnnotationsByThemselves(t *testing.T) {
 		"assert (select count(*) = 1 from insights_annotations), 'annotations of a deleted site'; end $$")
 }
 
-// TestAnnotationLists pages through annotations of equal and different times while others are added and deleted, and
-// filters them.
+// TestAnnotationLists reads all pages of a list of annotations, some with the same time, while annotations are added
+// and deleted. It also filters the list.
 func TestAnnotationLists(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -245,8 +247,8 @@ func TestAnnotationLists(t *testing.T) {
 	}
 }
 
-// TestAnnotationRights: editors of a site write annotations, and callers who may query the site read them. The callers
-// have no rights on other sites.
+// TestAnnotationRights: editors of a site can write its annotations, and callers who may query its events can read
+// them. They cannot do so on other sites.
 func TestAnnotationRights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -285,7 +287,7 @@ func TestAnnotationRights(t *testing.T) {
 	if got := h.Want(200, "GET", theirs, h.Theirs.Tokens[schema.RoleAdmin], nil); got["text"] != "Annotated" {
 		t.Errorf("%v", got)
 	}
-	// A space of another organization, or a space that no site shows, is refused like a missing space.
+	// A space of another organization is refused with the same error as a space that does not exist.
 	for _, space := range []string{h.Theirs.Space.ID, schema.NewID()} {
 		e := h.WantError(h.Do("POST", base, admin, map[string]any{"text": "x", "space": space}), http.StatusBadRequest)
 		if e.Details[0].Field != "space" {
@@ -294,8 +296,8 @@ func TestAnnotationRights(t *testing.T) {
 	}
 }
 
-// TestAnnotationTexts: answers return texts of all kinds exactly as they were sent. Texts that cannot be stored or
-// shown are refused.
+// TestAnnotationTexts: answers have the texts of annotations exactly as they were sent, even with unusual characters.
+// Texts that cannot be stored or shown are refused.
 func TestAnnotationTexts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -332,7 +334,8 @@ func TestAnnotationTexts(t *testing.T) {
 			t.Errorf("%v: %+v", body, e)
 		}
 	}
-	// A text by Octavo is bounded, and a title with a placeholder stays unchanged.
+	// The text of an annotation that Octavo adds is shortened if it is too long. A placeholder in the title of a space
+	// is not replaced.
 	h.Exec("update spaces set title = $2 where id = $1", h.Ours.Space.ID, "{number}"+strings.Repeat("界", 600))
 	h.MergedPage(h.Ours)
 	got := listed(h, "?kind=merge").Items[0].Text

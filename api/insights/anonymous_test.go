@@ -12,11 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// sitePath is the path of a tenant's site.
+// sitePath returns the path of a site.
 func sitePath(organization, site string) string { return "/v1/orgs/" + organization + "/sites/" + site }
 
-// TestAnonymousEvents: while its anonymousEvents is on, a site accepts events without a token, but no other requests
-// without a token.
+// TestAnonymousEvents: while anonymousEvents of a published site is true, the site accepts events without a token. It
+// accepts no other requests without a token.
 func TestAnonymousEvents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond })
@@ -38,7 +38,8 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(off, http.StatusUnauthorized)
 
 	turn(true, true)
-	h.WantError(post(site, ""), http.StatusUnauthorized) // The site is not published, so it has no readers.
+	// The site is not published, so it accepts no events without a token.
+	h.WantError(post(site, ""), http.StatusUnauthorized)
 	h.Want(http.StatusOK, "POST", site+"/publish", admin, nil)
 	if a := post(site, ""); a.Status != http.StatusNoContent || len(a.Body) != 0 {
 		t.Errorf("%d %s", a.Status, a.Body)
@@ -49,7 +50,7 @@ func TestAnonymousEvents(t *testing.T) {
 	if a := h.Do("POST", site+"/insights/events", "", `{"events":[]}`, "Prefer", "handling=lenient"); a.Status != http.StatusNoContent || !h.Intake.From[1].KnownTypes {
 		t.Errorf("lenient: %d %s", a.Status, a.Body)
 	}
-	// A wrong token does not count as a missing token.
+	// A request with a wrong token is not treated like a request without a token.
 	h.WantError(post(site, schema.NewToken()), http.StatusUnauthorized)
 	h.WantError(h.Do("POST", site+"/insights/events", "", `{"events":[]}`, "Authorization", "Basic eDp4"), http.StatusUnauthorized)
 	if a := post(site, h.Ours.SiteKey); a.Status != http.StatusNoContent || h.Intake.From[2].MaxEvents != 0 {
@@ -58,7 +59,7 @@ func TestAnonymousEvents(t *testing.T) {
 	h.WantError(h.Do("POST", site+"/insights/events", "", nil), http.StatusBadRequest)
 	h.WantError(h.Do("POST", site+"/insights/events/aggregate", "", `{"range":"lastYear"}`), http.StatusUnauthorized)
 	h.WantError(h.Do("GET", site, "", nil), http.StatusUnauthorized)
-	// Answers do not reveal whether other sites exist.
+	// Answers do not reveal whether sites exist that accept no such events.
 	taken := len(h.Intake.Sites)
 	for name, path := range map[string]string{
 		"one that is off": sitePath(h.Theirs.Organization.ID, h.Theirs.Site.ID), "none": sitePath("nothing", "nothing"),
@@ -89,7 +90,8 @@ func TestAnonymousEvents(t *testing.T) {
 	}
 }
 
-// TestAnonymousEventsAreLimitedByAddress: the address is the visitor's if the front end is a trusted proxy.
+// TestAnonymousEventsAreLimitedByAddress: the rate limit applies to the visitor's address if the front end is a trusted
+// proxy.
 func TestAnonymousEventsAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(c *frame.Config, _ *api.Deps) {
@@ -118,7 +120,8 @@ func TestAnonymousEventsAreLimitedByAddress(t *testing.T) {
 	until(closed, "198.51.100.9", http.StatusUnauthorized)
 }
 
-// TestAnonymousBodiesWaitForTheDoor: the server requests a body only where callers without a token may post.
+// TestAnonymousBodiesWaitForTheDoor: the server answers 100 Continue to a request without a token only if the site
+// accepts events without a token.
 func TestAnonymousBodiesWaitForTheDoor(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -12,9 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// DoorMetrics observes the door for browsers.
+// DoorMetrics counts facts about the operations with which browsers post events.
 type DoorMetrics interface {
-	// ObserveCappedKey counts a publishable key that has used up its events of the day.
+	// ObserveCappedKey counts a publishable key that has reached its daily cap of events, once a day.
 	ObserveCappedKey()
 }
 
@@ -24,7 +24,7 @@ type door struct {
 	metrics DoorMetrics
 }
 
-// doorBodyLimit bounds a batch of a browser: a beacon of a closing page may have 64 KiB.
+// doorBodyLimit is the largest size of a browser's batch in bytes. A page that closes can send at most 64 KiB.
 const doorBodyLimit = 64 << 10
 
 func doorOperations(h *door) []frame.Operation {
@@ -56,20 +56,21 @@ func doorOperations(h *door) []frame.Operation {
 	}
 }
 
-// browser has the values of a browser's request about the reader and the page.
+// browser has the headers of a request that describe the reader and the page.
 type browser struct {
 	Origin    string `hint:"Origin"`
 	Referer   string `hint:"Referer"`
 	UserAgent string `hint:"User-Agent"`
 	GPC       string `hint:"Sec-GPC"`
-	// These members have the reader's place, as a trusted sender states it.
+	// Country, Latitude and Longitude are the reader's place. They are empty if the request does not come through a
+	// trusted proxy.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`
 }
 
-// page returns the host of the page, and whether the request names a page. A browser sends null as the origin of a page
-// that hides its address.
+// page returns the host of the page, and whether the request names a page. If a page hides its address, a browser sends
+// null as the origin.
 func (b *browser) page() (host string, named bool) {
 	address := b.Origin
 	if address == "" || address == "null" {
@@ -78,7 +79,7 @@ func (b *browser) page() (host string, named bool) {
 	return schema.HostOf(address), address != ""
 }
 
-// info returns the values of the request that the intake needs.
+// info returns the values of the request that EventIntake.AcceptDoor needs.
 func (b *browser) info(c *access.Caller) schema.DoorInfo {
 	return schema.DoorInfo{
 		IP: c.IP, UserAgent: b.UserAgent, Place: statedPlace(b.Country, b.Latitude, b.Longitude), Now: c.Now,
@@ -86,8 +87,8 @@ func (b *browser) info(c *access.Caller) schema.DoorInfo {
 	}
 }
 
-// admit reports whether the request's events are accepted. If the request is refused, its body is not read, and admit
-// counts the request.
+// admit reports whether the request's events may be accepted. If they may not, it counts the refusal, and the body is
+// not read. err is nil if the reader opted out, because the answer is then a success.
 func (h *door) admit(c *access.Caller, b *browser) (taken bool, err error) {
 	refuse := func(reason *insights.Reason, err error) (bool, error) {
 		h.intake.RefuseUnread(c.EventSite.SiteID, reason)
@@ -136,7 +137,8 @@ type pixelRequest struct {
 	Title    string `query:"title"`
 }
 
-// pixelBatch is the batch of one event that the image's request sends. It has no id, because an image has no retries.
+// pixelBatch is the batch that a request for the image stands for. It has one event. It has no id, because requests for
+// images are not retried.
 type pixelBatch struct {
 	Events [1]pixelEvent `json:"events"`
 }
@@ -149,7 +151,8 @@ type pixelEvent struct {
 }
 
 func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (frame.Pixel, error) {
-	if c.Head { // Nobody saw the page. Programs that check links send HEAD.
+	// HEAD means that nobody saw the page: programs that check links send it.
+	if c.Head {
 		return frame.Pixel{}, nil
 	}
 	taken, err := h.admit(c, &r.browser)
@@ -173,7 +176,7 @@ func (h *door) pixel(ctx context.Context, c *access.Caller, r *pixelRequest) (fr
 	return frame.Pixel{}, nil
 }
 
-// OpenAPIBody describes the members common to all events; members specific to an event type are unconstrained.
+// OpenAPIBody describes the members common to all events; it does not restrict other members.
 func (*doorRequest) OpenAPIBody() jsonschema.Dict {
 	event := jsonschema.Object(jsonschema.Dict{
 		"type": jsonschema.Enum(insights.EventTypes.Words()),

@@ -5,11 +5,11 @@ import "bytes"
 // maxDoorEvents is the largest number of events in a browser's batch.
 const maxDoorEvents = 50
 
-// countEvents counts the events of an accepted batch, which is valid JSON. A batch can hide its events by escapes in
-// the member's name. For such a batch, countEvents returns the largest number of events of a batch.
+// countEvents counts the events of an accepted batch, which is valid JSON. countEvents does not find the events if the
+// name "events" is written with escapes. It then returns maxDoorEvents.
 func countEvents(body []byte) int {
 	count, depth := 0, 0
-	var name []byte // name is the last member's name in the outermost object.
+	var name []byte // name is the name of the last member in the outermost object.
 	inEvents, found := false, false
 	for i := 0; i < len(body); i++ {
 		switch body[i] {
@@ -42,8 +42,8 @@ func countEvents(body []byte) int {
 	return count
 }
 
-// endOfString returns the index of the quote that ends the string at start. Without such a quote, it returns the last
-// index.
+// endOfString returns the index of the quote that ends the string that begins at start. If there is no such quote, it
+// returns the last index of body.
 func endOfString(body []byte, start int) int {
 	for i := start + 1; i < len(body); i++ {
 		switch body[i] {

@@ -25,7 +25,7 @@ func TestCountEvents(t *testing.T) {
 	}
 }
 
-// TestCountEventsOfAnyBatch draws batches and compares with a decoder.
+// TestCountEventsOfAnyBatch compares countEvents, for random batches, with a JSON decoder.
 func TestCountEventsOfAnyBatch(t *testing.T) {
 	t.Parallel()
 	text := rapid.StringOf(rapid.SampledFrom([]rune(`ab",:[]{}\ é` + "\n")))

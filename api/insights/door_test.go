@@ -23,7 +23,8 @@ import (
 
 const batch = `{"id":"a","events":[{"type":"page_view","url":"https://docs.example.com/"}]}`
 
-// opened is a harness whose proxies are trusted, with a key of docs.example.com and *.example.org.
+// opened returns a harness whose server trusts local proxies, and a key for docs.example.com and *.example.org. door is
+// the path at which the key posts events.
 func opened(t *testing.T, options ...func(*frame.Config, *api.Deps)) (h *apitest.Harness, id, door string) {
 	t.Helper()
 	trusted := func(c *frame.Config, _ *api.Deps) {
@@ -38,7 +39,7 @@ func opened(t *testing.T, options ...func(*frame.Config, *api.Deps)) (h *apitest
 	return h, id, "/e/" + text
 }
 
-// readable requires that a script of any origin can read the answer.
+// readable checks that a script of any origin can read the answer.
 func readable(t *testing.T, a apitest.Answer) {
 	t.Helper()
 	if got := a.Header.Values("Access-Control-Allow-Origin"); !slices.Equal(got, []string{"*"}) {
@@ -46,7 +47,7 @@ func readable(t *testing.T, a apitest.Answer) {
 	}
 }
 
-// TestDoorTakesBatches: a browser's batch reaches the intake together with the facts from the request.
+// TestDoorTakesBatches: the intake gets a browser's batch, and what the request's headers say about its sender.
 func TestDoorTakesBatches(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -68,7 +69,7 @@ func TestDoorTakesBatches(t *testing.T) {
 			t.Errorf("%q, %+v, %+v", h.Intake.Bodies[i], h.Intake.Sites[i], from)
 		}
 	}
-	// A proxy may demand its own credentials, and a page may send a user's credentials.
+	// The header Authorization is ignored: it may be meant for a proxy, or may have the token of a user.
 	taken := len(h.Intake.Doors)
 	for _, authorization := range []string{"Basic eDp4", "Bearer " + h.Theirs.Tokens[schema.RoleAdmin],
 		"Bearer oct_nothing", "x"} {
@@ -95,7 +96,8 @@ func TestDoorTakesBatches(t *testing.T) {
 	}
 }
 
-// TestDoorNeedsNoSite: the site need not be published, because its pages may be elsewhere.
+// TestDoorNeedsNoSite: a site that is not published accepts events by its key, because its pages may be on another
+// system.
 func TestDoorNeedsNoSite(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -110,7 +112,7 @@ func TestDoorNeedsNoSite(t *testing.T) {
 	h.WantError(h.Do("POST", door, "", batch), http.StatusUnauthorized)
 }
 
-// TestDoorHosts: if the browser reports the page that sends a batch, the page's host must be a host of the key.
+// TestDoorHosts: if a request names the page that sends the batch, the page's host must be a host of the key.
 func TestDoorHosts(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -145,7 +147,7 @@ func TestDoorHosts(t *testing.T) {
 	}
 }
 
-// TestDoorRespectsOptOut: if a request has Sec-GPC and the key respects it, no event is stored.
+// TestDoorRespectsOptOut: if a request has Sec-GPC: 1 and the key has respectGPC, no event is stored.
 func TestDoorRespectsOptOut(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -155,7 +157,7 @@ func TestDoorRespectsOptOut(t *testing.T) {
 	if len(h.Intake.Doors) != 3 {
 		t.Errorf("%d batches", len(h.Intake.Doors))
 	}
-	// The opt-out has precedence over every refusal of the events.
+	// A request with the opt-out is answered with success, even if its events would be refused.
 	for _, body := range []string{batch, "{"} {
 		a := h.Do("POST", door, "", body, "Sec-GPC", "1", "Origin", "https://evil.example")
 		if readable(t, a); a.Status != http.StatusNoContent {
@@ -174,7 +176,8 @@ func TestDoorRespectsOptOut(t *testing.T) {
 	}
 }
 
-// TestDoorRefusals: scripts can read every refusal, no matter which part of the server refuses.
+// TestDoorRefusals: scripts of any origin can read the answers to all refused requests, whichever part of the server
+// refuses them.
 func TestDoorRefusals(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -261,7 +264,8 @@ func wantPixel(t *testing.T, a apitest.Answer, status int) {
 	}
 }
 
-// TestPixel: a page's image counts as a batch with one view. The answer is an image for every outcome.
+// TestPixel: a request for the image has the same effect as a batch with one page view. The answer is always the image,
+// even if the event is refused.
 func TestPixel(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -327,7 +331,7 @@ func TestPixel(t *testing.T) {
 	}
 }
 
-// TestDoorIsReadableForEveryMethod: a page can read the refusal of a wrong method, like every other answer.
+// TestDoorIsReadableForEveryMethod: a page of any origin can also read the answer to a request with a wrong method.
 func TestDoorIsReadableForEveryMethod(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -346,8 +350,8 @@ func TestDoorIsReadableForEveryMethod(t *testing.T) {
 	}
 }
 
-// TestDoorDailyCap: a key's batches are accepted until the key has reached its daily cap. Later batches are refused
-// unread.
+// TestDoorDailyCap: batches of a key are accepted until the key has reached its daily cap. Later batches are refused,
+// and their bodies are not read.
 func TestDoorDailyCap(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -365,7 +369,7 @@ func TestDoorDailyCap(t *testing.T) {
 	}
 	h.Intake.Run = func([]byte) error { return schema.BadRequest("no") }
 	for range 10 {
-		post(of(5), http.StatusBadRequest) // Refused events do not count.
+		post(of(5), http.StatusBadRequest) // Refused events are not counted.
 	}
 	h.Intake.Run = nil
 	post(of(5), http.StatusNoContent)
@@ -386,7 +390,7 @@ func TestDoorDailyCap(t *testing.T) {
 		want) {
 		t.Errorf("%d more batches, unread %v", len(h.Intake.Doors)-taken, h.Intake.Unread)
 	}
-	// The cap belongs to the key and not to one of its texts.
+	// All texts of a key share its cap.
 	rotated := apitest.Ask[schema.PublishableKey](h, schema.RoleAdmin, "POST", keysPath(h)+"/"+id+"/rotate", nil, 200)
 	if a := h.Do("POST", "/e/"+rotated.Key, "", of(1)); a.Status != http.StatusTooManyRequests {
 		t.Errorf("%d %s", a.Status, a.Body)
@@ -395,7 +399,8 @@ func TestDoorDailyCap(t *testing.T) {
 	post(of(1), http.StatusNoContent)
 }
 
-// TestDoorIsLimited: an address, a key, and the keys of a site have rates.
+// TestDoorIsLimited: the rates of requests are limited for each address, for each key, and for all keys of a site
+// together.
 func TestDoorIsLimited(t *testing.T) {
 	t.Parallel()
 	until := func(h *apitest.Harness, door string, header ...string) (taken int, a apitest.Answer) {
@@ -462,7 +467,7 @@ func TestDoorIsLimited(t *testing.T) {
 	})
 }
 
-// TestDoorBodiesWait: the server requests a body only for a key that works.
+// TestDoorBodiesWait: the server answers 100 Continue only if the key is valid.
 func TestDoorBodiesWait(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)

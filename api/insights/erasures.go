@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// VisitorErasures erases visitors of sites, and the events of publishable keys. The answer does not depend on whether
-// such events exist.
+// VisitorErasures erases the events of a site's visitor, or the events that were posted with a publishable key. The
+// result is the same whether such events exist or not.
 type VisitorErasures interface {
 	Erase(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
 	Erasure(ctx context.Context, siteID, visitorID string) (schema.VisitorErasure, error)
@@ -75,7 +75,7 @@ type eventKeyRequest struct {
 	Generation string `path:"generation" rules:"len=1..5,pattern=generation"`
 }
 
-// eventKey is the key in the format of the events' column eventKey.
+// eventKey returns the key and its generation as the column eventKey of events contains them.
 func (r *eventKeyRequest) eventKey() string { return r.KeyID + "." + r.Generation }
 
 func (h *siteErasures) eraseKey(

@@ -14,14 +14,16 @@ type trackEventsRequest struct {
 	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
 	// Prefer with handling=lenient (RFC 7240) requests that events of unknown types are refused individually.
 	Prefer []string `header:"Prefer"`
-	// These members have the visitor's place, as a trusted sender states it.
+	// Country, Latitude and Longitude are the visitor's place. They are empty if the request comes neither through a
+	// trusted proxy nor from a front end.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`
 	Body      []byte `body:"raw"`
 }
 
-// headerRefused has the number of refused events of an accepted request. The header is absent if no event was refused.
+// headerRefused is the name of the header with the number of events that were refused in an accepted request. The
+// header is absent if no event was refused.
 const headerRefused = "Octavo-Events-Refused"
 
 func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {
@@ -34,7 +36,8 @@ func (trackEventsRequest) OpenAPIHeaders() jsonschema.Dict {
 	}
 }
 
-// eventsOfNobody bounds the events of a request without a token: limits by address count requests.
+// eventsOfNobody is the largest number of events in a request without a token. The rate limit of an address counts only
+// requests, so it does not limit events.
 const eventsOfNobody = 500
 
 func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEventsRequest) (answer frame.NoContent, err error) {
@@ -42,8 +45,8 @@ func (h *siteInsights) track(ctx context.Context, c *access.Caller, r *trackEven
 	lenient := handling == "lenient"
 	from := schema.ClientInfo{
 		IP: c.IP, Place: statedPlace(r.Country, r.Latitude, r.Longitude), Now: c.Now, IdempotencyKey: schema.Or(r.IdempotencyKey, ""),
-		// Test for the allowed kind, not for "not a site key", because future token kinds must be admitted
-		// deliberately.
+		// Only user tokens may send old events. This compares with the allowed kind, so that a new kind of token is not
+		// allowed by accident.
 		AnyPast: c.Principal.Kind == schema.TokenUser,
 		// Front ends may be newer than this server and cannot send Prefer.
 		KnownTypes: lenient || c.Principal.Kind == schema.TokenFrontEnd && handling != "strict",

@@ -18,44 +18,45 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// EventIntake accepts the events of a request. It stores all events or no event. from may also allow it to refuse
-// single events of unknown types. body is the decoded JSON text and belongs to the caller. Implementations must copy
-// the bytes that they retain.
+// EventIntake takes in the events of a request. It stores all events of the request or none. from may allow it to
+// refuse only the events of unknown types. body is the decompressed JSON text and belongs to the caller.
+// Implementations must copy the bytes that they store.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
-	// AcceptDoor is Accept for a browser's batch under a publishable key.
+	// AcceptDoor is like Accept, for a batch that a browser posts with a publishable key.
 	AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error
 	// RefuseUnread counts a request for a site's events that is refused before its body is read.
 	RefuseUnread(siteID string, reason *insights.Reason)
-	// OneAddress reports whether nearly all recent browsers of a site had the same address on this node.
+	// OneAddress reports whether nearly all recent browsers of a site had the same address, as seen by this node.
 	OneAddress(siteID string) bool
 }
 
-// EventBalances reports the outcomes of each site's events.
+// EventBalances reports how many events of a site were stored, refused or lost.
 type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
-// Insights answers queries about a site's events with ready JSON bodies. Headers describe the computation of the
-// answer. body is the query as JSON text and belongs to the caller.
+// Insights answers queries about a site's events. answer is the JSON body of the response. headers are the response's
+// headers about how the answer was computed. body is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
 	Batch(
 		ctx context.Context, from schema.QueryOrigin, body []byte,
 	) (answer []byte, headers map[string]string, err error)
-	// Live narrows its answers to saved segments.
+	// Live answers only for the events in the saved segments with these ids.
 	Live(
 		ctx context.Context, from schema.QueryOrigin, segments []string,
 	) (answer []byte, headers map[string]string, err error)
 	VisitorSegments(ctx context.Context, from schema.QueryOrigin, page schema.PageRequest) (answer []byte, headers map[string]string, err error)
-	// SettingsChanged makes the next query on this node read the site's settings.
+	// SettingsChanged makes the next query on this node read the site's settings from the store again.
 	SettingsChanged(siteID string)
 }
 
-// EventBodyLimit bounds a batch of events, both as sent and after decompression.
+// EventBodyLimit is the largest size of a batch of events in bytes, both compressed and decompressed.
 const EventBodyLimit = 4 << 20
 
-// queryBodyLimit bounds a query's body. A query that names every column many times is far below the limit.
+// queryBodyLimit is the largest size of a query's body in bytes. Even a query that names every column many times is
+// much smaller.
 const queryBodyLimit = 256 << 10
 
 // siteInsights has the operations on a site's events.
@@ -65,8 +66,8 @@ type siteInsights struct {
 	balances EventBalances
 }
 
-// Table returns the operations on a site's events. files are the tracker's files, and policy decides from which hosts
-// pages of sites are loaded.
+// Table returns the operations on a site's events. files are the tracker's files. policy decides from which hosts the
+// installation check may load pages.
 func Table(
 	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, metrics DoorMetrics,
 	st *store.Store, urls schema.URLs, files []frame.Static, policy outbound.Policy,
@@ -160,12 +161,13 @@ func insightsOperations(h *siteInsights) []frame.Operation {
 	}
 }
 
-// queryScope returns the rights to query a site's events.
+// queryScope returns the scope of operations that query a site's events.
 func queryScope() access.Scope {
 	return readScope().OrInsightsLinks()
 }
 
-// readScope admits callers who read all of a site's insights. It refuses share links, which show only a part of them.
+// readScope returns the scope of operations that read all of a site's insights. It does not admit share links, which
+// show only a part of the insights.
 func readScope() access.Scope {
 	return access.Having(access.RightAccess, access.OnInsights).OrInstallation(schema.ScopeSiteViewsRead).
 		OrInsightsTokens()
@@ -173,7 +175,7 @@ func readScope() access.Scope {
 
 // queryRequest has the common members of requests that query events.
 type queryRequest struct {
-	// CacheControl with no-cache requests a newly computed answer.
+	// CacheControl with no-cache means that the answer must be computed again.
 	CacheControl []string `header:"Cache-Control"`
 }
 
@@ -205,7 +207,7 @@ type (
 	pagesRequest       reportRequest
 )
 
-// reportOperation is the operation that answers with a kind of report.
+// reportOperation returns the operation for one kind of report.
 func reportOperation[R aggregateRequest | funnelRequest | retentionRequest | transitionsRequest | pagesRequest](
 	h *siteInsights, of query.Report, id, doc string,
 ) frame.Operation {
@@ -241,8 +243,8 @@ func (h *siteInsights) live(ctx context.Context, c *access.Caller, r *liveReques
 	return frame.Encoded{Body: answer, Header: headers}, err
 }
 
-// segmentsRequest is a schema.PageRequest whose default limit is 100: the list had up to 100 entries before it had
-// pages.
+// segmentsRequest has the members of schema.PageRequest, but the default limit is 100. Before the list had pages, it
+// had up to 100 entries.
 type segmentsRequest struct {
 	queryRequest
 	Page  string `query:"page"`

@@ -52,8 +52,8 @@ func TestEventsGoToTheIntake(t *testing.T) {
 	h.WantError(h.Do("POST", events, h.Ours.SiteKey, `{"events":[]}`, "Idempotency-Key", strings.Repeat("x", 256)), 400)
 }
 
-// TestUnknownEventsAreRefusedAlone: a client may request that events of unknown types are refused individually. For
-// front ends that is the default.
+// TestUnknownEventsAreRefusedAlone: a client may ask the server to refuse only the events of unknown types, instead of
+// the whole request. For front ends, this is the default.
 func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -96,8 +96,8 @@ func TestUnknownEventsAreRefusedAlone(t *testing.T) {
 	}
 }
 
-// TestPlacesAreStated: trusted proxies and front ends state visitors' places. Invalid places count as unknown, and
-// places from other senders are ignored.
+// TestPlacesAreStated: trusted proxies and front ends can send visitors' places in headers. Invalid places are ignored,
+// and so are places from other senders.
 func TestPlacesAreStated(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -189,7 +189,7 @@ func TestQuestionsGoToInsights(t *testing.T) {
 	}
 }
 
-// TestQuestionsAreWatched: a query ends when its client disconnects.
+// TestQuestionsAreWatched: all operations that query events are Watched, so a query ends when its client disconnects.
 func TestQuestionsAreWatched(t *testing.T) {
 	t.Parallel()
 	watched := map[string]bool{}
@@ -224,7 +224,7 @@ func TestEventBalance(t *testing.T) {
 	h.WantError(h.Do("GET", path, h.Ours.Tokens[schema.RoleEdit], nil), http.StatusForbidden)
 }
 
-// TestVisitorErasure: admins erase visitors. A visitor's id may be any text.
+// TestVisitorErasure: admins erase visitors. A visitor's id may have any characters.
 func TestVisitorErasure(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -245,7 +245,7 @@ func TestVisitorErasure(t *testing.T) {
 	}
 }
 
-// TestEventSettings: a site stores events for a number of days, or without an end.
+// TestEventSettings: the settings of a site's insights can be read and changed, and bad values are refused.
 func TestEventSettings(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -298,7 +298,7 @@ func TestEventSettings(t *testing.T) {
 			t.Errorf("%s: %+v", body, e)
 		}
 	}
-	// An unknown member has no effect, so the request must be refused.
+	// A request with an unknown member is refused. Otherwise a misspelled setting would seem to be set.
 	for body, member := range map[string]string{
 		`{"retention":30}`: "retention", `{"retentionDays":30,"RetentionDays":7}`: "RetentionDays",
 		`{"object":"insights-settings"}`: "object",
@@ -311,7 +311,7 @@ func TestEventSettings(t *testing.T) {
 	if a := h.Do("GET", path, admin, nil); string(a.Body) != none {
 		t.Errorf("after what was refused: %s", a.Body)
 	}
-	// Everybody who may query may read the settings.
+	// Callers who may query the site's events may read the settings.
 	h.Want(200, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 	h.WantError(h.Do("GET", path, h.Ours.SiteKey, nil), http.StatusForbidden)
 	h.WantError(h.Do("PATCH", path, h.Ours.Tokens[schema.RoleCreate], `{}`), http.StatusForbidden)

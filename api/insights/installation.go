@@ -25,15 +25,15 @@ type installations struct {
 	secret *access.KeySecret
 	intake EventIntake
 	urls   schema.URLs
-	// files are the tracker's files that a node serves.
+	// files are the tracker's files that this node serves.
 	files []frame.Static
 	pages *pagecheck.Client
-	// room bounds the checks of a node, and rates the checks of a site.
+	// room limits how many checks run at once on this node. rates limits how often each site is checked.
 	room  *semaphore.Weighted
 	rates checkRates
 }
 
-// maxChecks is the largest number of checks that a node makes concurrently. A check takes at most pagecheck.Total.
+// maxChecks is the largest number of checks that a node runs at the same time. A check takes at most pagecheck.Total.
 const maxChecks = 4
 
 func newInstallations(
@@ -77,7 +77,8 @@ func (h *installations) check(
 		return schema.InstallationCheck{}, schema.TooManyRequests("too many pages are being checked", checkEvery)
 	}
 	defer h.room.Release(1)
-	if err := h.rates.take(site, c.Now); err != nil { // Count a check only when it has room.
+	// Only a check that can run now counts against the site's limit.
+	if err := h.rates.take(site, c.Now); err != nil {
 		return schema.InstallationCheck{}, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, pagecheck.Total)
@@ -105,7 +106,8 @@ func answerCheck(verdict, address, message string, values ...any) schema.Install
 	}
 }
 
-// judge returns the first verdict that applies. Each check assumes that the earlier verdicts do not apply.
+// judge returns the result of a check. It tests for one verdict after the other, and returns the first verdict that is
+// true for the page.
 func (h *installations) judge(
 	ctx context.Context, site string, page *pagecheck.Page,
 ) (schema.InstallationCheck, error) {
@@ -129,7 +131,7 @@ func (h *installations) judge(
 	return answer, nil
 }
 
-// judgeUse judges a page with a good key.
+// judgeUse returns the verdict about a page whose key is valid.
 func (h *installations) judgeUse(
 	ctx context.Context, site string, page *pagecheck.Page, found foundTracker, key goodKey,
 ) (verdict, message string) {
@@ -150,7 +152,7 @@ func (h *installations) judgeUse(
 	return h.judgeProxied(ctx, page, found)
 }
 
-// judgeDirect judges a page whose browsers connect to Octavo directly, at its own address.
+// judgeDirect returns the verdict about a page whose tracker sends events to Octavo's own address.
 func (h *installations) judgeDirect(site string, found foundTracker) (verdict, message string) {
 	if found.address != nil && outbound.SameOrigin(found.address, h.base()) {
 		path := strings.TrimPrefix(found.address.EscapedPath(), strings.TrimRight(h.base().EscapedPath(), "/"))
@@ -166,7 +168,8 @@ func (h *installations) judgeDirect(site string, found foundTracker) (verdict, m
 	return schema.VerdictInstalled, "The page loads the tracker, its key works here, and nothing refuses its events."
 }
 
-// judgeProxied judges a page whose browsers reach Octavo by another address.
+// judgeProxied returns the verdict about a page whose tracker sends events to another address, which may be a proxy for
+// Octavo.
 func (h *installations) judgeProxied(
 	ctx context.Context, page *pagecheck.Page, found foundTracker,
 ) (verdict, message string) {
@@ -181,7 +184,7 @@ func (h *installations) judgeProxied(
 			return schema.VerdictBehindProxy, fmt.Sprintf(advice, found.address)
 		}
 	}
-	// A batch without events adds nothing to the store.
+	// This batch has no events, so nothing is stored.
 	status, readable, err := h.pages.Post(ctx, page.URL, found.door, `{"id":"check","events":[]}`)
 	if err == nil && (status != http.StatusNoContent || !readable) {
 		err = fmt.Errorf("a batch is answered with the status %d", status)
@@ -197,7 +200,7 @@ func (h *installations) judgeProxied(
 	return schema.VerdictBehindProxy, fmt.Sprintf(advice, found.door.Host)
 }
 
-// base is the address at which browsers reach Octavo. NewURLs has checked that the address can be parsed.
+// base returns Octavo's public address. NewURLs has checked that it can be parsed.
 func (h *installations) base() *url.URL {
 	base, err := url.Parse(h.urls.Base() + "/")
 	if err != nil {
@@ -206,13 +209,14 @@ func (h *installations) base() *url.URL {
 	return base
 }
 
-// goodKey is a key that can post events of the site.
+// goodKey is a publishable key with which browsers can post events of the site.
 type goodKey struct {
 	id    string
 	hosts []string
 }
 
-// readKey reads the key of a text. problem is the reason why a key cannot post events of the site.
+// readKey finds the publishable key that has this text. problem is the reason why browsers cannot post events of the
+// site with the key, or "".
 func (h *installations) readKey(ctx context.Context, site, text string) (key goodKey, problem string, err error) {
 	secret, err := h.secret.Read(ctx)
 	if err != nil {

@@ -13,18 +13,19 @@ import (
 // foundTracker describes the tracker that was found in a page.
 type foundTracker struct {
 	key string
-	// door is the address that accepts the events.
+	// door is the address to which the tracker sends events.
 	door *url.URL
-	// address is the address of the tracker's script. It is nil for a pixel, and if the page's own scripts contain the
-	// tracker.
+	// address is the address of the tracker's script. It is nil if the page has a pixel, or if a script of the page's
+	// own contains the tracker.
 	address *url.URL
-	// script is the index of the page's script that is or loads the tracker.
+	// script is the index, in the page's scripts, of the script that is the tracker or loads it.
 	script           int
 	nonce, integrity string
 	added, pixel     bool
 }
 
-// requests returns the requests that the page's policies must allow.
+// requests returns the requests that the tracker makes. The page's content security policies must allow them, otherwise
+// no events are sent.
 func (f foundTracker) requests() []pagecheck.Request {
 	if f.pixel {
 		return []pagecheck.Request{{Kind: pagecheck.Image, Target: f.door}}
@@ -45,7 +46,8 @@ var (
 	pixelPattern   = regexp.MustCompile(`/e/(opk_[A-Za-z0-9]{8,128})\.gif$`)
 )
 
-// find searches for the tracker: as a script element, in the text of the page's own scripts, or as a pixel.
+// find searches a page for the tracker: first for a script element with a key, then in the texts of scripts, and then
+// for the pixel.
 func (h *installations) find(ctx context.Context, page *pagecheck.Page) (foundTracker, bool) {
 	for i, script := range page.Scripts {
 		attributes := script.Attributes
@@ -76,7 +78,8 @@ func (h *installations) find(ctx context.Context, page *pagecheck.Page) (foundTr
 	return foundTracker{}, false
 }
 
-// findInTexts finds the tracker in the page's scripts, and in a few scripts of the page's origin.
+// findInTexts searches for the tracker in the texts of scripts: in all inline scripts, and in the first few scripts
+// that the page loads from its own origin.
 func (h *installations) findInTexts(ctx context.Context, page *pagecheck.Page) (foundTracker, bool) {
 	read := 0
 	for i, script := range page.Scripts {
@@ -99,8 +102,8 @@ func (h *installations) findInTexts(ctx context.Context, page *pagecheck.Page) (
 	return foundTracker{}, false
 }
 
-// readLoader finds a key in a script's text, and the address of the tracker that the script adds. If there is no
-// address, the text itself contains the tracker, as with the package @octavo/tracker.
+// readLoader finds a key in a script's text, and the address of the tracker that the script loads. If the text has no
+// such address, the script itself contains the tracker: the site uses the package @octavo/tracker.
 func (h *installations) readLoader(text string) (found foundTracker, ok bool) {
 	text = strings.NewReplacer(`\/`, "/", `\u002F`, "/", `\u002f`, "/").Replace(text)
 	found = foundTracker{key: keyPattern.FindString(text), added: true}

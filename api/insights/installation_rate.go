@@ -8,21 +8,22 @@ import (
 )
 
 const (
-	// A site may make checkBurst checks without a pause, and then one check every checkEvery.
+	// A site may be checked checkBurst times at once, and then once every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
-	// checkSites is the number of sites at which take drops the idle sites.
+	// checkSites is the number of sites in checkRates from which on take removes sites that have not been checked
+	// lately.
 	checkSites = 1024
 )
 
-// checkRates bounds the checks of each site on this node. It has the theoretical arrival time of each site, like the
-// rate limits of package access. The zero value is ready to use.
+// checkRates limits how often each site is checked by this node. arrival has each site's theoretical arrival time, as
+// in the rate limits of package access. The zero value is ready to use.
 type checkRates struct {
 	mu      sync.Mutex
 	arrival map[string]time.Time
 }
 
-// take counts a check, or refuses it with 429.
+// take counts a check of a site, or refuses it with 429.
 func (r *checkRates) take(site string, now time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

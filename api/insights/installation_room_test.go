@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestChecksWithoutRoomAreFree refuses checks because no room is free. These checks do not count against the site's
-// limit.
+// TestChecksWithoutRoomAreFree: if too many checks run on the node, further checks are refused. They are not counted
+// against the site's limit.
 func TestChecksWithoutRoomAreFree(t *testing.T) {
 	t.Parallel()
 	h := &installations{room: semaphore.NewWeighted(0)}

@@ -16,20 +16,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// octavoAt is the address of the harness's node in browsers.
+// octavoAt is the public address of the harness's server.
 const octavoAt = "https://docs.example.com/base"
 
-// pageOf is a page of a site under test.
+// pageOf describes the page of a site that is checked.
 type pageOf struct {
 	head, body string
-	policy     string // policy is the Content-Security-Policy.
-	status     int    // 0 means the status 200.
-	media      string // "" means HTML.
+	policy     string // policy is the value of Content-Security-Policy.
+	status     int    // status is the page's status; 0 means 200.
+	media      string // media is the media type; "" means HTML.
 	files      map[string]string
-	door       int // door is the status of a proxy's answer to a batch; 0 means no proxy.
+	door       int // door is the status with which a proxy answers a batch; 0 means that there is no proxy.
 }
 
-// site serves the page at /.
+// site serves the page and returns its address.
 func (p pageOf) site(t *testing.T) string {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if file, found := p.files[r.URL.Path]; found {
@@ -61,7 +61,8 @@ func (p pageOf) site(t *testing.T) string {
 	return server.URL + "/"
 }
 
-// TestInstallationCheck uses a broken page for each verdict, and pages that work in each way of loading the tracker.
+// TestInstallationCheck checks broken pages, at least one for each verdict. It also checks pages that load the tracker
+// correctly, in each possible way.
 func TestInstallationCheck(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))
@@ -243,7 +244,7 @@ func TestInstallationCheck(t *testing.T) {
 	}
 }
 
-// checker serves the harness's tenants from a separate node, whose rate limit has no checks yet.
+// checker returns a harness with another node for the same data. This node has not counted any checks yet.
 func checker(t *testing.T, h *apitest.Harness) *apitest.Harness {
 	t.Helper()
 	in := h.In(t)
@@ -252,8 +253,8 @@ func checker(t *testing.T, h *apitest.Harness) *apitest.Harness {
 	return in
 }
 
-// TestInstallationCheckOfOneAddress: the door sees one address for all visitors of this site. The verdict does not
-// apply to other sites.
+// TestInstallationCheckOfOneAddress: if all events of a site come from one address, the verdict is behindProxy. The
+// verdict about other sites does not change.
 func TestInstallationCheckOfOneAddress(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))
@@ -271,8 +272,8 @@ func TestInstallationCheckOfOneAddress(t *testing.T) {
 	}
 }
 
-// TestInstallationCheckIsBounded: a site can make only a few checks without a pause. A check cannot reach an internal
-// address, even by a redirect.
+// TestInstallationCheckIsBounded: a site can be checked only a few times at once. A check cannot load a page from an
+// internal address, even by a redirect.
 func TestInstallationCheckIsBounded(t *testing.T) {
 	t.Parallel()
 	h := checker(t, apitest.New(t))

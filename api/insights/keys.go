@@ -22,7 +22,7 @@ type publishableKeys struct {
 
 const (
 	defaultDailyCap = 1_000_000
-	defaultOverlap  = 7 * 24 * 60 * 60 // The default overlap is in seconds.
+	defaultOverlap  = 7 * 24 * 60 * 60 // This is 7 days in seconds.
 )
 
 func keyOperations(h *publishableKeys) []frame.Operation {
@@ -114,7 +114,7 @@ func (h *publishableKeys) create(ctx context.Context, c *access.Caller, r *creat
 	return h.answer(ctx, c, row, err)
 }
 
-// canonicalHosts returns the hosts in the form used for comparison, without duplicates.
+// canonicalHosts returns the hosts in the form in which hosts are compared, without duplicates.
 func canonicalHosts(hosts []string) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -175,7 +175,7 @@ func (h *publishableKeys) delete(ctx context.Context, c *access.Caller, r *keyRe
 	return frame.NoContent{}, h.store.Sites.DeletePublishableKey(ctx, c.EventSite.SiteID, r.ID)
 }
 
-// answer presents a key that a call to the store returned.
+// answer returns the answer for a key, or the error, that the store returned.
 func (h *publishableKeys) answer(
 	ctx context.Context, c *access.Caller, row sites.PublishableKey, err error,
 ) (schema.PublishableKey, error) {

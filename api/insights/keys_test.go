@@ -15,7 +15,7 @@ func keysPath(h *apitest.Harness) string {
 	return sitePath(h.Ours.Organization.ID, h.Ours.Site.ID) + "/insights/keys"
 }
 
-// TestPublishableKeyLife makes a key, reads it with every operation, changes it, rotates it and deletes it.
+// TestPublishableKeyLife creates a key, reads it by all operations, changes it, rotates it and deletes it.
 func TestPublishableKeyLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -78,7 +78,7 @@ func TestPublishableKeyLife(t *testing.T) {
 	}
 }
 
-// TestPublishableKeyRights: only admins see or change keys, and no keys of other sites.
+// TestPublishableKeyRights: only admins of the organization can see and change the keys of a site.
 func TestPublishableKeyRights(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -107,7 +107,7 @@ func TestPublishableKeyRights(t *testing.T) {
 		got["name"] != "Pages" {
 		t.Errorf("%v", got)
 	}
-	// A key is not a token.
+	// A key is not accepted as a token.
 	for _, path := range []string{base, h.EventsPath()} {
 		h.WantError(h.Do("GET", base, text, nil), http.StatusUnauthorized)
 		h.WantError(h.Do("POST", path, text, `{"events":[]}`), http.StatusUnauthorized)

@@ -19,26 +19,28 @@ import (
 // https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
 const (
 	argonTime    = 2
-	argonMemory  = 19 << 10 // The memory is in KiB.
+	argonMemory  = 19 << 10 // argonMemory is in KiB.
 	argonThreads = 1
 	argonKey     = 32
 	argonSalt    = 16
 )
 
-// These constants bound the number of hashes that a node computes concurrently, and the time that other hashes wait.
+// hashTurns is the number of hashes that a node computes at the same time. hashWait is the longest time for which a
+// further hash waits for its turn.
 const (
 	hashTurns = 2
 	hashWait  = 3 * time.Second
 )
 
-// passwords hashes passwords slowly. Turns limit its memory and processor time.
+// passwords hashes passwords with Argon2id, which needs much memory and time. turns limits how many hashes are computed
+// at the same time.
 type passwords struct{ turns chan struct{} }
 
 func newPasswords() *passwords { return &passwords{turns: make(chan struct{}, hashTurns)} }
 
 var passwordEncoding = base64.RawStdEncoding
 
-// hash returns a password's stored form: its parameters, salt and hash.
+// hash returns the form in which a password is stored: the parameters of Argon2id, the salt and the hash.
 func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	_, _ = rand.Read(salt) // crypto/rand.Read never fails: it ends the process instead.
@@ -47,7 +49,8 @@ func (p *passwords) hash(ctx context.Context, password string) (string, error) {
 		passwordEncoding.EncodeToString(salt), passwordEncoding.EncodeToString(sum)), err
 }
 
-// matches reports whether a password is the stored one. Its time does not depend on how much of the password is right.
+// matches reports whether a password is equal to the stored password. The time that it takes does not depend on how
+// much of the password is right.
 func (p *passwords) matches(ctx context.Context, stored, password string) (bool, error) {
 	parts := strings.Split(stored, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -65,7 +68,7 @@ func (p *passwords) matches(ctx context.Context, stored, password string) (bool,
 	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }
 
-// sum computes a hash when it has a turn.
+// sum waits for its turn and computes a hash.
 func (p *passwords) sum(
 	ctx context.Context, password string, salt []byte, rounds, memory uint32, threads uint8,
 ) ([]byte, error) {

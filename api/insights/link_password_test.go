@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPasswords checks that each stored password has a different salt, and matches only the same password.
+// TestPasswords checks that each stored password has its own salt, and matches only the same password.
 func TestPasswords(t *testing.T) {
 	t.Parallel()
 	p := newPasswords()
@@ -36,7 +36,8 @@ func TestPasswords(t *testing.T) {
 	}
 }
 
-// TestWrongSecretsCostNoHash occupies all turns of slow hashes. Only a right secret with a password needs a hash.
+// TestWrongSecretsCostNoHash opens share links while no hash can be computed. Only the right secret of a link with a
+// password needs a hash, so other requests are answered at once.
 func TestWrongSecretsCostNoHash(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

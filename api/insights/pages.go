@@ -9,19 +9,19 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// pagesOperation lists pages with metrics.
+// pagesOperation returns the operation that lists pages with metrics.
 func pagesOperation(h *siteInsights) frame.Operation {
 	o := reportOperation[pagesRequest](h, query.Pages, "listSiteInsightsPages", fmt.Sprintf(
 		"List a site's pages with metrics of a range: the pages of the site's spaces, also those that nobody read, "+
 			"removed pages that have events, and for events outside any space the paths of their addresses. Pages "+
 			"without events have 0 as counts and null as other metrics. A site with more than %d pages, or a range "+
 			"with events of more, is a 400. An addition to the published contract.", query.MaxPages))
-	// A view has filters for events, but no filter for pages without events.
+	// Share links are not admitted, because their filters select events. A page without events could not be filtered.
 	o.Path, o.Scope = insightsBase+"/pages", readScope()
 	return o
 }
 
-// OpenAPIBody describes the metrics, the order and the filters of pages.
+// OpenAPIBody describes the request: the metrics, the order and the filters of pages.
 func (*pagesRequest) OpenAPIBody() jsonschema.Dict {
 	texts := func(doc string) jsonschema.Dict {
 		return jsonschema.Documented(jsonschema.Array(jsonschema.Text()), doc)
@@ -58,7 +58,7 @@ func (*pagesRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range")
 }
 
-// OpenAPIAnswer describes the rows.
+// OpenAPIAnswer describes the rows of the answer.
 func (*pagesRequest) OpenAPIAnswer() jsonschema.Dict {
 	text := func(doc string) jsonschema.Dict {
 		return jsonschema.Documented(jsonschema.Nullable(jsonschema.Text()), doc)

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// statedPlace is the visitor's place as the sender states it. A value that is not a country or a pair of degrees counts
-// as unknown, not as an error of the visitor. Events have no continent, because the country implies it.
+// statedPlace returns the visitor's place from three headers. A value that is not a country or not a pair of degrees is
+// ignored, because the visitor did not cause it. The place has no continent, because the country determines it.
 func statedPlace(country, latitude, longitude string) (place schema.Place) {
 	if len(country) == 2 {
 		if region, err := language.ParseRegion(country); err == nil && region.IsCountry() {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// OpenAPIBody describes the members common to all events; members specific to an event type are unconstrained.
+// OpenAPIBody describes the members common to all events; it does not restrict other members.
 func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 	location := jsonschema.Dict{"url": jsonschema.Dict{"type": "string", "format": "uri"}, "displayContext": jsonschema.Enum(insights.DisplayContexts.Words())}
 	for _, id := range []string{"siteSection", "siteSpace", "siteShareKey", "space", "revision", "page", "title"} {
@@ -40,7 +40,7 @@ func (*trackEventsRequest) OpenAPIBody() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"events": jsonschema.Array(event)}, "events")
 }
 
-// OpenAPIBody describes a query with the columns of the column table.
+// OpenAPIBody describes an aggregate query. The schema lists the columns of the column table.
 func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	return querySchema(jsonschema.Dict{
 		"select":  jsonschema.Array(columnSchema(insights.Group | insights.Measure)),
@@ -70,7 +70,7 @@ func (*aggregateRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range")
 }
 
-// OpenAPIBody describes the funnel's steps and bounds.
+// OpenAPIBody describes a funnel query.
 func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
 	steps := jsonschema.Array(stepSchema())
 	steps["minItems"], steps["maxItems"] = query.MinFunnelSteps, query.MaxFunnelSteps
@@ -86,7 +86,7 @@ func (*funnelRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range", "steps")
 }
 
-// OpenAPIBody describes the retention's cohorts and bounds.
+// OpenAPIBody describes a retention query.
 func (*retentionRequest) OpenAPIBody() jsonschema.Dict {
 	return querySchema(jsonschema.Dict{
 		"where": whereSchema(insights.Group),
@@ -111,7 +111,7 @@ func (*funnelRequest) OpenAPIAnswer() jsonschema.Dict {
 	}, "count", "conversion", "conversionFromPrevious"))}, "steps")
 }
 
-// OpenAPIAnswer describes the cohorts.
+// OpenAPIAnswer describes the cohorts in the answer to a retention query.
 func (*retentionRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"cohorts": jsonschema.Array(jsonschema.Object(jsonschema.Dict{
 		"start":    jsonschema.Dict{"type": "string", "format": "date-time"},
@@ -147,7 +147,7 @@ func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
 	}, "now", "queries")
 }
 
-// OpenAPIAnswer describes the parts of a live answer.
+// OpenAPIAnswer describes the answer with the live figures.
 func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 	moment := jsonschema.Dict{"type": "string", "format": "date-time"}
 	members := jsonschema.Dict{
@@ -184,12 +184,12 @@ func stepSchema() jsonschema.Dict {
 	return jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"where": jsonschema.Array(conditionSchema())}))
 }
 
-// whereSchema is a list of conditions on columns in one of the roles.
+// whereSchema returns the schema of `where`: a list of conditions on columns that have one of the roles.
 func whereSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Array(jsonschema.Dict{"oneOf": filterSchemas(roles)})
 }
 
-// conditionSchema describes a condition only in words, so that the document has the full schema once, at where.
+// conditionSchema describes a condition only in words. The full schema is very long, so only `where` has it.
 func conditionSchema() jsonschema.Dict {
 	return jsonschema.Documented(jsonschema.Dict{"type": "object"}, "An entry as in where: a filter, or another group.")
 }
@@ -206,8 +206,8 @@ func rangeSchema() jsonschema.Dict {
 	}}
 }
 
-// columnSchema describes a column in one of the roles. Columns without a parameter share one alternative of the schema.
-// Each other column has a separate alternative.
+// columnSchema returns the schema of a reference to a column that has one of the roles. All columns without a parameter
+// are one alternative of the schema. Each column with a parameter is an alternative of its own.
 func columnSchema(roles insights.Role) jsonschema.Dict {
 	var plain []string
 	var alternatives []any
@@ -230,7 +230,8 @@ func columnSchema(roles insights.Role) jsonschema.Dict {
 	return jsonschema.Dict{"oneOf": append(alternatives, jsonschema.Closed(jsonschema.Object(jsonschema.Dict{"column": jsonschema.Enum(plain)}, "column")))}
 }
 
-// filterSchemas returns one alternative for each filterable column in one of the roles, and the groups.
+// filterSchemas returns the alternatives of a condition: one for each column that has operators and one of the roles,
+// and one for each way to join conditions to a group.
 func filterSchemas(roles insights.Role) []any {
 	var all []any
 	for _, c := range insights.Columns() {

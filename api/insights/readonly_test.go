@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readOnly are the operations that read-only tokens and share links may call. Operations for links must honour
-// Caller.View.
+// readOnly has the operations that read-only tokens and sessions of share links may call. Operations for share links
+// must show only the part of the insights in Caller.View.
 var readOnly = map[string][]string{
 	"token": {
 		"aggregateSiteEvents", "getSiteAnnotation", "getSiteEventsFunnel", "getSiteEventsRetention",
@@ -26,13 +26,14 @@ var readOnly = map[string][]string{
 	},
 }
 
-// openLink opens a share link and returns the session.
+// openLink opens a share link of insights and returns the session.
 func openLink(h *apitest.Harness, body any) schema.InsightsSession {
 	h.T.Helper()
 	return apitest.AskWith[schema.InsightsSession](h, "", "POST", "/insights/open", body, http.StatusOK)
 }
 
-// TestReadOnlyTokensReadOnly loops over the table. Tokens that read insights may call exactly the listed operations.
+// TestReadOnlyTokensReadOnly calls every operation with tokens that read insights. Only the operations in readOnly
+// accept them.
 func TestReadOnlyTokensReadOnly(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -67,7 +68,8 @@ func TestReadOnlyTokensReadOnly(t *testing.T) {
 	}
 }
 
-// TestInsightsTokenLife makes a read-only token, uses it, and revokes it. It also reads the token without its text.
+// TestInsightsTokenLife creates a read-only token, uses it, and revokes it. Only the answer to the creation has the
+// token itself.
 func TestInsightsTokenLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -96,11 +98,11 @@ func TestInsightsTokenLife(t *testing.T) {
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
 	h.WantError(h.Do("GET", one, h.Ours.Tokens[schema.RoleAdmin], nil), 404)
 	h.Want(204, "DELETE", one, h.Ours.Tokens[schema.RoleAdmin], nil)
-	h.Serve(nil) // This node has not read the token yet.
+	h.Serve(nil) // This node has not cached the token.
 	h.WantError(h.Do("GET", base+"/access", made.Token, nil), 401)
 }
 
-// TestSavedSegmentLife makes, reads, changes and deletes segments of a site and personal segments.
+// TestSavedSegmentLife creates, reads, changes and deletes segments of a site and personal segments.
 func TestSavedSegmentLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -158,7 +160,8 @@ func TestSavedSegmentLife(t *testing.T) {
 	}
 }
 
-// TestInsightsShareLinkLife makes a link, opens it with its password, and ends its session in every way.
+// TestInsightsShareLinkLife creates a share link, opens it with its password, and ends its session in each possible
+// way.
 func TestInsightsShareLinkLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -242,7 +245,8 @@ func TestInsightsShareLinkLife(t *testing.T) {
 	}
 }
 
-// TestPasswordGuessesAreLimited guesses a link's password from one address, and then sends the right password.
+// TestPasswordGuessesAreLimited sends many wrong passwords of a share link from one address. After that, even the right
+// password is refused.
 func TestPasswordGuessesAreLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -252,7 +256,7 @@ func TestPasswordGuessesAreLimited(t *testing.T) {
 	open := func(password string) int {
 		return h.Do("POST", "/insights/open", "", `{"secret":"`+link.Secret+`","password":"`+password+`"}`).Status
 	}
-	for range 10 { // Right passwords do not count.
+	for range 10 { // Right passwords are not counted.
 		if got := open("correct horse"); got != 200 {
 			t.Fatalf("the right password: %d", got)
 		}

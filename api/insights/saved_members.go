@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// conditions has the `where` of a query, in requests that store it. The handlers check it like the `where` of a query.
+// conditions is the JSON text of a `where`, in requests that store it. The operations' functions check it like the
+// `where` of a query.
 type conditions jsontext.Value
 
 // UnmarshalJSONFrom stores the JSON text.
@@ -19,7 +20,7 @@ func (c *conditions) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // OpenAPISchema describes a where without conditions on metrics.
 func (*conditions) OpenAPISchema() map[string]any { return whereSchema(insights.Group) }
 
-// rangeList is a list of the ranges of queries, in requests that store it.
+// rangeList is the JSON text of a list of ranges, in requests that store it.
 type rangeList jsontext.Value
 
 // UnmarshalJSONFrom stores the JSON text.
@@ -27,14 +28,14 @@ func (l *rangeList) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return keepText((*jsontext.Value)(l), d)
 }
 
-// OpenAPISchema describes the ranges as in queries.
+// OpenAPISchema describes a list of ranges, each in the form that queries use.
 func (*rangeList) OpenAPISchema() map[string]any {
 	list := jsonschema.Array(jsonschema.Dict{"oneOf": []any{jsonschema.Enum(query.Presets()), rangeSchema()}})
 	list["maxItems"] = query.MaxViewRanges
 	return list
 }
 
-// keepText stores the next value as text; null counts as absent.
+// keepText stores the text of the next JSON value. For null, it stores nil, as for an absent member.
 func keepText(into *jsontext.Value, d *jsontext.Decoder) error {
 	if *into = nil; d.PeekKind() == jsontext.KindNull {
 		return d.SkipValue()

@@ -101,7 +101,7 @@ func (h *savedSegments) create(
 	return h.resource(c, row), err
 }
 
-// checkSegment refuses filters that no query accepts, and an empty list of filters.
+// checkSegment returns an error for filters that queries do not accept, and for an empty list of filters.
 func checkSegment(where conditions) error {
 	if err := query.CheckWhere(where); err != nil {
 		return err
@@ -112,7 +112,7 @@ func checkSegment(where conditions) error {
 	return schema.Invalid("where", "must have at least one condition")
 }
 
-// isEmpty reports whether the text of a JSON list has no entry.
+// isEmpty reports whether list is the text of an empty JSON list.
 func isEmpty(list []byte) (bool, error) {
 	value := jsontext.Value(list).Clone()
 	err := value.Compact()
@@ -128,7 +128,7 @@ func (h *savedSegments) get(ctx context.Context, c *access.Caller, r *segmentReq
 	return h.resource(c, row), err
 }
 
-// changeable refuses a segment that the caller may not change.
+// changeable returns an error if the caller may not change or delete a segment.
 func (h *savedSegments) changeable(ctx context.Context, c *access.Caller, id string) error {
 	row, err := h.store.Sites.SavedSegment(ctx, c.EventSite.SiteID, c.Principal.UserID, id)
 	if err == nil && row.OwnerID == nil {

@@ -68,7 +68,7 @@ type settingsRequest struct {
 	} `body:"json"`
 }
 
-// Validate refuses an unknown time zone.
+// Validate returns a problem if the time zone is unknown.
 func (r *settingsRequest) Validate() []schema.Detail {
 	if name := r.Body.Timezone; name != nil {
 		if _, err := insights.Location(*name); err != nil {

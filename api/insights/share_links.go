@@ -140,7 +140,7 @@ func (h *shareLinks) hashed(ctx context.Context, password *string) (*string, err
 	return &hash, err
 }
 
-// check refuses conditions, segments and ranges that a query could not apply.
+// check returns an error for conditions, segments or ranges that queries do not accept.
 func (h *shareLinks) check(
 	ctx context.Context, c *access.Caller, where string, segments []string, ranges, timezone string,
 ) error {

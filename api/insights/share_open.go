@@ -11,11 +11,12 @@ import (
 
 const (
 	openBodyLimit = 4 << 10
-	// sessionTime is the lifetime of a share link's session token. Opening the link again gives a new token.
+	// sessionTime is the lifetime of the token that opening a share link gives. Opening the link again gives a new
+	// token.
 	sessionTime = time.Hour
 )
 
-// openLinkRequest has the secret in the body, so that no log of URLs has the secret.
+// openLinkRequest has the secret in the body, because logs contain URLs.
 type openLinkRequest struct {
 	Body struct {
 		Secret   *string `json:"secret" rules:"required,len=1..512"`
@@ -38,7 +39,8 @@ func (h *shareLinks) open(ctx context.Context, c *access.Caller, r *openLinkRequ
 	if link.ExpiresAt != nil && link.ExpiresAt.Before(ends) {
 		ends = *link.ExpiresAt
 	}
-	ends = ends.Truncate(time.Second) // A token's expiry has this precision.
+	// The expiry in a token has a precision of one second.
+	ends = ends.Truncate(time.Second)
 	token, err := h.sessions.Make(ctx, schema.InsightsSessionToken{
 		Link: link.ID, Generation: int(link.Generation), ExpiresAt: ends,
 	})
@@ -48,7 +50,7 @@ func (h *shareLinks) open(ctx context.Context, c *access.Caller, r *openLinkRequ
 	}, err
 }
 
-// checkPassword refuses a wrong password. A limit refuses a guess before it costs a hash.
+// checkPassword returns an error if the password is wrong. Too many guesses are refused before a hash is computed.
 func (h *shareLinks) checkPassword(
 	ctx context.Context, c *access.Caller, link sites.InsightsShareLink, password *string,
 ) error {

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// OpenAPIBody describes the page and the limit.
+// OpenAPIBody describes a query for the transitions before and after a page.
 func (*transitionsRequest) OpenAPIBody() jsonschema.Dict {
 	ofSpace := jsonschema.Dict{"space": jsonschema.Text(), "page": jsonschema.Text()}
 	page := jsonschema.Dict{"oneOf": []any{
@@ -23,7 +23,7 @@ func (*transitionsRequest) OpenAPIBody() jsonschema.Dict {
 	}, "range", "page")
 }
 
-// OpenAPIAnswer describes the counts and the rows.
+// OpenAPIAnswer describes the counts and the rows of the answer.
 func (*transitionsRequest) OpenAPIAnswer() jsonschema.Dict {
 	number := func(doc string) jsonschema.Dict {
 		return jsonschema.Documented(jsonschema.Dict{"type": "integer"}, doc)

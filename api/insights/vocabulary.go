@@ -14,7 +14,7 @@ import (
 // hostLabel matches one label of a host name.
 const hostLabel = `[A-Za-z0-9_](?:[A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?`
 
-// vocabulary defines the names in these operations' rules that no other domain uses.
+// vocabulary defines the enums and patterns that only the rules of these operations use.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"annotationKind": schema.AnnotationKinds(),

@@ -26,11 +26,11 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 	return d.Store.Issues.AskForRefining(ctx, args.Organization)
 }
 
-// Encoder turns texts into vectors. Texts with similar meanings have near vectors.
+// Encoder converts texts to vectors. The vectors of texts with similar meanings are close to each other.
 type Encoder interface{ Encode(text string) []float32 }
 
-// issueAnalysis is the store.Analysis of this installation: the built-in method plus human-readable summaries. encoder
-// is nil without a model.
+// issueAnalysis implements issues.Analysis with the built-in method, and writes summaries for people. encoder is nil if
+// the node has no model.
 type issueAnalysis struct {
 	method  *conversations.Method
 	encoder Encoder
@@ -88,8 +88,8 @@ func (a issueAnalysis) Describe(cluster issues.ClusterMembers) (issues.ClusterDe
 	return described, err
 }
 
-// clusterSummary returns the summary of a cluster. It has the language model's text, if a model wrote one, and the
-// cluster's size and impact. Its most typical issues follow in the users' own words.
+// clusterSummary returns the summary of a cluster. It begins with the text of a language model, if there is one. Then
+// it has the number of issues, their impact, and the titles of the most typical issues in the users' own words.
 func clusterSummary(cluster issues.ClusterMembers, impact schema.Impact, typical []string) schema.Document {
 	count := fmt.Sprintf("%d issues", cluster.Issues)
 	if cluster.Issues == 1 {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/hooks"
 )
 
-// Webhooks sends an event to a receiver.
+// Webhooks sends events to the addresses of webhooks.
 type Webhooks interface {
 	Send(ctx context.Context, m webhooks.Message) webhooks.Result
 }
@@ -20,13 +20,15 @@ type Webhooks interface {
 const webhookTurn = 20 * time.Second
 
 // These are the pauses before retries of webhooks (back-off): after the first failure, the second failure and so on.
-// Each pause is extended by up to a tenth at random. So deliveries that failed together are retried at different times.
-// If the attempt after the last pause fails, the delivery has failed and is not retried. A webhook repeats its last
-// pause until it is disabled. webhookFailingKept (store/hooks/webhook_deliveries.go) decides when failures disable it.
+// Each pause is extended by up to a tenth at random. So deliveries that failed at the same time are retried at
+// different times. deliveryPauses are for a single delivery: if the attempt after the last pause fails, it is not
+// retried. webhookPauses are for all deliveries of a webhook: the last pause is repeated until the webhook is disabled.
+// webhookFailingKept (store/hooks/webhook_deliveries.go) decides when failures disable it.
 //
-// The first pauses of a delivery and of its webhook are equal, so a short outage does not change the order. Later
-// pauses of the webhook are shorter. So other deliveries overtake a delivery that the receiver always refuses. A
-// receiver that is down gets only occasional attempts, even if many deliveries wait.
+// The first pauses of a delivery and of its webhook are equal, so a short outage of the receiver does not change the
+// order of deliveries. Later pauses of the webhook are shorter. So if the receiver always refuses one delivery, other
+// deliveries are sent before it is retried. While a receiver is down, there is only one attempt after each pause, even
+// if many deliveries wait.
 var (
 	deliveryPauses = []time.Duration{
 		5 * time.Second, 30 * time.Second, 10 * time.Minute, time.Hour, 2 * time.Hour, 4 * time.Hour, 8 * time.Hour, 12 * time.Hour, 24 * time.Hour,
@@ -36,8 +38,9 @@ var (
 	}
 )
 
-// deliverWebhooks sends a webhook's due deliveries in order, until all are sent or the turn ends. If the process ends
-// during an attempt, the attempt is not recorded. The next attempt then sends the same body with the same id.
+// deliverWebhooks sends the due deliveries of a webhook in order, until all are sent or webhookTurn is over. If the
+// process ends during an attempt, the attempt is not recorded. The receiver may then get the same body with the same id
+// again.
 func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) error {
 	if d.Webhooks == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job delivers no webhooks"})
@@ -69,7 +72,8 @@ func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) e
 	return d.Store.Hooks.RestWebhook(ctx, args.Webhook)
 }
 
-// judge returns the next state after an attempt.
+// judge returns what the store records about an attempt: its result, and when the delivery and the webhook may be tried
+// again.
 func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	r := hooks.DeliveryResult{
 		At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason, Response: sent.Response,
@@ -77,7 +81,8 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	if r.Reason == "" {
 		return r
 	}
-	// Both pauses are extended by the same fraction. So equal pauses end together, and no delivery overtakes another.
+	// Both pauses are extended by the same fraction. So equal pauses end at the same time, and the order of deliveries
+	// stays.
 	more := 1 + rand.Float64()/10
 	after := func(pause time.Duration) time.Duration {
 		return max(time.Duration(float64(pause)*more), sent.RetryAfter)
@@ -98,7 +103,7 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	return r
 }
 
-// pauseOf returns the pause after this many earlier failures.
+// pauseOf returns the pause after a failure. failures is the number of failures before it.
 func pauseOf(pauses []time.Duration, failures int) time.Duration {
 	return pauses[min(failures, len(pauses)-1)]
 }

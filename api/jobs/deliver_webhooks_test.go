@@ -33,7 +33,7 @@ func newHooks(t *testing.T) *hookBench {
 	return &hookBench{b, storetest.NewTenant(t, b.st, "ours")}
 }
 
-// hook makes a webhook of a receiver.
+// hook creates an active webhook that sends these events to a receiver.
 func (h *hookBench) hook(r *webhookstest.Receiver, events ...string) hooks.Webhook {
 	h.t.Helper()
 	row, secret, err := h.st.Hooks.CreateWebhook(h.t.Context(), hooks.NewWebhook{
@@ -46,7 +46,7 @@ func (h *hookBench) hook(r *webhookstest.Receiver, events ...string) hooks.Webho
 	return row
 }
 
-// happen causes one event per subject.
+// happen causes an event of this type for each subject.
 func (h *hookBench) happen(eventType string, subjects ...string) {
 	h.t.Helper()
 	for _, subject := range subjects {
@@ -58,7 +58,7 @@ func (h *hookBench) happen(eventType string, subjects ...string) {
 	}
 }
 
-// deliver runs the jobs with this time-out for receivers.
+// deliver starts a runner that delivers events and waits this long for a receiver's response.
 func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (stop func()) {
 	h.t.Helper()
 	client := webhooks.New(webhooks.Config{Guard: outboundtest.Guard(h.t, outboundtest.Loopback), Timeout: timeout})
@@ -67,7 +67,7 @@ func (h *hookBench) deliver(timeout time.Duration, options ...func(*Config)) (st
 	}}, options...)...)
 }
 
-// pass shortens the pauses of a webhook and its deliveries, which simulates the passing of time.
+// pass moves the stored times of a webhook and of its deliveries into the past, as if this much time had passed.
 func (h *hookBench) pass(webhook hooks.Webhook, by time.Duration) {
 	h.t.Helper()
 	err := pgx.BeginFunc(h.t.Context(), h.conn, func(tx pgx.Tx) error {
@@ -106,7 +106,7 @@ func (h *hookBench) deliveries(w hooks.Webhook) []hooks.WebhookDelivery {
 	return page.Rows
 }
 
-// states shows the states of a webhook's deliveries, with the number of attempts.
+// states returns the state and the number of attempts of each delivery of a webhook, as text.
 func (h *hookBench) states(w hooks.Webhook) string {
 	h.t.Helper()
 	var states []string
@@ -140,8 +140,9 @@ func ids(messages []webhookstest.Received) []string {
 	return ids
 }
 
-// TestWebhooksHear uses two webhooks with different types of events. Each webhook gets its events once and in order.
-// Webhooks without these types, inactive webhooks and other organizations' webhooks get nothing.
+// TestWebhooksHear uses a webhook for all types of events, and a webhook for a single type. Each webhook gets its
+// events once and in order. An event for both webhooks has the same id in both deliveries. Webhooks for other types,
+// inactive webhooks and other organizations' webhooks get nothing.
 func TestWebhooksHear(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -178,8 +179,8 @@ func TestWebhooksHear(t *testing.T) {
 	}
 }
 
-// TestWebhookRetries uses a receiver that is down at first. Events wait until the receiver is up, and then arrive in
-// order with the same ids.
+// TestWebhookRetries uses a receiver that fails at first. The events wait until the receiver succeeds. They then arrive
+// in order, with the ids of the first attempt.
 func TestWebhookRetries(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -214,8 +215,8 @@ func TestWebhookRetries(t *testing.T) {
 	}
 }
 
-// TestPausesKeepTheOrder: the first pauses of a delivery and its webhook end together. So the next delivery does not
-// overtake the delivery.
+// TestPausesKeepTheOrder: after the first failures, the delivery's pause and the webhook's pause end at the same time.
+// So a later delivery does not overtake the delivery that failed.
 func TestPausesKeepTheOrder(t *testing.T) {
 	t.Parallel()
 	for range 100 {
@@ -230,8 +231,8 @@ func TestPausesKeepTheOrder(t *testing.T) {
 	}
 }
 
-// TestWebhookStepsAside uses an event that the receiver always refuses. Later events overtake this event, and its
-// delivery finally fails without further retries.
+// TestWebhookStepsAside uses an event that the receiver always refuses. Later events overtake this event. After the
+// last retry its delivery fails.
 func TestWebhookStepsAside(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -272,8 +273,7 @@ func TestWebhookStepsAside(t *testing.T) {
 	}
 }
 
-// TestWebhookIsDisabled uses two receivers. The first receiver answers 410 Gone, and the second receiver fails for
-// days.
+// TestWebhookIsDisabled: a webhook is disabled if its receiver answers 410 Gone, or fails for days.
 func TestWebhookIsDisabled(t *testing.T) {
 	t.Parallel()
 	t.Run("gone", func(t *testing.T) {
@@ -329,8 +329,8 @@ func TestWebhookIsDisabled(t *testing.T) {
 	})
 }
 
-// TestWebhookPauses pauses a webhook that has pending deliveries. The deliveries are sent when the webhook is active
-// again, except deliveries that are too old.
+// TestWebhookPauses deactivates a webhook that has pending deliveries. The deliveries are sent when the webhook is
+// active again. Events during the inactive time are not sent.
 func TestWebhookPauses(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -357,7 +357,7 @@ func TestWebhookPauses(t *testing.T) {
 	}
 	change(true)
 	h.deliver(0)
-	// The old delivery is sent too: it only waited for its turn.
+	// The old delivery is sent too, because no attempt to deliver it has failed.
 	h.untilStates(w, "delivered 1, delivered 1")
 }
 
@@ -370,7 +370,8 @@ func (h *hookBench) jobsOf(w hooks.Webhook) []schema.Job {
 	return page.Rows
 }
 
-// TestOldDeliveriesFail: no delivery waits for more than three days.
+// TestOldDeliveriesFail: a delivery that is older than three days fails if its attempt fails, or if an earlier
+// delivery's attempt fails.
 func TestOldDeliveriesFail(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -422,7 +423,7 @@ func TestSlowReceiver(t *testing.T) {
 	h.untilStates(other, strings.TrimSuffix(strings.Repeat("delivered 1, ", 51), ", "))
 }
 
-// TestReceiverTimesOut: a receiver that times out gets the delivery again.
+// TestReceiverTimesOut: if a receiver does not answer in time, the delivery is sent again.
 func TestReceiverTimesOut(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -443,7 +444,8 @@ func TestReceiverTimesOut(t *testing.T) {
 	h.untilStates(w, "delivered 2")
 }
 
-// TestRetryAfterIsHonoured: Octavo respects a receiver's Retry-After of one hour. Events in that hour enqueue no job.
+// TestRetryAfterIsHonoured: if a receiver sends Retry-After with one hour, Octavo sends nothing to it for an hour.
+// Events in that hour enqueue no job.
 func TestRetryAfterIsHonoured(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -474,8 +476,8 @@ func TestRetryAfterIsHonoured(t *testing.T) {
 	h.untilStates(w, "delivered 2, delivered 1, delivered 1")
 }
 
-// TestWebhookRestart stops a node before a receiver has answered. It kills another node after the receiver has accepted
-// a message but before the receiver's answer. No message is lost, and repeated messages have the same id.
+// TestWebhookRestart stops a node before a receiver has answered. It ends another node's job after the receiver has
+// answered and before the job has recorded this. No message is lost, and a message that is sent again has the same id.
 func TestWebhookRestart(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -495,7 +497,7 @@ func TestWebhookRestart(t *testing.T) {
 	if got := h.states(w); got != "delivered 1, pending 0, pending 0" {
 		t.Errorf("an attempt that nobody saw the end of counts: %s", got)
 	}
-	// The process dies after the answer: its work is rolled back.
+	// The job ends after the receiver's answer, and the database rolls back the job's transaction.
 	died := make(chan struct{})
 	var once sync.Once
 	dying := h.run(nil, func(c *Config) {
@@ -521,14 +523,15 @@ func TestWebhookRestart(t *testing.T) {
 	}
 }
 
-// TestWebhookJobIsLost: a webhook gets a new job if its job has failed and is not retried.
+// TestWebhookJobIsLost: a webhook with a due delivery gets a new job if its job is lost, or has failed and is not
+// retried.
 func TestWebhookJobIsLost(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
 	r := webhookstest.New(t)
 	w := h.hook(r)
 	h.happen("comment.created", "a")
-	// A due retry requested the job, and the job never ran.
+	// The delivery is marked as if a job had been requested for it, and there is no job.
 	if _, err := h.conn.Exec(t.Context(), "update webhook_deliveries set asked = true"); err != nil {
 		t.Fatal(err)
 	}
@@ -549,7 +552,8 @@ func TestWebhookJobIsLost(t *testing.T) {
 	eventually.True(t, "the event to be delivered", func() bool { return h.states(w) == "delivered 1" })
 }
 
-// TestWebhookSecretRotation: both secrets are valid for a day, and then only the newer secret.
+// TestWebhookSecretRotation: for a day after a rotation, messages are signed with both secrets. After that day they are
+// signed only with the newer secret.
 func TestWebhookSecretRotation(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -598,7 +602,7 @@ func TestPingGoesFirst(t *testing.T) {
 	if got := r.Received()[1]; got.Type != schema.WebhookPing || got.Actor != h.tenant.Users[schema.RoleAdmin].ID {
 		t.Errorf("%+v", got)
 	}
-	// A pending delivery is sent now, and stays the same.
+	// If a user requests a pending delivery again, this delivery is sent now. No new delivery is created.
 	waiting := h.deliveries(w)[0].WebhookDelivery
 	if again, err := h.st.Hooks.Redeliver(
 		t.Context(), w.OrganizationID, w.ID, waiting.ID,
@@ -610,8 +614,8 @@ func TestPingGoesFirst(t *testing.T) {
 	})
 }
 
-// TestManyWebhooksManyEvents kills workers at random points while two nodes deliver many events. Each webhook gets
-// every event, in order except for repeats.
+// TestManyWebhooksManyEvents stops a node at random points while it and another node deliver many events. Each webhook
+// gets every event. Apart from repeats, the events arrive in order.
 func TestManyWebhooksManyEvents(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -655,8 +659,8 @@ func TestManyWebhooksManyEvents(t *testing.T) {
 	}
 }
 
-// TestLongestPausesStay: the function hasten corrects times that a clock which was ahead has written. It does not
-// shorten the longest pauses.
+// TestLongestPausesStay: the SQL function hasten shortens stored pauses that are longer than any pause of this code. It
+// leaves the longest pauses of this code unchanged. Longer pauses come from a clock that was ahead.
 func TestLongestPausesStay(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)

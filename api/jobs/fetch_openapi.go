@@ -15,34 +15,35 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Specs reads OpenAPI specifications. Specs returns errors of type openapi.Problems, or the error of a canceled
-// context.
+// Specs fetches OpenAPI specifications. known has the states of the sources at the last fetch. Errors are of type
+// openapi.Problems, or the error of a canceled context.
 type Specs interface {
 	Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (openapi.Fetched, error)
 }
 
 const (
-	// specsAtOnce is the number of specifications that one job fetches concurrently. So a slow server does not delay
-	// the fetches from other servers.
+	// specsAtOnce is the number of specifications that one job fetches concurrently. So a slow server delays the
+	// fetches from other servers less.
 	specsAtOnce = 4
-	// specsTime is the time after which a job starts no further fetch. The rest of the job's time is for the started
-	// fetches.
+	// specsTime is the time after which a job starts no further fetch. The fetches that have started may use the rest
+	// of the job's time.
 	specsTime = 5 * time.Minute
 	// firstSpecPause is the first pause after a temporary failure. It doubles with each further failure, up to the
 	// interval.
 	firstSpecPause = time.Minute
-	// unpolledSpecs replaces the interval if polling is off.
+	// unpolledSpecs is used instead of Deps.SpecsInterval if specifications are not fetched periodically.
 	unpolledSpecs = 24 * time.Hour
 )
 
-// fetchOpenAPI fetches an organization's due specifications. An unreadable specification records its problem and does
-// not fail the job. A stopped job continues with the unfinished specifications.
+// fetchOpenAPI fetches the specifications of an organization that are due. If a specification cannot be read, its
+// problem is stored with it, and the job does not fail. If the job is stopped, its next attempt fetches the
+// specifications that are still due.
 func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 	if d.Specs == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job fetches no specifications"})
 	}
 	var begun []string
-	var group errgroup.Group // A failure does not stop the other fetches.
+	var group errgroup.Group // A group without a context: one failure does not stop the other fetches.
 	group.SetLimit(specsAtOnce)
 	for end := time.Now().Add(specsTime); time.Now().Before(end); {
 		spec, found, err := d.Store.Specs.StartFetch(ctx, args.Organization, begun)
@@ -63,7 +64,7 @@ func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 
 func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // Outside of the worker's goroutine, it would end the process.
+		if p := recover(); p != nil { // In a goroutine outside the worker, a panic would end the process.
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
@@ -91,7 +92,8 @@ func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
 			interval = min(interval, firstSpecPause<<min(spec.FetchFailures, 10))
 		}
 	}
-	// Up to a tenth more, so that specifications that were set together are not always fetched together.
+	// The pause is extended by up to a tenth at random. So specifications that were set at the same time are later
+	// fetched at different times.
 	result.Pause = interval + rand.N(interval/10+1)
 	return d.Store.Specs.EndFetch(ctx, spec, result)
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specServer serves a document that changes, or another answer instead.
+// specServer serves an OpenAPI document whose version the test sets. If status is not 0, it answers with this status.
 type specServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -65,7 +65,7 @@ func (s *specServer) counts() (requests, cached int) {
 	return s.requests, s.cached
 }
 
-// specBench is a bench with an organization that has specifications.
+// specBench is a bench with an organization for the specifications.
 type specBench struct {
 	*bench
 	org string
@@ -76,7 +76,7 @@ func newSpecBench(t *testing.T) *specBench {
 	return &specBench{b, storetest.NewTenant(t, b.st, "ours").Organization.ID}
 }
 
-// withSpecs lets a runner fetch and poll specifications.
+// withSpecs makes a runner fetch specifications, and fetch each of them again after interval.
 func withSpecs(specs Specs, interval time.Duration) func(*Config) {
 	return func(c *Config) {
 		c.Kinds, c.Deps.Specs, c.Deps.SpecsInterval = []Kind{kind(fetchOpenAPI)}, specs, interval
@@ -92,7 +92,7 @@ func (b *specBench) set(slug, url string) apispecs.Spec {
 	return spec
 }
 
-// until waits for a state of a specification.
+// until waits until a specification is in the state that is tests for.
 func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispecs.Spec {
 	b.t.Helper()
 	var spec apispecs.Spec
@@ -106,7 +106,7 @@ func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispe
 	return spec
 }
 
-// heard counts the changes of specifications that wait for front ends.
+// heard counts the changes of specifications of which front ends have not been notified yet.
 func (b *specBench) heard() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from front_end_changes where tag like '%:openapi:%'").Scan(&n); err != nil {
@@ -115,7 +115,7 @@ func (b *specBench) heard() (n int) {
 	return n
 }
 
-// logged counts the entries of specifications in the audit log.
+// logged counts the audit log's entries about specifications.
 func (b *specBench) logged() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from audit_log where object_type = 'openapi-spec'").Scan(&n); err != nil {
@@ -138,7 +138,7 @@ func complete(s apispecs.Spec) bool {
 	return s.ProcessingState == schema.SpecComplete && s.LastProcessedAt != nil
 }
 
-// poll makes a specification due and waits until it is fetched.
+// poll makes a specification due and waits until it is fetched again.
 func (b *specBench) poll(slug string) apispecs.Spec {
 	b.t.Helper()
 	var before time.Time
@@ -160,8 +160,9 @@ func errorsOf(t testing.TB, s apispecs.Spec) []schema.OpenAPISpecError {
 	return errors
 }
 
-// TestSpecsAreFetched fetches a specification when it is set and when it is due. A changed document becomes a version,
-// which front ends and the audit log get. An unreadable document keeps the last version.
+// TestSpecsAreFetched: a specification is fetched when it is set and when it is due. If its document has changed, it
+// gets a new version, front ends are notified, and the audit log has an entry. If the document cannot be read, the last
+// version stays.
 func TestSpecsAreFetched(t *testing.T) {
 	t.Parallel()
 	b, server := newSpecBench(t), newSpecServer(t)
@@ -202,7 +203,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	if errors := errorsOf(t, failed); len(errors) != 1 || errors[0] != (schema.OpenAPISpecError{Message: "127.0.0.1 answered 502", Code: schema.SpecFetchError}) {
 		t.Errorf("%+v", errors)
 	}
-	// Temporary failures are retried soon, and then less and less often.
+	// After a temporary failure the specification is fetched again soon. After each further failure the pause is
+	// longer.
 	if until := time.Until(*failed.FetchAt); until > 2*time.Minute {
 		t.Errorf("it is fetched again in %s", until)
 	}
@@ -222,7 +224,7 @@ func TestSpecsAreFetched(t *testing.T) {
 			t.Errorf("%+v", job)
 		}
 	}
-	// A specification of text is not fetched.
+	// A specification whose source is a text is not fetched.
 	if _, _, err := b.st.Specs.Set(t.Context(), b.org, "pets", apispecs.Source{
 		Text: "x", Document: []byte("{}"),
 	}); err != nil {
@@ -239,8 +241,8 @@ func TestSpecsAreFetched(t *testing.T) {
 	}
 }
 
-// TestSpecsOfOthersAreRefused uses a source outside of the public network. The test server there gets no request, and
-// the error contains no address.
+// TestSpecsOfOthersAreRefused uses a source with a loopback address. The server at this address gets no request, and
+// the error does not show the address.
 func TestSpecsOfOthersAreRefused(t *testing.T) {
 	t.Parallel()
 	b, canary := newSpecBench(t), newSpecServer(t)
@@ -254,7 +256,7 @@ func TestSpecsOfOthersAreRefused(t *testing.T) {
 	}
 }
 
-// scripted is a fetcher whose answers a test provides.
+// scripted is a fetcher whose result a function of the test returns.
 type scripted func(ctx context.Context, address string) (openapi.Fetched, error)
 
 func (f scripted) Fetch(ctx context.Context, address string, _ []schema.OpenAPISourceState) (openapi.Fetched, error) {
@@ -265,8 +267,8 @@ func readAs(title string) openapi.Fetched {
 	return openapi.Fetched{Document: []byte(`{"title":"` + title + `"}`), Sources: []schema.OpenAPISourceState{}}
 }
 
-// TestSpecFetchStopped stops a node in the middle of a job. The next node fetches only the specifications that the
-// first node did not fetch.
+// TestSpecFetchStopped stops a node while it fetches specifications. The next node fetches only the specifications that
+// the first node did not complete.
 func TestSpecFetchStopped(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)
@@ -307,7 +309,8 @@ func TestSpecFetchStopped(t *testing.T) {
 	}
 }
 
-// TestSpecOvertaken changes the source while the first source is being fetched. The first result is dropped.
+// TestSpecOvertaken changes the source of a specification while the old source is being fetched. The result of the old
+// source is not stored.
 func TestSpecOvertaken(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)
@@ -355,7 +358,8 @@ func TestSpecThatPanics(t *testing.T) {
 	})
 }
 
-// TestSpecsNobodyFetches runs on a node without a fetcher. The specification's problem says so.
+// TestSpecsNobodyFetches runs the job on a node without a fetcher. The job fails, and its reason says that the node
+// fetches no specifications.
 func TestSpecsNobodyFetches(t *testing.T) {
 	t.Parallel()
 	b := newSpecBench(t)

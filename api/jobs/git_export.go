@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// exportToRepository writes the pages that have changed since the last synchronization, and pushes them.
+// exportToRepository writes the pages that have changed since the last synchronization into a commit, and pushes it.
 func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	if held, err := g.deps.Store.HoldGitExport(ctx, g.operation); err != nil || held {
 		return err
@@ -22,7 +22,8 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	from.snapshot, err = g.deps.Git.Fetch(ctx, g.remote)
 	defer func() { err = errors.Join(err, from.close()) }()
 	switch {
-	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository): // The export makes the branch.
+	// The branch does not exist yet. The push creates it.
+	case errors.Is(err, gitsync.NoRef), errors.Is(err, gitsync.EmptyRepository):
 		from.snapshot = nil
 		if synced && !from.force {
 			return schema.Conflict(
@@ -43,7 +44,8 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	}
 	tools := g.tools(ctx)
 	tools.Known = g.base.Known
-	// A repository may be public, so it gets no titles of other spaces. Mentions of people become text.
+	// The repository may be public, so the export must not contain titles of other spaces. Mentions of people become
+	// their names as text.
 	tools.Names = func(d schema.Document) (func(ref map[string]any) string, error) {
 		return g.deps.Store.Names(ctx, store.Sight{}, g.operation.SpaceID, g.base.Head, d)
 	}
@@ -69,7 +71,7 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	// From here on the operation cannot be cancelled, because the repository may have the commit.
+	// After this point, nobody can cancel the operation, because the repository may already have the commit.
 	g.progress.at(schema.GitPushing, 0, len(commit.Changes))
 	if err := g.look(ctx); err != nil {
 		return err
@@ -82,14 +84,15 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 	return g.deps.Store.ExportedGit(ctx, store.GitExport{GitOutcome: g.outcome(hash), Base: g.base, Files: export.Synced})
 }
 
-// These constants describe the author of the commits. A repository may be public, so it gets no names and addresses of
-// users.
+// These constants describe the author of the commits. The repository may be public, so commits must not contain names
+// and addresses of users.
 const (
 	committerName  = "Octavo"
 	committerEmail = "octavo@users.noreply.invalid"
 )
 
-// push pushes the commit, unless nothing has changed.
+// push pushes the commit and returns its hash. If nothing has changed, it returns the hash of the branch's newest
+// commit.
 func (g *gitRun) push(ctx context.Context, from exportFrom, commit gitsync.Commit) (string, error) {
 	if from.snapshot != nil && !from.newBranch && len(commit.Changes) == 0 {
 		return from.snapshot.Commit, nil
@@ -97,7 +100,7 @@ func (g *gitRun) push(ctx context.Context, from exportFrom, commit gitsync.Commi
 	return g.deps.Git.Push(ctx, g.remote, commit)
 }
 
-// uploads reads the files of the space that the exported revision has.
+// uploads returns the function that reads a file of the exported revision.
 func (g *gitRun) uploads(ctx context.Context) func(id string) (string, []byte, error) {
 	return func(id string) (string, []byte, error) {
 		file, err := g.deps.Store.File(ctx, g.operation.SpaceID, g.base.Head, id)
@@ -109,7 +112,7 @@ func (g *gitRun) uploads(ctx context.Context) func(id string) (string, []byte, e
 	}
 }
 
-// namedFiles is the largest number of files that a refusal names.
+// namedFiles is the largest number of files that an error names.
 const namedFiles = 10
 
 func movedError(moved []string, synced bool) error {

@@ -13,17 +13,18 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// exportFrom is the commit whose files an export starts from.
+// exportFrom describes the commit on which an export builds.
 type exportFrom struct {
 	force bool
-	// snapshot is the parent of the export's commit; nil for a first commit. newBranch is true if the branch starts at
-	// this commit.
+	// snapshot has the files of the parent of the export's commit; it is nil if the commit has no parent. newBranch is
+	// true if the export creates the branch at this parent.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
-	// copied is a commit of another repository. The synchronized files of this commit become files of the first commit.
+	// copied is a commit of another repository. If it is set, the export's commit has no parent, and gets the
+	// synchronized files of copied.
 	copied *gitsync.Snapshot
 	source store.GitSource
-	// whole is set if the synchronized files cannot be read: all pages are written.
+	// whole is true if no repository has the synchronized files any more. The export then writes all pages.
 	whole bool
 }
 
@@ -37,7 +38,8 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match looks in a branch that was never synchronized for a commit or for files of another synchronization.
+// match prepares an export to a branch that was never synchronized with the space, although another branch or
+// repository was. It uses the state of an earlier synchronization as the base of the export.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {
@@ -51,12 +53,12 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	return err
 }
 
-// mostSources bounds the synchronizations from which a new branch may begin.
+// mostSources is the largest number of earlier synchronizations that begin tries.
 const mostSources = 5
 
-// begin finds the parent commit of a new branch. The parent may be the deleted branch's last commit, a commit of
-// another branch, or a commit of a repository with the same history. If there is no such commit, begin copies the files
-// of the last synchronization.
+// begin finds the commit at which the export creates the branch. It is the newest commit of an earlier synchronization
+// that the repository still has. If the repository has none of these commits, begin takes the files of such a commit
+// from the repository where it was synchronized.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
 	for _, s := range g.base.Others {
@@ -107,7 +109,7 @@ func (g *gitRun) startFrom(ctx context.Context, s store.GitSource) (err error) {
 	return err
 }
 
-// commitOf fetches the commit of a synchronization; it returns nil if the repository does not have this commit.
+// commitOf fetches the commit of a synchronization. It returns nil if the repository does not have this commit.
 func (g *gitRun) commitOf(ctx context.Context, remote gitsync.Remote, s store.GitSource) (*gitsync.Snapshot, error) {
 	remote.Commit, remote.Cache = s.Commit, gitsync.CacheKey{}
 	found, err := g.deps.Git.Fetch(ctx, remote)
@@ -117,7 +119,8 @@ func (g *gitRun) commitOf(ctx context.Context, remote gitsync.Remote, s store.Gi
 	return found, err
 }
 
-// remoteOf is the repository of a synchronization. It has the login only if its origin is the operation's origin.
+// remoteOf returns the repository of a synchronization. It adds the operation's user name and password only if the
+// repository has the same origin, so that no other host gets them.
 func (g *gitRun) remoteOf(s store.GitSource) gitsync.Remote {
 	remote := gitsync.Remote{URL: s.URL, Ref: g.remote.Ref}
 	if origin(s.URL) == origin(g.remote.URL) {
@@ -134,7 +137,8 @@ func origin(address string) string {
 	return strings.ToLower(u.Scheme + "://" + u.Host)
 }
 
-// layoutOf opens the files that an export starts from. A copied repository has only the synchronized files.
+// layoutOf opens the files on which an export builds. From the commit of another repository, it takes only the
+// synchronized files.
 func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	if from.copied == nil {
 		return g.layout(from.snapshot)
@@ -148,7 +152,8 @@ func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	return g.open(from.copied)
 }
 
-// copied adds the unchanged copied files to the changes of an export.
+// copied adds the copied files that the export does not change to its changes, because a commit without a parent must
+// contain all files.
 func (g *gitRun) copied(from exportFrom, changes []gitsync.Change) ([]gitsync.Change, error) {
 	done := map[string]bool{}
 	for _, change := range changes {

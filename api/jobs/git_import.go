@@ -12,10 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// maxGitMoves bounds how often an import starts again because its space's rules or its change request have changed.
+// maxGitMoves is the largest number of attempts of an import. An attempt is repeated if the space's merge rules or the
+// import's change request have changed meanwhile.
 const maxGitMoves = 5
 
-// importRepository imports a branch's files as pages of the space, or of a change request.
+// importRepository imports the files of a branch as pages, into the space or into a change request.
 func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	g.progress.at(schema.GitFetching, 0, 0)
 	snapshot, err := g.deps.Git.Fetch(ctx, g.remote)
@@ -42,7 +43,8 @@ func (g *gitRun) importRepository(ctx context.Context) (err error) {
 	return schema.Conflict("the merge rules or the change request of the import keep changing: try again")
 }
 
-// importLayout imports the fetched files. conflicts lists the conflicts that an earlier attempt has found.
+// importLayout imports the fetched files. conflicts is the text about the conflicts that an earlier attempt found, or
+// "".
 func (g *gitRun) importLayout(
 	ctx context.Context, snapshot *gitsync.Snapshot, layout *gitlayout.Layout, conflicts string,
 ) error {
@@ -83,7 +85,7 @@ func folderName(root string) string {
 	return plainLine(root)
 }
 
-// maxFileName bounds the length of a file's name, as in the API.
+// maxFileName is the largest length of a file's name in characters, as in the API.
 const maxFileName = 256
 
 func gitAsset(snapshot *gitsync.Snapshot, file gitsync.File, id string) store.GitAsset {

@@ -10,29 +10,29 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// gitProgress is the progress of a run. The run sets it, and its watcher stores it.
+// gitProgress is the progress of a run. The run sets it, and gitRun.watched stores it every second.
 type gitProgress struct {
 	mu     sync.Mutex
 	now    schema.GitProgress
 	stored schema.GitProgress
 }
 
-// at records how many items of a step are done.
+// at records the step of the run, and how many items of the step are done.
 func (p *gitProgress) at(step string, done, total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.now = schema.GitProgress{Step: step, Done: done, Total: total}
 }
 
-// pushing reports whether the repository may have the commit of the run already.
+// pushing reports whether the run has begun to push. The repository may then already have the commit.
 func (p *gitProgress) pushing() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.now.Step == schema.GitPushing
 }
 
-// news returns the progress that is not stored yet, or nil. The caller owns the result: the run and its watcher both
-// call news.
+// news returns the progress if it has changed since the last call of news, and otherwise nil. The result is a copy,
+// because the run and gitRun.watched call news concurrently.
 func (p *gitProgress) news() *schema.GitProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,8 @@ func (p *gitProgress) news() *schema.GitProgress {
 // gitWatch is the interval at which a run stores its progress and checks whether it was cancelled.
 const gitWatch = time.Second
 
-// watched runs the operation until it ends or somebody cancels it.
+// watched runs the operation. Every second, it stores the progress. If somebody has cancelled the operation, it ends
+// the run.
 func (g *gitRun) watched(ctx context.Context) error {
 	running, end := context.WithCancelCause(ctx)
 	defer end(nil)
@@ -61,7 +62,7 @@ func (g *gitRun) watched(ctx context.Context) error {
 				return store.ErrGitCancelled
 			}
 			if err == nil {
-				_ = g.look(ctx) // The run continues even if its progress cannot be stored.
+				_ = g.look(ctx) // An error does not matter: the result does not depend on the progress.
 			}
 			return err
 		case <-tick.C:

@@ -19,11 +19,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// syncGit runs an import or an export. A problem becomes the reason of the job and of the operation.
+// syncGit runs an import or an export. If it fails, the job and the operation both show the reason.
 //
-// After a synchronization, a space and a branch (and project directory) have the same content. The synchronization
-// records a commit, and the revision with the commit's pages. If only one side has changed since, the other follows. If
-// both sides have changed,
+// After a synchronization, a space and a branch (or a directory of the branch) have the same content. The
+// synchronization records the commit, and the revision with the pages of this commit. If only one side has changed
+// since then, its changes are applied to the other side. If both sides have changed,
 //   - an import merges them, by page, field and block. If both sides changed something in different ways, the import is
 //     refused, and the error names the pages. A forced import takes all pages from the repository. Other content of the
 //     space is then removed (its older revisions stay);
@@ -31,14 +31,14 @@ import (
 //     overwrites or deletes these files if they are pages or files of the space. The new commit always builds on the
 //     branch's newest commit.
 //
-// If merge rules bind the user, the import goes to a change request. The merge of the request is then the
-// synchronization. An export waits for the end of that request.
+// If the merge rules do not allow the user to merge directly, the import opens a change request. The synchronization is
+// then complete when this request is merged. An export waits until the request is merged or closed.
 //
-// A force-pushed branch is compared like any other, because only contents are compared. Operations run in the order in
-// which they were requested. An operation is skipped if a later one, with a newer timestamp, is done. A standalone
-// import makes a revision, but records no synchronization. Each run fetches only the newest commit. With a
-// `repoCacheID` the node caches the commit. Runs of the organization with the same id and address then receive only
-// newer objects.
+// A force-pushed branch is treated like any other branch, because only contents are compared. Operations run in the
+// order in which they were requested. An operation is skipped if another operation with a newer timestamp is done. A
+// standalone import makes a revision, but records no synchronization. Each run fetches only the newest commit. If the
+// request has a `repoCacheID`, the node caches the commit. Later runs of the organization with the same id and address
+// then fetch only newer objects.
 func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	o, run, err := d.Store.StartGitOperation(ctx, args.Operation)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
@@ -60,14 +60,15 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	// The reason is stored even if the job's time is over.
 	noting, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	// The node is stopping, or another job gets the worker: see worker.Work.
+	// The context is cancelled if the node stops, or if the job must give its worker to another job (see worker.Work).
+	// The operation then waits for its next attempt.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return errors.Join(err, d.Store.RequeueGitOperation(noting, o.ID))
 	}
 	return errors.Join(err, d.Store.FailGitOperation(noting, o.ID, reason, again(ctx, args.JobKind(), err)))
 }
 
-// gitRun is one run of an operation.
+// gitRun is one attempt at an operation.
 type gitRun struct {
 	deps       Deps
 	operation  store.GitOperation
@@ -76,7 +77,7 @@ type gitRun struct {
 	base       store.GitBase
 	now        time.Time
 	notes      []schema.GitNote
-	files      map[string]gitsync.File // files has the repository's files, by path.
+	files      map[string]gitsync.File // files has the repository's files by path.
 	pending    []store.Document
 	bytes      int
 	progress   gitProgress
@@ -84,7 +85,7 @@ type gitRun struct {
 
 func (g *gitRun) run(ctx context.Context) (err error) {
 	defer func() {
-		if p := recover(); p != nil { // Another attempt would only panic again.
+		if p := recover(); p != nil { // Another attempt would panic again, so the operation fails.
 			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
@@ -110,8 +111,8 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 	return g.exportToRepository(ctx)
 }
 
-// splitLogin reads the part of an address before the host. It returns no errors, because they would repeat the
-// password.
+// splitLogin splits the part of an address before the host into a user name and a password. It returns no error,
+// because an error would contain the password.
 func splitLogin(login string) (name, password string, ok bool) {
 	if login == "" {
 		return "", "", false
@@ -122,8 +123,8 @@ func splitLogin(login string) (name, password string, ok bool) {
 	return plainName, plainPassword, nameErr == nil && passwordErr == nil
 }
 
-// explainGit converts failures of a repository to errors with public messages. It marks errors that would occur again
-// in another attempt.
+// explainGit replaces the errors of a repository by errors with public messages. It marks errors that another attempt
+// would repeat (GiveUp).
 func explainGit(err error) error {
 	if refused, ok := errors.AsType[*gitsync.Error](err); ok {
 		public := &schema.Error{Code: schema.CodeConflict, Message: refused.Error(), Cause: errors.Unwrap(refused)}
@@ -139,8 +140,8 @@ func explainGit(err error) error {
 			return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: plainLine(err.Error())})
 		}
 	}
-	// Package store marks temporary problems as unavailable. A refused statement would be refused again, and a retry
-	// would only delay the next operations.
+	// For temporary problems, package store returns the code "unavailable". Any other error would occur again, and a
+	// retry would only delay the next operations.
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code <= schema.CodeInternal {
 		return GiveUp(public)
 	}
@@ -152,7 +153,7 @@ func (g *gitRun) outcome(commit string) store.GitOutcome {
 	return store.GitOutcome{Operation: g.operation, Commit: commit, Notes: g.notes, Now: g.now}
 }
 
-// maxNotes limits the stored notes about entries that were left out.
+// maxNotes is the largest number of stored notes about files that were not synchronized.
 const maxNotes = 200
 
 func (g *gitRun) note(path, text string) {
@@ -166,7 +167,7 @@ func (g *gitRun) note(path, text string) {
 	}
 }
 
-// plainLine makes a displayable line from a name in a repository. The name may have any bytes.
+// plainLine returns a name from a repository as a line that can be displayed. The name may contain any bytes.
 func plainLine(text string) string {
 	const longest = 300
 	text = strings.Map(func(r rune) rune {
@@ -181,8 +182,9 @@ func plainLine(text string) string {
 	return text
 }
 
-// layout opens the fetched files; s is nil for a branch that does not exist yet. The notes name only files of the
-// folder: the operation ignores the rest of the repository.
+// layout opens the fetched files; s is nil for a branch that does not exist yet. It adds notes about files in the
+// project directory that cannot be synchronized. It adds no notes about other files, because the operation ignores
+// them.
 func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	g.files = map[string]gitsync.File{}
 	if s != nil {
@@ -199,7 +201,7 @@ func (g *gitRun) layout(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	return g.open(s)
 }
 
-// open opens the files of a snapshot.
+// open opens the files of a snapshot that are in g.files.
 func (g *gitRun) open(s *gitsync.Snapshot) (*gitlayout.Layout, error) {
 	repository := gitlayout.Repository{
 		Read: func(name string) ([]byte, error) {
@@ -252,10 +254,10 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 	}
 }
 
-// keptBytes bounds the documents that wait to be stored.
+// keptBytes is the largest size in bytes of the documents that wait to be stored together.
 const keptBytes = 4 << 20
 
-// keep stores the pending documents, if they have more bytes than allowed.
+// keep stores the waiting documents if they have more bytes than allowed.
 func (g *gitRun) keep(ctx context.Context, allowed int) error {
 	if g.bytes <= allowed {
 		return nil

@@ -12,13 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// inviteFill has the values for the template of an invite's mail. Users have chosen Organization and Inviter, so both
-// are shown through view.ShownName.
+// inviteFill has the values for the template of an invite's mail. Users choose the names Organization and Inviter, so
+// view.ShownName has cleaned both.
 type inviteFill struct {
 	Organization, Inviter, Role string
 	// Until is the time at which the invite expires; "" means never.
 	Until string
-	// Links has one link, or a link for each provider to choose from.
+	// Links has one link to our page, or one link for each provider by which the person can log in.
 	Links []inviteLink
 	SSO   bool
 }
@@ -47,7 +47,7 @@ var inviteHTML = html.Must(html.New("html").Parse(
 </body></html>
 `))
 
-// message writes the mail of an invite. Its error concerns only this invite.
+// message returns the mail for an invite. An error concerns only this mail.
 func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.Message, error) {
 	fill := inviteFill{
 		Organization: view.ShownName(m.Organization, "an organization"), Inviter: view.ShownName(m.Inviter, "Somebody"),
@@ -72,7 +72,8 @@ func (s *inviteSending) message(ctx context.Context, m orgs.InviteToMail) (mail.
 	}, nil
 }
 
-// links returns the addresses that accept the invite: our page, or an organization's providers.
+// links returns the addresses at which the person accepts the invite: our page, or the login at each provider of the
+// organization.
 func (s *inviteSending) links(ctx context.Context, m orgs.InviteToMail) ([]inviteLink, error) {
 	if !m.Sso {
 		return []inviteLink{{URL: s.deps.View.InvitePage(m.Secret)}}, nil

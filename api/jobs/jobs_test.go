@@ -28,7 +28,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// step is a job whose work the test does.
+// step is a job that calls a function of the test.
 type step struct {
 	Space string `json:"space"`
 	N     int    `json:"n"`
@@ -47,7 +47,7 @@ func (s step) Subject() schema.JobSubject {
 	return schema.JobSubject{Organization: "o", Space: s.Space}
 }
 
-// quickStep is a step that takes no time.
+// quickStep is a step with a time limit of 50 ms.
 type quickStep struct{ step }
 
 func (s quickStep) JobKind() schema.JobKind {
@@ -103,7 +103,7 @@ func (b *bench) ask(steps ...step) {
 	}
 }
 
-// run starts a runner whose steps call work.
+// run starts a runner. Its steps call work.
 func (b *bench) run(work func(context.Context, step) error, options ...func(*Config)) (stop func()) {
 	b.t.Helper()
 	st := storetest.Open(b.t, b.url)
@@ -183,7 +183,7 @@ func receive[T any](t testing.TB, from <-chan T) T {
 	}
 }
 
-// TestKinds checks every row of the table.
+// TestKinds checks every row of the table of kinds.
 func TestKinds(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
@@ -204,8 +204,9 @@ func TestKinds(t *testing.T) {
 	}
 }
 
-// TestOrder enqueues jobs of several spaces on two nodes; some jobs fail at first. The jobs of one space run one after
-// the other in their order, and each succeeds once. Jobs of different spaces run concurrently.
+// TestOrder runs jobs of several spaces on two nodes. Some jobs fail at the first attempt. The jobs of a space run one
+// after the other, in the order in which they were enqueued, and each succeeds once. Jobs of different spaces run at
+// the same time.
 func TestOrder(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -227,7 +228,7 @@ func TestOrder(t *testing.T) {
 		failed[name] = true
 		mu.Unlock()
 		if s.N == 0 {
-			// Wait until a job of each space runs: no space has to wait for another space.
+			// Wait until a job of each space runs. This ends only if no space waits for another space.
 			select {
 			case <-together:
 			case <-ctx.Done():
@@ -262,7 +263,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestFailedJobIsRetried uses a job with private causes that fails without further retries, and retries it by a call.
+// TestFailedJobIsRetried uses jobs that have failed finally. The reason of such a job shows only texts that are for
+// users. Retry runs the job again.
 func TestFailedJobIsRetried(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -327,7 +329,7 @@ func TestFailedJobIsRetried(t *testing.T) {
 	}
 }
 
-// TestPauses: a job that waits for a much later attempt is retried immediately on request.
+// TestPauses: if a job waits an hour for its next attempt, Retry starts this attempt at once.
 func TestPauses(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -353,7 +355,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestTimeout lets a job run into its timeout.
+// TestTimeout: a job that exceeds its time limit fails, and its reason names the limit.
 func TestTimeout(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -366,8 +368,8 @@ func TestTimeout(t *testing.T) {
 	}
 }
 
-// TestStop stops a node that runs two jobs. The job that ends in time is done. The other job is returned without a
-// failure, and runs on another node.
+// TestStop stops a node that runs two jobs. A job that ends within the grace time is done. The other job goes back to
+// the queue without a failure, and runs on another node.
 func TestStop(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -397,7 +399,7 @@ func TestStop(t *testing.T) {
 	b.until(schema.JobDone, schema.JobDone, schema.JobDone)
 }
 
-// singleStep is a step that a node runs one at a time, so that the victim takes no second step.
+// singleStep is a step of which a node runs one at a time. So the process that the test kills runs only one step.
 type singleStep struct{ step }
 
 func (s singleStep) JobKind() schema.JobKind {
@@ -406,15 +408,15 @@ func (s singleStep) JobKind() schema.JobKind {
 	return row
 }
 
-// These environment variables are for a process that a test kills: its database, the kind of its jobs, and the
-// counterpart of the jobs.
+// A test starts the process that it kills with these environment variables. They have the address of the database, the
+// kind of the jobs, and the address of the server that the jobs call.
 const (
 	victimEnv            = "OCTAVO_TEST_JOBS_VICTIM"
 	victimKindEnv        = "OCTAVO_TEST_JOBS_VICTIM_KIND"
 	victimCounterpartEnv = "OCTAVO_TEST_JOBS_VICTIM_COUNTERPART"
 )
 
-// TestMain runs jobs in the process that a test kills. Without a kind, the jobs never end.
+// TestMain runs jobs if this is the process that a test kills. Without victimKindEnv, it runs steps that never end.
 func TestMain(m *testing.M) {
 	if url := os.Getenv(victimEnv); url != "" {
 		victim(url)
@@ -475,7 +477,7 @@ func (b *bench) victim(environment ...string) (kill func()) {
 }
 
 // TestKilledProcess kills a process that runs a job with SIGKILL. Another process runs the job again, and then the
-// later jobs. A live node keeps its jobs.
+// later jobs. Jobs of a node that is still alive are not taken from it.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -512,7 +514,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// TestTotals checks the metrics' numbers of jobs.
+// TestTotals checks the metrics of open jobs, of failed jobs and of the oldest waiting job.
 func TestTotals(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -547,7 +549,7 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestWordsAlone checks that a runner without a model logs a warning and sets a metric.
+// TestWordsAlone: a runner without a model logs a warning and sets a metric to 1.
 func TestWordsAlone(t *testing.T) {
 	t.Parallel()
 	model := func() (Encoder, error) { return nil, nil }
@@ -562,8 +564,9 @@ func TestWordsAlone(t *testing.T) {
 	}
 }
 
-// TestKilledGitOperation: the process of an import dies on the last attempt. The runner that rescues the job fails the
-// import, or the sweep does if river gave the job up. An import whose job can still run stays.
+// TestKilledGitOperation: the process of an import dies during the job's last attempt. The import is then marked as
+// failed, by the runner that rescues the job or by the sweep. The sweep does this if river has discarded or deleted the
+// job. If the job can still be retried, the import stays running.
 func TestKilledGitOperation(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -615,7 +618,7 @@ func TestKilledGitOperation(t *testing.T) {
 	}
 }
 
-// TestStatementsOfJobsMayTakeLong reads the limit of a job's statements.
+// TestStatementsOfJobsMayTakeLong checks the time limit of the SQL statements that jobs run.
 func TestStatementsOfJobsMayTakeLong(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -21,7 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specificationHeld dies in the middle of a document, after another document is complete.
+// specificationHeld fetches two specifications. The process is killed in the middle of a document, after the other
+// document is stored.
 func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 1)
 	var mu sync.Mutex
@@ -71,7 +72,8 @@ func specificationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// modelHeld has three clusters to refine. The model answers about the second cluster.
+// modelHeld refines three clusters with a language model. The process is killed while it waits for the answer about the
+// second cluster.
 func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 2)
 	server := chattest.New(t, func(chattest.Request) chattest.Answer {
@@ -93,8 +95,8 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	if err := b.st.Issues.IngestConversations(t.Context(), organization, "email", time.Now(), list); err != nil {
 		t.Fatal(err)
 	}
-	// The test analyzes the conversations itself, because the ingest's job would enqueue the refining job a second
-	// time.
+	// The test analyzes the conversations without the analysis job, because that job would enqueue a second refining
+	// job.
 	analysis := func() issues.Analysis { return issueAnalysis{method: conversations.NewMethod()} }
 	if err := b.st.Issues.AnalyzeConversations(t.Context(), organization, analysis); err != nil {
 		t.Fatal(err)
@@ -132,7 +134,8 @@ func modelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// mailHeld dies after the server has accepted the second mail and before the server's answer.
+// mailHeld sends invite mails. The process is killed after the mail server has received the second mail and before the
+// mail server answers.
 func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 2)
 	server := mailtest.New(t, mailtest.Options{Data: func(mailtest.Mail) error {
@@ -187,7 +190,7 @@ func mailHeld(b *bench, tenant *storetest.Tenant) exchange {
 	}
 }
 
-// tunnelHeld dies in the middle of a tunnel's answer.
+// tunnelHeld sends an event to a tunnel. The process is killed in the middle of the tunnel's answer.
 func tunnelHeld(b *bench, tenant *storetest.Tenant) exchange {
 	t, h := b.t, hold(b.t, 1)
 	var mu sync.Mutex

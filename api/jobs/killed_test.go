@@ -33,7 +33,8 @@ func kindsNamed(name string) []Kind {
 }
 
 // depsOnLoopback are the jobs' dependencies in the killed process and in its successor. The counterpart is the address
-// of the translator, the language model or the mail server. Other servers' addresses are in the jobs' objects.
+// of the translator, the language model or the mail server. The stored objects have the addresses of all other servers
+// that jobs call.
 func depsOnLoopback(st *store.Store, counterpart string) (Deps, error) {
 	policy, err := outbound.ParsePolicy([]string{outboundtest.Loopback})
 	if err != nil {
@@ -61,7 +62,7 @@ func depsOnLoopback(st *store.Store, counterpart string) (Deps, error) {
 	return deps, nil
 }
 
-// held pauses a job's exchange with its counterpart until the job's process is dead.
+// held makes a server that jobs call wait until the job's process has been killed.
 type held struct {
 	t  testing.TB
 	at int
@@ -76,7 +77,7 @@ func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
-// next is called by the counterpart in the middle of each exchange. It delays one exchange.
+// next counts the requests to the server. It makes the request with the number at wait until the process is dead.
 func (h *held) next() {
 	h.mu.Lock()
 	h.asked++
@@ -95,7 +96,7 @@ func (h *held) next() {
 func (h *held) untilReached() { receive(h.t, h.reached) }
 func (h *held) release()      { close(h.dead) }
 
-// half answers with the first half of a text. It sends the second part after the client has been killed.
+// half sends the first half of a text. It sends the second half after the client has been killed.
 func (h *held) half(w http.ResponseWriter, text string) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	_, _ = w.Write([]byte(text[:len(text)/2]))
@@ -104,19 +105,19 @@ func (h *held) half(w http.ResponseWriter, text string) {
 	_, _ = w.Write([]byte(text[len(text)/2:]))
 }
 
-// exchange is a job whose process is killed during the job.
+// exchange is a job that calls a server, and whose process is killed during the call.
 type exchange struct {
 	kind        string
 	counterpart string
-	// reached returns at the point at which the process is killed. release lets the counterpart continue after the
-	// kill.
+	// reached returns when the job is at the point at which the process is to be killed. release makes the server
+	// continue after the kill.
 	reached, release func()
-	// dead checks the state after the kill. after checks the state once another process has finished the job.
+	// dead checks the database after the kill. after checks it when another process has finished the job.
 	dead, after func()
 }
 
-// TestKilledInTheMiddle kills the process of a job with SIGKILL while its counterpart answers. Another node takes over.
-// The result is the same as without the kill, except for repeated requests to the counterpart.
+// TestKilledInTheMiddle kills the process of a job with SIGKILL while the job waits for a server's answer. Another node
+// runs the job again. The result is the same as without the kill, only some requests are sent twice.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*bench, *storetest.Tenant) exchange{

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// fill makes pages the content of a space.
+// fill imports this number of pages into a tenant's space.
 func (b *bench) fill(tenant *storetest.Tenant, pages int, document func(i int) schema.Document) {
 	b.t.Helper()
 	ctx := b.t.Context()
@@ -52,7 +52,7 @@ func (b *bench) fill(tenant *storetest.Tenant, pages int, document func(i int) s
 	}
 }
 
-// translated requests a run of a new translation of a tenant's space into German.
+// translated creates a translation of a tenant's space into German and requests its first run.
 func (b *bench) translated(tenant *storetest.Tenant) store.Translation {
 	b.t.Helper()
 	instructions, err := schema.EncodeJSON(schema.NewDocument())
@@ -71,7 +71,7 @@ func (b *bench) translated(tenant *storetest.Tenant) store.Translation {
 	return row
 }
 
-// runOf is the only run of a translation.
+// runOf returns the only run of a translation.
 func (b *bench) runOf(translation string) store.TranslationRun {
 	b.t.Helper()
 	runs, err := b.st.ListTranslationRuns(b.t.Context(), translation, "", 10)
@@ -81,7 +81,7 @@ func (b *bench) runOf(translation string) store.TranslationRun {
 	return runs.Rows[0]
 }
 
-// count returns the number that a query returns.
+// count runs a query and returns the number that is its result.
 func (b *bench) count(query string, args ...any) (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), query, args...).Scan(&n); err != nil {
@@ -97,8 +97,8 @@ const (
 
 func paragraphOf(page, i int) string { return fmt.Sprintf("This is sentence %d of page %d.", i, page) }
 
-// translationInTheMiddle is a translation whose process is killed at a request to the translator. The last requests are
-// then unanswered.
+// translationInTheMiddle is a translation whose process is killed. unanswered is the number of requests to the
+// translator that have no answer at the time of the kill.
 func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswered int) exchange {
 	t := b.t
 	libre := translationtest.NewLibre(t, func(r translationtest.LibreRequest) translationtest.LibreAnswer {
@@ -116,7 +116,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 	spaces := func() int {
 		return b.count("select count(*) from spaces where organization_id = $1", tenant.Organization.ID)
 	}
-	// stored has the texts that were translated before the kill.
+	// stored has the texts whose translations were stored before the kill.
 	stored := map[string]bool{}
 	return exchange{
 		kind: schema.TranslateSpace{}.Kind(), counterpart: strings.TrimPrefix(libre.URL, "http://"), reached: h.untilReached, release: h.release,
@@ -142,7 +142,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 					}
 				}
 			}
-			const segments = 1 + killedPages*(1+killedParagraphs) // The number includes the titles.
+			const segments = 1 + killedPages*(1+killedParagraphs) // This is the number of titles and paragraphs.
 			if run := b.runOf(row.ID); run.State != schema.RunDone || run.Segments != segments || len(times) != segments || run.ReportCount != 0 {
 				t.Errorf("%+v, %d texts were sent", run, len(times))
 			}
@@ -155,7 +155,7 @@ func translationInTheMiddle(b *bench, tenant *storetest.Tenant, h *held, unanswe
 	}
 }
 
-// wantLoud checks every page of the copy.
+// wantLoud checks that every page of the translated space has its title and its paragraphs in capitals.
 func (b *bench) wantLoud(space, revision string) {
 	b.t.Helper()
 	pages, err := b.st.Pages(b.t.Context(), space, revision)
@@ -176,20 +176,20 @@ func (b *bench) wantLoud(space, revision string) {
 	}
 }
 
-// translatorHeld dies while the translator has the third batch.
+// translatorHeld is killed while it waits for the translator's answer to the third batch.
 func translatorHeld(b *bench, tenant *storetest.Tenant) exchange {
 	return translationInTheMiddle(b, tenant, hold(b.t, 3), 1)
 }
 
-// translationHeld dies in the transaction that makes the copy.
+// translationHeld is killed during the transaction that creates the translated space.
 func translationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	e := translationInTheMiddle(b, tenant, hold(b.t, 0), 0)
 	e.reached, e.release = b.holdTable("translations", "update of result_space_id", "true")
 	return e
 }
 
-// holdTable blocks changes of certain rows of a table until release is called. reached returns when a change is
-// blocked.
+// holdTable adds a trigger to a table. A change of a row that meets the condition when waits until release is called.
+// reached returns when a change waits.
 func (b *bench) holdTable(table, event, when string) (reached, release func()) {
 	b.t.Helper()
 	const key = 4711

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/queue"
 )
 
-// Metrics are the metrics of jobs, by kind. All series exist from the start, so that a rate also includes the first
-// failure. A nil *Metrics measures nothing.
+// Metrics has the metrics of jobs, by kind. All series exist from the start, because Prometheus's rate() would
+// otherwise miss the first failure. A nil *Metrics records nothing.
 type Metrics struct {
 	attempts                    *prometheus.CounterVec
 	seconds                     *prometheus.HistogramVec
@@ -21,7 +21,7 @@ type Metrics struct {
 	wordsAlone                  prometheus.Gauge
 }
 
-// outcomes has the metric's label for an attempt, by the state of the job after the attempt.
+// outcomes has the value of the label outcome for an attempt, by the state of the job after the attempt.
 var outcomes = map[schema.JobState]string{
 	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
 }
@@ -61,7 +61,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// ended counts an attempt that ended.
+// ended counts an attempt that has ended, and records how long it took.
 func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) {
 	if m == nil {
 		return
@@ -70,7 +70,8 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// set writes the totals to the gauges. A kind without totals has no unfinished jobs.
+// set sets the gauges to the totals. If a kind is not in totals, it has no open and no failed jobs, so its gauges
+// become 0.
 func (m *Metrics) set(totals []queue.Totals) {
 	byKind := map[string]queue.Totals{}
 	for _, t := range totals {
@@ -84,11 +85,11 @@ func (m *Metrics) set(totals []queue.Totals) {
 	}
 }
 
-// watchEvery is the pause between two reads of the totals.
+// watchEvery is the interval at which Watch reads the totals.
 const watchEvery = 15 * time.Second
 
-// Watch shows the totals of all nodes' jobs until the context ends. Nodes without the role jobs also watch: their
-// metrics show if no node runs the jobs that they enqueue.
+// Watch updates the gauges about the jobs of all nodes until ctx ends. Nodes without the role jobs call it, too. So
+// their metrics show it if no node runs the jobs that they enqueue.
 func (m *Metrics) Watch(ctx context.Context, st *store.Store, log *slog.Logger) {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()

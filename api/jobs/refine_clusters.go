@@ -9,16 +9,19 @@ import (
 	"github.com/octavo-docs/octavo/store/issues"
 )
 
-// Refiner lets a language model write a title and a summary of a cluster, from the titles of its issues. language is
-// empty if it is unknown. A text that the model did not return is empty. Its errors are of type *provider.Error.
+// Refiner asks a language model for a title and a summary of a cluster. titles are the titles of the cluster's issues.
+// language is their language, or "" if it is unknown. If the model returns no title or no summary, the result is "".
+// Errors of the model are of type *provider.Error.
 type Refiner interface {
 	Refine(ctx context.Context, language string, titles []string) (title, overview string, err error)
 }
 
-// refineClusters refines one cluster after the other. If it is stopped, the finished clusters stay refined.
+// refineClusters refines the clusters of an organization one after the other, and stores each result at once. So if the
+// job is stopped, the next attempt continues with the remaining clusters.
 func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) error {
 	if d.Refiner == nil {
-		return nil // The setting was removed: the titles of the built-in method stay.
+		// The operator has removed the setting. The titles of the built-in method stay.
+		return nil
 	}
 	after := ""
 	for {
@@ -44,8 +47,8 @@ func refineClusters(ctx context.Context, d Deps, args schema.RefineClusters) err
 	}
 }
 
-// aboutText reports whether a failure is about one cluster only. That cluster stays unchanged, and the next cluster may
-// succeed.
+// aboutText reports whether a failure was caused by the texts of one cluster. That cluster then stays unchanged, and
+// the job continues with the next cluster.
 func aboutText(reason *provider.Reason) bool {
 	return reason == provider.Refused || reason == provider.Cut || reason == provider.Malformed
 }

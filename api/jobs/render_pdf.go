@@ -44,9 +44,10 @@ func renderPDF(ctx context.Context, d Deps, args schema.RenderPDF) error {
 	return err
 }
 
-// pdfSource reads the source of a PDF. Its texts and images are read when the renderer gets them. Reusable contents
-// replace the blocks that refer to them. Hidden pages and the pages below them are left out, unless the requested page
-// is hidden. Pages that are links have no text and are skipped.
+// pdfSource returns the source of a PDF. Its texts and images are read from the store only when they are sent to the
+// renderer. Blocks that refer to reusable contents are replaced by these contents. The PDF omits hidden pages and the
+// pages below them. If the requested page itself is hidden, the PDF has it. Pages that are links have no text and are
+// omitted.
 func pdfSource(ctx context.Context, st *store.Store, wanted store.PDF, by store.Sight) (pdf.Source, error) {
 	space, err := st.SpaceByID(ctx, wanted.SpaceID)
 	if err != nil {

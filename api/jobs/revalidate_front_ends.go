@@ -6,12 +6,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FrontEnds notifies front ends of changes. Its errors are texts for users.
+// FrontEnds notifies front ends of changes. tags are the cache tags of the changed objects. Users see the texts of its
+// errors.
 type FrontEnds interface {
 	Revalidate(ctx context.Context, tags []string) error
 }
 
-// revalidateFrontEnds sends changes until no change is left. If a sent change could not be deleted, it is sent again.
+// revalidateFrontEnds notifies front ends of the changes of an organization, and deletes them from the store, until no
+// change is left. If the deletion fails, the front ends are notified of the same changes again.
 func revalidateFrontEnds(ctx context.Context, d Deps, args schema.RevalidateFrontEnds) error {
 	if d.FrontEnds == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeUnavailable, Message: "the node that ran the job has no OCTAVO_FRONT_ENDS"})

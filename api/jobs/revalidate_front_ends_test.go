@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// ears is a front end that fails at first.
+// ears is a front end that fails for the first calls. deaf is the number of these calls.
 type ears struct {
 	mu    sync.Mutex
 	deaf  int
@@ -53,8 +53,8 @@ func (b *bench) untold() (n int) {
 	return n
 }
 
-// TestFrontEndsAreTold uses a front end that fails twice. The front end is notified once of each changed object. A
-// second call sends the later changes.
+// TestFrontEndsAreTold uses a front end that fails twice. The front end is then notified once of each changed object.
+// Later changes are in a second call.
 func TestFrontEndsAreTold(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -73,7 +73,7 @@ func TestFrontEndsAreTold(t *testing.T) {
 	}
 }
 
-// TestFrontEndsAreToldLater: front ends are notified of a change only after it has settled.
+// TestFrontEndsAreToldLater: front ends are notified of a change only after it has a certain age.
 func TestFrontEndsAreToldLater(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -86,7 +86,8 @@ func TestFrontEndsAreToldLater(t *testing.T) {
 	}
 }
 
-// TestNobodyToTell uses an unreachable front end. The job has the reason, and the change waits.
+// TestNobodyToTell uses a front end that always fails. The job fails with the front end's answer as its reason, and the
+// change stays stored for later.
 func TestNobodyToTell(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

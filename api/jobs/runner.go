@@ -22,13 +22,13 @@ import (
 	"github.com/octavo-docs/octavo/store/queue"
 )
 
-// PoolConns is the number of connections that river needs for itself: one to listen, and others to fetch jobs, finish
-// jobs and elect a leader. They have a separate pool, because work or requests could exhaust a shared pool and starve
-// the election (https://github.com/riverqueue/river/issues/695).
+// PoolConns is the number of connections that river needs for itself: one to listen, and the others to fetch jobs, to
+// finish jobs and to elect a leader. They have a separate pool. In a shared pool, jobs or requests could use all
+// connections, and no leader could be elected (https://github.com/riverqueue/river/issues/695).
 const PoolConns = 4
 
-// WorkConns is the number of connections for the work of kinds. Each job that may run has a connection. Two more
-// connections hold the node's lock and check the locks of other nodes.
+// WorkConns returns the number of connections that the jobs of these kinds need. Each worker has one connection. Two
+// more connections are for the node's lock and for checks of the locks of other nodes.
 func WorkConns(kinds []Kind) int {
 	conns := 2
 	for _, k := range kinds {
@@ -40,27 +40,28 @@ func WorkConns(kinds []Kind) int {
 // Config has the settings of a Runner. Deps, Pool and Log are required. For other members, zero means the default.
 type Config struct {
 	Deps Deps
-	// Pool is river's own pool of PoolConns connections.
+	// Pool is the pool of PoolConns connections that only river uses.
 	Pool *pgxpool.Pool
 	Log  *slog.Logger
 	// Kinds are the kinds that run; nil means all.
 	Kinds   []Kind
 	Metrics *Metrics
-	// Grace is the time that running jobs have to finish at a stop; 0 means 10 s.
+	// Grace is the time for which Stop waits for running jobs; 0 means 10 s.
 	Grace time.Duration
-	// Poll is the interval of the search for jobs whose notification was lost, and for jobs that wait for their turn; 0
-	// means 1 s.
+	// Poll is the interval at which the runner searches for jobs that wait for their turn, and for jobs of which it was
+	// not notified; 0 means 1 s.
 	Poll time.Duration
-	// Settle is the minimum age of a change before front ends are notified. At this age, all nodes have dropped the
-	// answers that they cached before the change. 0 notifies front ends immediately.
+	// Settle is the time between a change and the notification of front ends; 0 means none. After this time, no node
+	// has cached answers from before the change.
 	Settle time.Duration
-	// LostAfter is the time without a lock after which a node's jobs are lost; 0 means 10 s.
+	// LostAfter is the time after which a node without its lock is treated as lost, and other nodes run its jobs again;
+	// 0 means 10 s.
 	LostAfter time.Duration
 	// Pause is the time between two attempts; nil means a pause that grows from a second to an hour.
 	Pause func(attempt int) time.Duration
-	// Ended is called with each ended attempt, after it is stored.
+	// Ended is called after each attempt, when its result is stored. It gets the state of the job.
 	Ended func(schema.JobState)
-	// instead replaces the work of every kind in tests.
+	// instead is called instead of the work of every kind, in tests.
 	instead func(context.Context, schema.JobArgs) error
 }
 
@@ -72,7 +73,7 @@ type Runner struct {
 	id     string
 	client *river.Client[pgx.Tx]
 	lock   *postgres.Lock
-	// kick requests a check of the turns before the next poll.
+	// kick makes tend run before the next poll.
 	kick   chan struct{}
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -122,12 +123,13 @@ func New(cfg Config) (*Runner, error) {
 	return r, nil
 }
 
-// keptByRiver prevents river from deleting ended jobs: the sweep deletes them, with a guarded clock.
+// keptByRiver is a retention period that prevents river from deleting ended jobs. The sweep deletes them, because it
+// does not trust a clock that is ahead.
 const keptByRiver = -1
 
 // Start runs jobs until Stop.
 func (r *Runner) Start(ctx context.Context) error {
-	// Take the lock first, because other nodes rescue the jobs of a node without its lock.
+	// The node takes its lock before it runs jobs, because other nodes rerun the jobs of a node without a lock.
 	if err := r.live(ctx); err != nil {
 		return fmt.Errorf("cannot start jobs: %w", err)
 	}
@@ -144,7 +146,7 @@ func (r *Runner) Start(ctx context.Context) error {
 	return nil
 }
 
-// Stop starts no more jobs, lets running jobs finish for a while, and then cancels them. Another node runs the
+// Stop starts no more jobs. It waits for running jobs for Config.Grace, and then cancels them. Another node runs the
 // cancelled jobs again.
 func (r *Runner) Stop(ctx context.Context) error {
 	err := r.client.Stop(ctx)
@@ -156,19 +158,20 @@ func (r *Runner) Stop(ctx context.Context) error {
 	return err
 }
 
-// live takes the lock that shows that this node lives. If the node has the lock, live does nothing.
+// live takes the lock that shows other nodes that this node is running. If the node already has the lock, live does
+// nothing.
 func (r *Runner) live(ctx context.Context) (err error) {
 	if r.lock != nil {
 		if r.lock.Holds(ctx) == nil {
 			return nil
 		}
-		_ = r.lock.Release(ctx) // The session has ended.
+		_ = r.lock.Release(ctx) // The session that had the lock has ended.
 	}
 	r.lock, err = r.deps.Store.TryLock(ctx, queue.NodeLock(r.id))
 	return err
 }
 
-// listen measures the ended attempts, and lets waiting jobs start.
+// listen records the metrics of each ended attempt, and kicks tend, so that a waiting job can start.
 func (r *Runner) listen(ctx context.Context, ended <-chan *river.Event) {
 	for {
 		select {
@@ -191,7 +194,7 @@ func (r *Runner) listen(ctx context.Context, ended <-chan *river.Event) {
 	}
 }
 
-// outcome is the state of a job whose attempt ended.
+// outcome returns the state of a job after an attempt.
 func outcome(event *river.Event) schema.JobState {
 	switch event.Kind {
 	case river.EventKindJobCompleted:
@@ -206,8 +209,8 @@ func outcome(event *river.Event) schema.JobState {
 	}
 }
 
-// tend does the periodic work that river does not do: turns, the jobs of dead nodes, changes for front ends, events for
-// webhooks, and due specifications.
+// tend does the periodic work that river does not do. It gives turns, reruns the jobs of lost nodes, and enqueues jobs
+// for changes, webhooks and specifications that are due.
 func (r *Runner) tend(ctx context.Context) {
 	tick := time.NewTicker(r.cfg.Poll)
 	defer tick.Stop()
@@ -216,7 +219,7 @@ func (r *Runner) tend(ctx context.Context) {
 		var err error
 		now := time.Now()
 		due := now.Sub(looked) >= r.cfg.LostAfter/4
-		if due { // before jobs start, because jobs compare times
+		if due { // This comes before jobs start, because jobs compare times.
 			err = r.hasten(ctx)
 		}
 		if err == nil {
@@ -249,7 +252,8 @@ func (r *Runner) tend(ctx context.Context) {
 	}
 }
 
-// hasten lets the work continue that waits for times from before the clock was set back.
+// hasten corrects times in the database that are too far in the future because the clock was set back. Without this,
+// jobs, fetches and deliveries would wait for these times.
 func (r *Runner) hasten(ctx context.Context) error {
 	columns, err := r.deps.Store.Clock.Hasten(ctx, longestPauses(r.deps.SpecsInterval))
 	if len(columns) > 0 {
@@ -259,14 +263,15 @@ func (r *Runner) hasten(ctx context.Context) error {
 	return err
 }
 
-// longestPauses returns pauses that are longer than all pauses of nodes. specs is the time between two fetches of a
-// specification.
+// longestPauses returns pauses that are longer than any pause that a node sets. specs is the interval between two
+// fetches of a specification.
 func longestPauses(specs time.Duration) clock.Pauses {
 	return clock.Pauses{Job: 2 * longestPause, Fetch: 2 * max(specs, unpolledSpecs)}
 }
 
-// rescue lets jobs of lost nodes run again. A node counts as lost only after some time without its lock. A node that
-// has only lost its connection takes the lock again. rescue returns the time since which each node has no lock.
+// rescue lets the jobs of lost nodes run again. A node is lost if it has no lock for Config.LostAfter. A node that has
+// only lost its connection takes its lock again before that. before has the time since which each node has had no lock.
+// rescue returns the new times.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {
@@ -306,8 +311,8 @@ func (p retryPolicy) NextRetry(job *rivertype.JobRow) time.Time {
 
 const longestPause = time.Hour
 
-// pause is 1 s, 16 s, 81 s, 256 s and so on, up to an hour. A random part of up to a tenth is added, so that jobs which
-// failed together are retried at different times.
+// pause is 1 s, 16 s, 81 s, 256 s and so on, up to an hour. It is extended by up to a tenth at random, so that jobs
+// that failed at the same time are retried at different times.
 func pause(attempt int) time.Duration {
 	seconds := min(math.Pow(float64(attempt), 4), longestPause.Seconds())
 	return time.Duration(seconds * (1 + rand.Float64()/10) * float64(time.Second))
@@ -320,16 +325,17 @@ func orDefault(d, absent time.Duration) time.Duration {
 	return absent
 }
 
-// quiet passes on river's warnings only: the runner itself logs single jobs with their causes.
+// quiet is a log handler for river that drops messages below a warning. The runner itself logs failed jobs with their
+// causes.
 type quiet struct{ slog.Handler }
 
-// Enabled excludes levels below a warning.
+// Enabled reports whether a message of this level is logged: only warnings and errors are.
 func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn && q.Handler.Enabled(ctx, level)
 }
 
-// WithAttrs keeps the level.
+// WithAttrs returns a handler that also drops messages below a warning.
 func (q quiet) WithAttrs(attrs []slog.Attr) slog.Handler { return quiet{q.Handler.WithAttrs(attrs)} }
 
-// WithGroup keeps the level.
+// WithGroup returns a handler that also drops messages below a warning.
 func (q quiet) WithGroup(name string) slog.Handler { return quiet{q.Handler.WithGroup(name)} }

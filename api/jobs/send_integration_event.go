@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Tunnels take events of integrations in development mode. An error is a text for users.
+// Tunnels sends events of integrations in development mode to the tunnels of their developers. Users see the texts of
+// its errors.
 type Tunnels interface {
 	Send(ctx context.Context, address string, event, environment []byte) (status int, err error)
 }
@@ -59,15 +60,15 @@ func sendIntegrationEvent(ctx context.Context, d Deps, args schema.SendIntegrati
 	}
 	switch {
 	case status == http.StatusRequestTimeout || status == http.StatusTooManyRequests:
-		return failure // The server requests another attempt.
+		return failure // The tunnel allows another attempt.
 	case status >= 400 && status <= 499:
 		return GiveUp(failure) // A retry would get the same answer.
 	}
 	return failure
 }
 
-// environmentOf builds the environment that the integration's script gets with the event. It has no secrets of the
-// integration, because secrets are never returned.
+// environmentOf builds the environment that the integration's script gets with the event. Its Secrets is empty, because
+// the server never returns the secrets of an integration.
 func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte, error) {
 	name := dispatch.Integration.Name
 	integration, err := d.View.Integration(dispatch.Integration)
@@ -86,7 +87,8 @@ func environmentOf(ctx context.Context, d Deps, dispatch store.Dispatch) ([]byte
 	}
 	if dispatch.Installation != nil {
 		installation := *dispatch.Installation
-		installation.Role = schema.RoleAdmin // The caller is the integration.
+		// The environment is for the integration itself, which may see its configuration.
+		installation.Role = schema.RoleAdmin
 		shown := d.View.Installation(installation)
 		environment.Installation = &shown
 		if environment.APITokens.Installation, _, err = d.Store.CreateIntegrationToken(ctx, name, installation.Row.ID); err != nil {

@@ -15,9 +15,9 @@ type Mailer interface {
 	Open(ctx context.Context) (*mail.Connection, error)
 }
 
-// sendInvites sends the pending mails of an organization. A mail is sent twice only if the process ended during its
-// transfer. Both copies have the same Message-ID and link. A problem with one mail does not delay the others. A problem
-// with the server delays all mails, and the list of invites shows the reason.
+// sendInvites sends the pending mails of an organization. If the process ends while a mail is transferred, the mail may
+// be sent twice. Both copies have the same Message-ID and the same link. A problem with one mail does not delay other
+// mails. A problem with the mail server delays all mails, and the list of invites shows the reason.
 func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 	s := &inviteSending{deps: d, organization: args.Organization}
 	defer s.close()
@@ -40,7 +40,7 @@ func sendInvites(ctx context.Context, d Deps, args schema.SendInvites) error {
 type inviteSending struct {
 	deps         Deps
 	organization string
-	conn         *mail.Connection // conn is nil until there is a mail to send.
+	conn         *mail.Connection // conn is nil until the first mail is sent.
 	waiting      int
 }
 
@@ -50,7 +50,7 @@ func (s *inviteSending) close() {
 	}
 }
 
-// postponed returns an error if the server has refused mails temporarily. The error makes the job run again.
+// postponed returns an error if the mail server has refused mails temporarily. The job is then retried.
 func (s *inviteSending) postponed() error {
 	if s.waiting == 0 {
 		return nil
@@ -58,7 +58,7 @@ func (s *inviteSending) postponed() error {
 	return &schema.Error{Code: schema.CodeUnavailable, Message: fmt.Sprintf("%d mails wait: the list of invites says why", s.waiting)}
 }
 
-// send sends a mail and records the outcome. It returns only errors that concern all mails.
+// send sends a mail and records the outcome. It returns an error only if no other mail can be sent now.
 func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	if err := s.open(ctx); err != nil {
 		return err
@@ -78,7 +78,8 @@ func (s *inviteSending) send(ctx context.Context, m orgs.InviteToMail) error {
 	}
 	failed := s.conn.Send(message)
 	if failed == nil {
-		// The server has accepted the mail, so record that even if the job must end.
+		// The server has accepted the mail. This is recorded even if the job's context has ended, so that the mail is
+		// not sent again.
 		return s.deps.Store.Orgs.InviteMailSent(context.WithoutCancel(ctx), m)
 	}
 	why, ok := errors.AsType[*mail.Error](failed)
@@ -106,9 +107,9 @@ func (s *inviteSending) open(ctx context.Context) error {
 	return nil
 }
 
-// unable stores, in all mails of the organization, the reason why mails cannot be sent. cause is a text for users.
+// unable stores, in all mails of the organization, the reason why mails cannot be sent. Users see the text of cause.
 func (s *inviteSending) unable(ctx context.Context, cause error) error {
-	if ctx.Err() != nil { // The mail server is not at fault.
+	if ctx.Err() != nil { // The context has ended, so the error is not the mail server's.
 		return ctx.Err()
 	}
 	if err := s.deps.Store.Orgs.InviteMailsNotSent(ctx, s.organization, cause.Error()); err != nil {

@@ -17,27 +17,29 @@ import (
 
 const (
 	sweepInterval = time.Minute
-	sweepTime     = 30 * time.Second // sweepTime bounds one sweep.
-	// packAge is longer than any job runs. Nodes may share the directory, so the sweep deletes no younger entry.
+	sweepTime     = 30 * time.Second // sweepTime is the longest time of one sweep.
+	// packAge is longer than any job runs. Nodes may share the directory, so younger entries may be in use by another
+	// node.
 	packAge = 2 * time.Hour
 )
 
-// SweepConfig configures what a Sweep deletes.
+// SweepConfig has the settings of a Sweep.
 type SweepConfig struct {
 	Store *store.Store
 	Log   *slog.Logger
-	// AuditRetention is the age at which entries of the audit log are deleted; 0 means never.
+	// AuditRetention is the age at which entries of the audit log are deleted. 0 means that they are never deleted.
 	AuditRetention time.Duration
-	// PacksDir has the packs of fetched repositories that jobs are reading.
+	// PacksDir is the folder of the packs, with fetched repositories, that jobs are reading.
 	PacksDir string
-	// GitCacheDir has up to GitCacheBytes of repositories, for imports and exports with a repoCacheID.
+	// GitCacheDir is the folder of the repositories that are cached for imports and exports with a repoCacheID.
+	// GitCacheBytes is the largest size of this folder in bytes.
 	GitCacheDir   string
 	GitCacheBytes int64
 }
 
-// Sweep deletes expired rows and files, in batches of limited size. It runs about once a minute, and continuously while
-// more is left. Readers ignore expired rows before the sweep deletes them. Every node sweeps, because every node has
-// its own files.
+// Sweep deletes expired rows and files, in batches of limited size. It runs about once a minute, and without a pause
+// while there is more to delete. Queries ignore expired rows even before the sweep deletes them. Every node sweeps,
+// because every node has its own files.
 type Sweep struct{ cfg SweepConfig }
 
 // NewSweep builds a sweep without starting it.
@@ -47,7 +49,7 @@ func NewSweep(cfg SweepConfig) *Sweep { return &Sweep{cfg} }
 func (s *Sweep) Run(ctx context.Context) {
 	more := false
 	for {
-		// Jitter keeps nodes that start together from sweeping together.
+		// The random wait makes nodes that start at the same time sweep at different times.
 		wait := sweepInterval/2 + rand.N(sweepInterval)
 		if more {
 			wait = 0
@@ -64,10 +66,10 @@ func (s *Sweep) Run(ctx context.Context) {
 	}
 }
 
-// Once sweeps until nothing is left or sweepTime is over. more reports whether something may be left.
+// Once deletes until nothing is left to delete or sweepTime is over. more is true if something may be left.
 func (s *Sweep) Once(ctx context.Context) (more bool, err error) { return repeat(ctx, s.batch) }
 
-// Packs deletes the files that killed processes left behind.
+// Packs deletes old packs, which killed processes have not deleted.
 func (s *Sweep) Packs(ctx context.Context) error {
 	now, err := s.now(ctx)
 	if err != nil {
@@ -77,7 +79,7 @@ func (s *Sweep) Packs(ctx context.Context) error {
 }
 
 // now returns the time from which the files' ages are measured. It is the store's guarded time or this machine's time,
-// whichever is earlier. This machine's clock has set the files' times, so its time counts as well.
+// whichever is earlier. This machine's time is compared because its clock has set the times of the files.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
 	if own := time.Now(); own.Before(guarded) {
@@ -86,7 +88,7 @@ func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	return guarded, err
 }
 
-// sweepStep deletes a batch of one kind. more reports whether another batch is left.
+// sweepStep is one kind of data that a sweep deletes. delete deletes a batch. more is true if another batch is left.
 type sweepStep struct {
 	what   string
 	delete func(context.Context) (more bool, err error)
@@ -148,7 +150,7 @@ func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// repeat runs step until nothing is left or sweepTime is over. more reports whether something may be left.
+// repeat calls step until it returns false for more, or until sweepTime is over. more is true if something may be left.
 func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSweepFollowsTheBacklog: the sweep continues while more rows are left, without a bound on the number of batches.
+// TestSweepFollowsTheBacklog: the sweep runs batches until no rows are left, however many batches this takes.
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000
@@ -38,8 +38,8 @@ func TestSweepFollowsTheBacklog(t *testing.T) {
 	}
 }
 
-// TestSweepKeepsTheAuditLogAsLongAsItIsSet: entries older than the setting are deleted, including entries of the
-// installation. A setting of 0 keeps all entries.
+// TestSweepKeepsTheAuditLogAsLongAsItIsSet: audit entries older than the setting are deleted, also entries without an
+// organization. If the setting is 0, no entry is deleted.
 func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -50,7 +50,7 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
-	// Make half of the entries ten days old. A trigger forbids this change, so disable it.
+	// Make half of the entries ten days old. Disable the trigger that forbids changes of entries first.
 	for _, sql := range []string{
 		"alter table audit_log disable trigger audit_log_stays",
 		"update audit_log set at = at - interval '10 days' where id % 2 = 0",
@@ -96,8 +96,8 @@ func TestSweepKeepsTheAuditLogAsLongAsItIsSet(t *testing.T) {
 	}
 }
 
-// TestSweepInDoubt sets the clock days ahead of the latest time that nodes have seen. The sweep then deletes nothing by
-// age. It continues when an operator confirms the time. There is an old object of every kind that the sweep deletes.
+// TestSweepInDoubt creates an old object of every kind that the sweep deletes. It sets the clock days ahead of the
+// latest time that a node has recorded. The sweep then deletes no old objects, until an operator confirms the time.
 func TestSweepInDoubt(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)

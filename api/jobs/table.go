@@ -35,34 +35,34 @@ func Kinds() []Kind {
 // requests.
 type Deps struct {
 	Store *store.Store
-	// Git reaches the repositories of imports and exports.
+	// Git is the client for the repositories of imports and exports.
 	Git *gitsync.Client
-	// Renderer makes PDFs; nil without a renderer. PDFMemory is the largest estimated memory that the renderer may need
-	// for a part of a PDF.
+	// Renderer makes PDFs; it is nil if the node has no renderer. PDFMemory is the largest estimated memory that the
+	// renderer may need for a part of a PDF.
 	Renderer  book.Renderer
 	PDFMemory int64
-	// FrontEnds notifies front ends of changes; nil without front ends.
+	// FrontEnds notifies front ends of changes; it is nil if there are no front ends.
 	FrontEnds FrontEnds
-	// Translator translates spaces; nil without a translator.
+	// Translator translates spaces; it is nil if there is no translator.
 	Translator translation.Provider
-	// Tunnels receive the events of integrations in development mode; nil if this node does not send events.
+	// Tunnels sends the events of integrations in development mode; it is nil if this node does not send them.
 	Tunnels Tunnels
-	// View presents the resources that jobs send, like answers to requests.
+	// View presents the resources that jobs send, in the same form as in answers to requests.
 	View view.Presenter
-	// Specs reads OpenAPI specifications; nil if this node does not fetch specifications.
+	// Specs fetches OpenAPI specifications; it is nil if this node does not fetch them.
 	Specs Specs
-	// SpecsInterval is the time between two fetches of a specification. With 0, a specification is fetched only when it
-	// is set.
+	// SpecsInterval is the time between two fetches of a specification. If it is 0, a specification is fetched only
+	// when a user sets it.
 	SpecsInterval time.Duration
-	// Webhooks delivers events; nil delivers none.
+	// Webhooks sends events to webhooks; it is nil if this node sends none.
 	Webhooks Webhooks
-	// Encoder opens the model that compares issues of conversations. It is nil without a model: then only their words
-	// are compared.
+	// Encoder opens the model that compares issues of conversations. It is nil if the node has no model. Then only the
+	// words of issues are compared.
 	Encoder func() (Encoder, error)
-	// Refiner writes titles and summaries for clusters of issues. It is nil without a language model: then the built-in
-	// method writes the titles.
+	// Refiner writes titles and summaries for clusters of issues. It is nil if there is no language model. Then the
+	// built-in method writes them.
 	Refiner Refiner
-	// Mail sends mails; nil without a mail server.
+	// Mail sends mails; it is nil if there is no mail server.
 	Mail Mailer
 }
 
@@ -72,8 +72,8 @@ type Kind struct {
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind makes a row from the function that does a job's work. The function must end soon after its context ends. A job
-// may be stopped at any point, and must be able to continue from there.
+// kind returns the row of a kind. work does the work of a job of this kind. work must return soon after its context
+// ends. A job may be stopped at any point, and its next attempt must then be able to finish the work.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A
 	return Kind{JobKind: args.JobKind(), add: func(row schema.JobKind, workers *river.Workers, r *Runner) error {
@@ -81,7 +81,7 @@ func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	}}
 }
 
-// Names are the names of all kinds.
+// Names returns the names of all kinds.
 func Names() []string {
 	var names []string
 	for _, k := range Kinds() {

@@ -55,9 +55,9 @@ func BenchmarkTranslateSpace(b *testing.B) {
 	}
 }
 
-// generatedPage is three headings with two paragraphs each.
+// generatedPage returns a page with three headings, each with two paragraphs.
 func generatedPage(i int) schema.Document {
-	random := rand.New(rand.NewPCG(1, uint64(i))) // The seed gives the same page every time.
+	random := rand.New(rand.NewPCG(1, uint64(i))) // The same seed gives the same page every time.
 	words := func(n int) schema.Node {
 		list := make([]string, n)
 		for at := range list {
@@ -72,14 +72,15 @@ func generatedPage(i int) schema.Document {
 	return schema.NewDocument(blocks...)
 }
 
-// heap returns the live bytes after the last garbage collection, and the bytes of all objects.
+// heap returns the number of live bytes after the last garbage collection, and the number of bytes of all objects.
 func heap() [2]uint64 {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/memory/classes/heap/objects:bytes"}}
 	metrics.Read(samples)
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
 }
 
-// watchHeap samples the heap until the returned function is called. That function returns the maximum of each measure.
+// watchHeap measures the heap repeatedly until the returned function is called. The returned function returns the
+// largest value of each of the two measures of heap.
 func watchHeap() func() [2]uint64 {
 	var most [2]uint64
 	stop, done := make(chan struct{}), make(chan struct{})
@@ -104,7 +105,7 @@ func watchHeap() func() [2]uint64 {
 	}
 }
 
-// countingProxy passes connections on to a database, and counts the statements that are run.
+// countingProxy forwards connections to a database, and counts the SQL statements on them.
 func countingProxy(t testing.TB, database string) (string, *atomic.Int64) {
 	t.Helper()
 	u, err := url.Parse(database)
@@ -136,7 +137,7 @@ func countingProxy(t testing.TB, database string) (string, *atomic.Int64) {
 }
 
 func passOn(client net.Conn, to string, statements *atomic.Int64) {
-	server, err := net.Dial("tcp", to) // The connection ends with the client.
+	server, err := net.Dial("tcp", to) // The connection ends when the client's connection ends.
 	if err != nil {
 		_ = client.Close()
 		return
@@ -147,7 +148,7 @@ func passOn(client net.Conn, to string, statements *atomic.Int64) {
 	}()
 	defer func() { _ = server.Close() }()
 	from := bufio.NewReader(client)
-	header := 4 // The first message has no type.
+	header := 4 // The first message of a client has no byte for its type.
 	for {
 		head, err := from.Peek(header)
 		if err != nil {

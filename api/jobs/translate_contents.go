@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// maxTranslatedContents bounds the reusable contents of a copy, in bytes, which a run holds in memory. Contents that
-// exceed the bound stay in the language of the source.
+// maxTranslatedContents is the largest total size, in bytes, of a copy's translated reusable contents. A run has all of
+// them in memory. Contents beyond this size stay in the language of the source.
 const maxTranslatedContents = 16 << 20
 
 // reusable is a reusable content of the source.
@@ -23,7 +23,8 @@ type reusable struct {
 	translatedPage
 }
 
-// eachContent reads the reusable contents that pages name, except the contents in seen.
+// eachContent calls visit with each reusable content to which pages refer and that is not in seen. It adds their ids to
+// seen.
 func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
 	for i := range pages {
 		if pages[i].document == nil {
@@ -55,8 +56,9 @@ func (t *translator) eachContent(ctx context.Context, pages []translatedPage, se
 	return nil
 }
 
-// content puts translations into a reusable content and returns the id of the copy's file. If no text is translated,
-// this is the source's file. Files are immutable, so the id is derived from the contents.
+// content puts translations into a reusable content, and returns the id of its file in the copy. If nothing is
+// translated, this is the id of the source's file. Files never change, so the id of a new file is derived from its
+// contents.
 func (t *translator) content(c *reusable, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace) string {
 	for _, r := range fill(c.places, known) {
 		r.Page, r.Segment = c.page, c.id+"/"+r.Segment

@@ -17,12 +17,12 @@ type translatedPage struct {
 	node tree.Node
 	// document is a copy of the source page's document. It is nil for a page without a document.
 	document *schema.Document
-	// places are the places of the document and of the page's own texts.
+	// places are the texts of the page that can be translated: in its document, its title and its description.
 	places []translation.Place
 }
 
-// These constants name the texts of a page that are segments, and bound their lengths. The lengths are in characters,
-// as in the API.
+// segmentTitle and segmentDescription are the ids of a page's title and description as segments. The other constants
+// are the largest lengths of these texts, in characters, as in the API.
 const (
 	segmentTitle       = "title"
 	segmentDescription = "description"
@@ -31,7 +31,7 @@ const (
 	maxSpaceTitle      = 50
 )
 
-// pageOf makes a page of the copy. A text stays untranslated if its translation is too long.
+// pageOf returns a page of the copy, with the places of its document.
 func pageOf(node tree.Node, document *schema.Document) translatedPage {
 	p := translatedPage{node: node}
 	if document != nil {
@@ -40,13 +40,15 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 		keys.Assign(&d, nil)
 		p.document, p.places = translation.Places(d)
 	}
-	if node.Kept != "" { // The page is read-only, because its file cannot be edited. So its copy is not translated.
+	// The page is read-only, because its file cannot be edited. So its copy is not translated.
+	if node.Kept != "" {
 		p.places = nil
 	}
 	return p
 }
 
-// own adds the places of the page's own texts. Call it when the page no longer moves in memory.
+// own adds the places of the page's title and description. They have pointers into p, so p must not be copied
+// afterwards.
 func (p *translatedPage) own() {
 	field := func(id string, text *string, most int) {
 		if *text != "" {
@@ -57,7 +59,8 @@ func (p *translatedPage) own() {
 	field(segmentDescription, &p.node.Description, maxPageDescription)
 }
 
-// fieldPlace returns the place of a text with a limited length.
+// fieldPlace returns the place of a text with a largest length. The text stays untranslated if its translation is
+// longer.
 func fieldPlace(id string, text *string, most int) translation.Place {
 	return translation.PlainPlace(id, *text, func(translated string) {
 		if utf8.RuneCountInString(translated) <= most {
@@ -73,7 +76,7 @@ func placesOf(pages []translatedPage) (places []translation.Place) {
 	return places
 }
 
-// eachBatch reads the pages of the source, some at a time.
+// eachBatch reads the pages of the source in batches, and calls visit with each batch.
 func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage) error) error {
 	for left := t.base.Pages; len(left) > 0; {
 		batch := left[:min(len(left), pagesAtOnce)]
@@ -102,7 +105,7 @@ func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage)
 	return nil
 }
 
-// copy makes the pages of the copy from the translations. put stores their documents.
+// copy returns the copy, made from the stored translations. put stores the documents of its pages.
 func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
 	made := store.TranslatedSpace{Title: t.base.Space.Title}
 	t.contentBytes = 0
@@ -112,7 +115,7 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 		return made, err
 	}
 	fill(title, known)
-	// contents has the files of the copy that replace files of the source.
+	// contents has, by the id of a reusable content's file in the source, the id of its file in the copy.
 	files, contents := map[string]bool{}, map[string]string{}
 	err = t.eachBatch(ctx, func(pages []translatedPage) error {
 		_, known, err := t.known(ctx, placesOf(pages))
@@ -152,7 +155,8 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 	return made, err
 }
 
-// page writes translations into a page, except where a user has corrected them.
+// page writes translations into a page, and returns its document. Segments that a user has corrected in the copy stay
+// corrected.
 func (t *translator) page(
 	ctx context.Context, p *translatedPage, known map[string]store.Translated, contents map[string]string, files map[string]bool,
 	made *store.TranslatedSpace,
@@ -181,7 +185,8 @@ func (t *translator) page(
 	return &document, err
 }
 
-// fill puts translations, by source, into their places. It reports segments that people should review.
+// fill puts translations into places. known has the translations by their source text. fill returns a report for each
+// segment that a person should review.
 func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport
 	for i := range places {
@@ -211,9 +216,9 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 	return schema.TranslationReport{Kind: kind, Page: page, Segment: place.ID, Text: string(text)}
 }
 
-// keepCorrections finds the segments of a page that a user has corrected in the copy. At these segments the page gets
-// the text of the last run. So the merge sees no change there, and the correction stays. A correction is outdated once
-// its source has changed since the last edit of the correction.
+// keepCorrections finds the segments of a page that a user has corrected in the copy. It gives these segments the text
+// of the previous run. The merge into the copy then sees no change there, so the correction stays. If the source text
+// of a segment has changed since its correction, keepCorrections reports the correction as outdated.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID
 	was, isMade := t.made[id]
@@ -256,7 +261,7 @@ func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sou
 	return nil
 }
 
-// places returns the places of a page of a space by their ids.
+// places returns the places of a page of a space, by their ids.
 func (t *translator) places(ctx context.Context, space string, node tree.Node) (map[string]*translation.Place, error) {
 	texts, _, err := t.deps.Store.DocumentsWithin(ctx, space, []string{node.Document}, 0)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// noTranslator is the reason of runs on an installation without a translator.
+// noTranslator is the reason why a run fails if the deployment has no translator.
 const noTranslator = "this installation has no translator: its operator can set OCTAVO_TRANSLATOR and OCTAVO_TRANSLATOR_URL"
 
-// translateSpace runs a translation. It translates the source's new segments, and brings the copy up to date.
-// Translations are stored batch by batch, so an attempt continues where the last one stopped.
+// translateSpace runs a translation. It translates the new segments of the source, and updates the copy. Translations
+// are stored batch by batch, so an attempt continues where the previous attempt stopped.
 func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
 	organization, run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
@@ -30,7 +30,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	}
 	err = explainTranslation(runTranslation(ctx, d, args, organization))
 	if err == nil || errors.Is(ctx.Err(), context.Canceled) {
-		return err // A stopping node leaves the run unchanged, so another node continues it.
+		// The node is stopping. The run stays unchanged, so that another node continues it.
+		return err
 	}
 	reason := internalReason
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
@@ -46,8 +47,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run for the organization that owns the space now. The arguments name the organization that
-// owned the space when the job was made.
+// runTranslation does a run. organization owns the space now. It may differ from the organization in args, which owned
+// the space when the job was enqueued.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})
@@ -71,7 +72,8 @@ func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, org
 	})
 }
 
-// explainTranslation makes errors with public messages, and marks errors that another attempt would only repeat.
+// explainTranslation replaces errors of the translator by errors with public messages. It marks errors that another
+// attempt would repeat (GiveUp).
 func explainTranslation(err error) error {
 	if failed, ok := errors.AsType[*provider.Error](err); ok {
 		return explainProvider(failed)
@@ -97,13 +99,14 @@ type translator struct {
 	run  string
 	work translation.Work
 
-	// made, edited and source are the pages of the previous run, by id.
+	// These maps have pages by id. made has the pages that the previous run made. edited has the same pages as users
+	// have edited them since. source has the pages of the source at the previous run.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
 
-	// waiting has the segments that are sent next, and asked has the keys of these segments. refused has the keys of
-	// refused segments, so that they are not sent twice. The database has the stored translations, so a run of many
-	// pages holds few segments in memory.
+	// waiting has the segments that are sent to the translator next, and asked has their keys. refused has the keys of
+	// segments that the translator has refused, so that they are not sent twice. All translations are stored in the
+	// database, so a run has few segments in memory.
 	waiting        []translation.Segment
 	asked, refused map[string]bool
 
@@ -111,8 +114,8 @@ type translator struct {
 	contentBytes int
 }
 
-// pagesAtOnce bounds the number of pages whose documents are in memory, and bytesAtOnce bounds their bytes.
-// segmentsAtOnce is the number of segments that are sent to the translator before the next pages are read.
+// pagesAtOnce is the largest number of pages whose documents are in memory, and bytesAtOnce is the largest size of
+// these documents. When segmentsAtOnce segments wait, they are sent to the translator before further pages are read.
 const (
 	pagesAtOnce    = 50
 	bytesAtOnce    = 8 << 20
@@ -145,8 +148,8 @@ func (t *translator) begin() error {
 	return nil
 }
 
-// termIn returns the term of a language. Glossaries may write a language in capitals. Glossaries have no terms for
-// single countries.
+// termIn returns the term in a language, such as pt-BR. It ignores letter case. If the glossary has no term for the
+// language of a country, it returns the term for the language, such as pt.
 func termIn(terms map[string]string, language string) string {
 	base, _, _ := strings.Cut(language, "-")
 	for _, code := range []string{language, base} {
@@ -170,7 +173,7 @@ func byID(nodes []tree.Node) map[string]tree.Node {
 	return pages
 }
 
-// translate sends the segments that have no translation yet, without duplicates.
+// translate sends all segments without a translation to the translator. It sends equal segments only once.
 func (t *translator) translate(ctx context.Context) error {
 	t.asked, t.refused = map[string]bool{}, map[string]bool{}
 	title := translation.PlainPlace("", t.base.Space.Title, nil)
@@ -190,7 +193,7 @@ func (t *translator) translate(ctx context.Context) error {
 	return t.send(ctx)
 }
 
-// add queues the segments of places that have no translation yet, and sends the queue once it is long enough.
+// add adds the segments of places that have no translation yet to waiting. If enough segments wait, it sends them.
 func (t *translator) add(ctx context.Context, places []translation.Place) error {
 	segments, known, err := t.known(ctx, places)
 	if err != nil {
@@ -216,7 +219,8 @@ func (t *translator) send(ctx context.Context) error {
 	return err
 }
 
-// keep stores the translator's answers. Refused segments are not stored, so the next run sends them again.
+// keep stores the translations that the translator has returned. For a refused segment it stores nothing, so the next
+// run sends the segment again.
 func (t *translator) keep(ctx context.Context, done []translation.Done) error {
 	var kept []store.Translated
 	words := 0

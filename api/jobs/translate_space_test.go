@@ -29,7 +29,8 @@ func (s stopping) Check(ctx context.Context, _, _ string) error {
 	return ctx.Err()
 }
 
-// TestTranslationOfStoppedNode: a stopping node does not fail a run, and another node continues the run.
+// TestTranslationOfStoppedNode: when a node stops, the translation run that it executes does not fail. Another node
+// continues the run.
 func TestTranslationOfStoppedNode(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -53,8 +54,8 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 	}
 }
 
-// TestFirstTranslationHoldsUpNobody: the pages of a first copy may take minutes to write. Meanwhile the organization's
-// structure can change. The source can also change, which requests another run.
+// TestFirstTranslationHoldsUpNobody: while the first run writes the pages of the translated space, which may take
+// minutes, the organization's structure can be changed. The source can be changed too, which requests another run.
 func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -82,7 +83,8 @@ func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// watched is a translator that counts the requests for each text, and refuses some texts.
+// watched is a translator that calls asked for each text. For a text that contains the word in refuses, it returns an
+// unusable translation.
 type watched struct {
 	translationtest.Loudly
 	asked   func(source string)
@@ -100,8 +102,9 @@ func (w watched) Translate(ctx context.Context, b translation.Batch) ([]string, 
 	return translations, err
 }
 
-// TestTranslationHoldsFewSegments: a run's memory for segments and documents does not grow with the number of pages,
-// even if the translator refuses many segments. A text that is on every page is requested once.
+// TestTranslationHoldsFewSegments: the number of segments and documents that a run has in memory does not grow with the
+// number of pages, even if the translator refuses many segments. A text that is on every page is sent to the translator
+// once.
 func TestTranslationHoldsFewSegments(t *testing.T) {
 	t.Parallel()
 	const perPage = 10
@@ -167,7 +170,7 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 			}
 			wantTimes, wantReports := 1, 0
 			if test.refuses != "" {
-				// The text is sent again with a complaint, and again in parts.
+				// The text is sent a second time with a note about the bad translation, and a third time in parts.
 				wantTimes, wantReports = 3, test.pages*(perPage-1)
 			}
 			if common != wantTimes || int(done.ReportCount) != wantReports || len(reports) != min(wantReports, 1000) {
@@ -177,7 +180,8 @@ func TestTranslationHoldsFewSegments(t *testing.T) {
 	}
 }
 
-// TestExplainTranslation: the log has the provider's text. Users do not see this text.
+// TestExplainTranslation: the log has the text of the translation provider's error, and the reason for users does not
+// have this text.
 func TestExplainTranslation(t *testing.T) {
 	t.Parallel()
 	client := provider.New(provider.Config{Guard: outbound.New(outbound.Config{}), URL: &url.URL{}, Name: "the translator"})
@@ -190,9 +194,9 @@ func TestExplainTranslation(t *testing.T) {
 	}
 }
 
-// TestLostTranslationRuns: the process of a run dies on the last attempt. The runner that rescues the job fails the
-// run, or the sweep does if river gave the job up. A run that is done stays, and so does a run whose job can still run.
-// A failed run can be tried again.
+// TestLostTranslationRuns: the process of a translation run dies during the job's last attempt. The run is then marked
+// as failed, by the runner that rescues the job, or by the sweep if river has discarded the job. A run that is done
+// stays done, and a run whose job can still be retried stays running. A failed run can be tried again.
 func TestLostTranslationRuns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -201,7 +205,7 @@ func TestLostTranslationRuns(t *testing.T) {
 	type wanted struct {
 		name    string
 		started bool
-		// sql changes the state of the job.
+		// sql sets the state of the run's job.
 		sql  string
 		want string
 	}

@@ -10,29 +10,31 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// errGivesWay is the cause of an attempt's end if the job gives its worker to another job.
+// errGivesWay is the cause with which a job's context is cancelled if the job must give its worker to another job.
 var errGivesWay = errors.New("the job gives way to others")
 
 // turns has the jobs that run on a node, and the jobs that wait for a worker.
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
-	// waiting has, for each kind, the job that found no free worker at the last check. Only tend uses it.
+	// waiting has, by kind, the oldest job that had no worker at the last check. looked is the time of the last check.
+	// Only tend uses these two fields.
 	waiting map[string]int64
 	looked  time.Time
 }
 
-// turn is a job that runs.
+// turn is a job that runs on this node.
 type turn struct {
 	kind   string
 	slowAt time.Time
-	// found is true if a transfer of the job is slow. noted is true if the database has recorded that.
+	// found is true if a transfer of the job is slow. noted is true if the database has recorded that the job is slow.
 	found, noted bool
 	end          context.CancelCauseFunc
 }
 
-// begins records that a job runs. The context ends when the job must give its worker to another job. If one of its
-// transfers is slow, the job counts as slow.
+// begins records that a job runs. It returns the job's context, which is cancelled when the job must give its worker to
+// another job, and the function to call when the attempt ends. If a transfer with this context is slow, the job is
+// marked as slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
@@ -55,8 +57,9 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 	}
 }
 
-// takeTurns starts jobs whose turn has come, and stops surplus jobs. While a job with a turn has no worker, each
-// organization and each user has at most one job of its kind on this node. Then all slow jobs together have one worker.
+// takeTurns starts the jobs whose turn has come, and stops surplus jobs. Jobs are surplus if another job of their kind
+// has its turn and finds no worker. Then each organization and each user may have at most one job of the kind on this
+// node, and all slow jobs together at most one.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {
@@ -65,7 +68,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	if err := r.deps.Store.Queue.GiveTurns(ctx, kinds); err != nil {
 		return err
 	}
-	// Each ended job calls takeTurns. Stopping surplus jobs is needed less often, at most once in each poll interval.
+	// takeTurns runs after each job. Surplus jobs are stopped less often: at most once in each poll interval.
 	now := time.Now()
 	if now.Sub(r.turns.looked) < r.cfg.Poll {
 		return nil
@@ -107,7 +110,7 @@ func (r *Runner) takeTurns(ctx context.Context) error {
 	return nil
 }
 
-// noteSlow records the slow jobs in the database.
+// noteSlow records in the database which jobs have become slow.
 func (r *Runner) noteSlow(ctx context.Context, now time.Time) error {
 	var slow []int64
 	r.turns.mu.Lock()

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ofKind is a job of any kind of the table. Each job is a separate sequence.
+// ofKind is a job of any kind of the table. Jobs with different spaces are in different sequences, so they can run at
+// the same time.
 type ofKind struct {
 	row          schema.JobKind
 	Organization string `json:"organization"`
@@ -41,7 +42,7 @@ func (b *bench) askAs(user string, job ofKind) {
 // party is the user and the organization of a job.
 type party struct{ user, organization string }
 
-// running returns the parties of the jobs of a kind that run.
+// running returns the user and the organization of each running job of a kind.
 func (b *bench) running(kind string) []party {
 	b.t.Helper()
 	rows, err := b.conn.Query(b.t.Context(), `select metadata ->> 'user', metadata ->> 'organization' from river_job
@@ -59,7 +60,7 @@ func (b *bench) running(kind string) []party {
 	return parties
 }
 
-// apart reports whether each user and each organization has at most one of these jobs.
+// apart reports whether no user and no organization is in this list twice.
 func apart(parties []party) bool {
 	seen := map[string]bool{}
 	for _, p := range parties {
@@ -71,10 +72,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns tests every kind of the table. Endless slow jobs take all workers while no other job waits. The slow jobs
-// belong to a user with many organizations, to an organization with many users, or to one stranger for each worker.
-// Other users' jobs run nevertheless. While these jobs wait, no user and no organization has two running jobs, and
-// stopped jobs lose no attempt.
+// TestTurns tests every kind of the table. First, jobs that never end take all workers. They belong to a user with many
+// organizations, to an organization with many users, or to many strangers whose jobs are marked as slow. Then other
+// users enqueue jobs. These jobs run, because the runner stops some of the endless jobs. While they wait, no user and
+// no organization has two running jobs. A job that the runner stops loses no attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -119,8 +120,7 @@ func TestTurns(t *testing.T) {
 					}
 				}
 				eventually.True(t, "all workers are taken", func() bool { return len(b.running(k.Name)) == k.Workers })
-				// There are as many victims as workers. So the victims' jobs cannot all run at once while other jobs
-				// run.
+				// The victims are as many as the workers, and each has two jobs. So some of their jobs have to wait.
 				const each = 2
 				for i := range k.Workers * each {
 					job := ofKind{k.JobKind, fmt.Sprint("v", i/each), fmt.Sprint("v", i)}
@@ -147,7 +147,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// slowStep is a step that counts as slow immediately.
+// slowStep is a step that is marked as slow after a nanosecond.
 type slowStep struct{ step }
 
 func (s slowStep) JobKind() schema.JobKind {
@@ -156,7 +156,7 @@ func (s slowStep) JobKind() schema.JobKind {
 	return row
 }
 
-// TestSlowJobIsNoted runs a job for longer than the Slow of its kind.
+// TestSlowJobIsNoted: a job that runs for longer than the Slow of its kind is marked as slow in the database.
 func TestSlowJobIsNoted(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -176,8 +176,8 @@ func TestSlowJobIsNoted(t *testing.T) {
 	stop()
 }
 
-// TestTimeOuts uses jobs of all kinds that exceed their time limit. A job of a Final kind fails immediately. A job of
-// another kind waits for its next attempt.
+// TestTimeOuts: if a job exceeds its time limit and its kind is Final, the job fails at once. A job of another kind
+// waits for its next attempt.
 func TestTimeOuts(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -217,7 +217,7 @@ func TestTimeOuts(t *testing.T) {
 }
 
 // TestTurnsGoRound uses one worker and four users. The user mallory has ten organizations and a hundred jobs. The other
-// three users have five jobs each. Of any four jobs in a row, each user has one.
+// three users have five jobs each. In each round of four turns, every user gets a turn for one job.
 func TestTurnsGoRound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -245,7 +245,7 @@ func TestTurnsGoRound(t *testing.T) {
 		}
 		order = append(order, next)
 	}
-	// The first jobs got their turns when they were enqueued.
+	// The first four jobs are left out, because they got their turns when they were enqueued.
 	for turn := range slices.Chunk(order[4:], 4) {
 		slices.Sort(turn)
 		if want := append(slices.Clone(others), "mallory"); !slices.Equal(turn, want) {
@@ -254,9 +254,9 @@ func TestTurnsGoRound(t *testing.T) {
 	}
 }
 
-// TestTurnsCostTheSame gives turns with 100,000 jobs of one user, in one space or in a thousand organizations. The cost
-// does not depend on the length of an organization's queue: each turn reads at most the first thousand jobs of an
-// organization.
+// TestTurnsCostTheSame gives turns while 100,000 jobs of a single user wait, in one sequence, in one organization or in
+// a thousand organizations. It checks how many rows this reads. The number does not grow with an organization's queue,
+// because a turn reads at most the first thousand jobs of an organization.
 func TestTurnsCostTheSame(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -309,7 +309,7 @@ func TestTurnsCostTheSame(t *testing.T) {
 	}
 }
 
-// TestRunning: a job counts from its start to its end.
+// TestRunning: the number of running jobs includes a job from its start to its end.
 func TestRunning(t *testing.T) {
 	t.Parallel()
 	var r Runner

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// worker does the jobs of one kind for river.
+// worker is river's worker for the jobs of one kind.
 type worker[A schema.JobArgs] struct {
 	river.WorkerDefaults[A]
 	row    schema.JobKind
@@ -22,10 +22,10 @@ type worker[A schema.JobArgs] struct {
 	work   func(context.Context, Deps, A) error
 }
 
-// Timeout bounds one attempt.
+// Timeout returns the longest time of one attempt.
 func (w *worker[A]) Timeout(*river.Job[A]) time.Duration { return w.row.Timeout }
 
-// Work does a job. The error that river stores is the public reason of a failure.
+// Work runs a job. River stores the text of the returned error, so it has only the public reason of a failure.
 func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	ctx = context.WithValue(ctx, lastAttempt{}, job.Attempt >= job.MaxAttempts)
 	ctx, ended := w.runner.begins(ctx, w.row, job.ID)
@@ -39,11 +39,11 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 		return nil
 	}
 	if errors.Is(context.Cause(ctx), errGivesWay) {
-		// The attempt does not count, and the job waits for its next turn.
+		// The attempt is not counted, and the job waits for its next turn.
 		return river.JobSnooze(0)
 	}
 	if errors.Is(ctx.Err(), context.Canceled) {
-		// The node is stopping. River recognizes its own cancellation, and returns the job to the queue.
+		// The node is stopping. River recognizes that it has cancelled the context, and returns the job to the queue.
 		return ctx.Err()
 	}
 	w.runner.log.Warn("A job failed.", "job", job.ID, "kind", w.row.Name, "attempt", job.Attempt, "of", job.MaxAttempts, "error", err)
@@ -55,28 +55,29 @@ func (w *worker[A]) Work(ctx context.Context, job *river.Job[A]) error {
 	return errors.New(reason)
 }
 
-// maxStatement limits each statement of a job. If a node is lost during a statement, Postgres may still run the
-// statement and hold its locks.
+// maxStatement is the longest time of a single SQL statement of a job. If a node is lost during a statement, Postgres
+// may continue the statement and hold its locks until this time is over.
 const maxStatement = 5 * time.Minute
 
-// lastAttempt is the key of a context's value. The value is true if a failure of the attempt is final.
+// lastAttempt is the key of a value in a job's context. The value is true if this is the job's last attempt.
 type lastAttempt struct{}
 
-// again reports whether a job of this context is retried after an error.
+// again reports whether the job with this context is retried after err.
 func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	last, _ := ctx.Value(lastAttempt{}).(bool)
 	_, final := errors.AsType[*hopeless](err)
 	return !last && !final && !(kind.Final && errors.Is(ctx.Err(), context.DeadlineExceeded))
 }
 
-// GiveUp marks an error that another attempt would repeat. The job fails immediately, and a user can retry it.
+// GiveUp marks an error that another attempt would repeat. The job fails and is not retried automatically. A user can
+// retry it.
 func GiveUp(err error) error { return &hopeless{err} }
 
 type hopeless struct{ error }
 
 func (h *hopeless) Unwrap() error { return h.error }
 
-// abandoned makes river stop retrying. Its text is stored, so it has only the public reason.
+// abandoned is an error that makes river stop retrying. River stores its text, so the text has only the public reason.
 type abandoned struct {
 	reason string
 	cancel error
@@ -85,7 +86,8 @@ type abandoned struct {
 func (a *abandoned) Error() string { return a.reason }
 func (a *abandoned) Unwrap() error { return a.cancel }
 
-// try turns a panic into an error, whose text river would store.
+// try does the work of a job. If the work panics, try returns an error, because river would store the text of the
+// panic.
 func (w *worker[A]) try(ctx context.Context, args A) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -98,7 +100,7 @@ func (w *worker[A]) try(ctx context.Context, args A) (err error) {
 	return w.work(ctx, w.runner.deps, args)
 }
 
-// internalReason replaces a cause that users must not see.
+// internalReason is the reason that users see instead of a cause that they must not see.
 const internalReason = "an internal error; the server's log has its cause, with the id of this job"
 
 func (w *worker[A]) reason(ctx context.Context, err error) string {

@@ -21,8 +21,8 @@ var emailInviteShape = shape.Of{
 	"organization?": shape.Object(shape.Of{"id": shape.ID, "title": shape.Text(2, 255)}),
 }
 
-// TestNobodyIsMadeAMember invites a new user. Until the user accepts, the user and the organization do not see each
-// other.
+// TestNobodyIsMadeAMember invites a user. Until the user accepts, the user does not see the organization, and the
+// organization does not see the user.
 func TestNobodyIsMadeAMember(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -71,7 +71,7 @@ func TestNobodyIsMadeAMember(t *testing.T) {
 		h.WantError(h.Do("POST", s.Org+"/invites/"+stranger.ID, who, nil), 404)
 	}
 	h.WantError(h.Do("POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites/"+stranger.ID, token, nil), 404)
-	// An invite can be declined, and revoked.
+	// An invite ends when the user declines it, when an admin revokes it, and when it expires.
 	for _, end := range []func(){
 		func() { h.Want(204, "DELETE", "/v1/user/invites/"+h.Ours.Organization.ID, token, nil) },
 		func() { h.Want(204, "DELETE", s.Org+"/invites/"+stranger.ID, s.Token, nil) },
@@ -104,7 +104,7 @@ func TestNobodyIsMadeAMember(t *testing.T) {
 	}
 }
 
-// TestEndedInvitesAreDeleted: only expired invites are deleted.
+// TestEndedInvitesAreDeleted: DeleteEndedInvites deletes expired invites, and no others.
 func TestEndedInvitesAreDeleted(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -123,7 +123,8 @@ func TestEndedInvitesAreDeleted(t *testing.T) {
 	}
 }
 
-// TestEmailDomains proves domains by their DNS records. An unproved domain admits nobody.
+// TestEmailDomains proves e-mail domains by their DNS records. Nobody can join an organization by a domain that is not
+// proved.
 func TestEmailDomains(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -187,14 +188,15 @@ func TestEmailDomains(t *testing.T) {
 	); !schema.IsCode(err, schema.CodeNotFound) {
 		t.Errorf("a domain that the organization does not name: %v", err)
 	}
-	// Changing other settings keeps the proof. Setting the domain again does not restore a lost proof. Members stay.
+	// If other settings change, the domain stays proved. If the domain is removed and set again, it must be proved
+	// again. Members who joined before stay members.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"title":"Still"}`)
 	join(204)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example"]}`)
 	h.Want(200, "PATCH", s.Org, s.Token, `{"emailDomains":["other.example","example.com"]}`)
 	join(404)
 	h.Want(200, "GET", s.Org+"/members/"+member, s.Token, nil)
-	// The operator can vouch for the domain instead.
+	// The operator can prove the domain without a DNS record.
 	if err := h.Store.Orgs.ProveDomain(
 		t.Context(), h.Ours.Organization.ID, "EXAMPLE.com", postgres.ProvedByOperator,
 	); err != nil {
@@ -211,7 +213,8 @@ func TestEmailDomains(t *testing.T) {
 	}
 }
 
-// TestOwnInvitesHavePages: several organizations invite a person. The pages of the person's list have each invite once.
+// TestOwnInvitesHavePages: if several organizations invite a person, each invite is on exactly one page of the person's
+// list.
 func TestOwnInvitesHavePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// emailDomains are the operations on the domains whose users may join an organization.
+// emailDomains has the operations on an organization's e-mail domains. People with an address in such a domain may join
+// the organization.
 type emailDomains struct {
 	store    *store.Store
 	resolver dnsproof.Resolver
@@ -37,7 +38,7 @@ func emailDomainOperations(h *emailDomains) []frame.Operation {
 	}
 }
 
-// list returns all domains on one page: there are few.
+// list returns all domains on one page, because an organization has at most 100 of them.
 func (h *emailDomains) list(ctx context.Context, c *access.Caller, _ *struct{}) (schema.List[schema.EmailDomain], error) {
 	domains, err := h.store.Orgs.EmailDomains(ctx, c.Organization.Organization)
 	list := schema.List[schema.EmailDomain]{Items: make([]schema.EmailDomain, len(domains)), Count: int64(len(domains))}

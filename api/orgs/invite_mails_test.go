@@ -26,7 +26,7 @@ const publicBase = "https://docs.example.com/base"
 
 var inviteLink = regexp.MustCompile(`https://docs\.example\.com/base(/v1/invites/accept\?link=[a-z2-7]{52})`)
 
-// linkIn returns the path of the link in a mail. Both alternatives of the mail must have the same link.
+// linkIn returns the path of the link in a mail. The text and the HTML of the mail must have the same link.
 func linkIn(t *testing.T, m mailtest.Mail) string {
 	t.Helper()
 	inText, inHTML := inviteLink.FindAllStringSubmatch(m.Text, -1), inviteLink.FindAllStringSubmatch(html.UnescapeString(m.HTML), -1)
@@ -36,7 +36,7 @@ func linkIn(t *testing.T, m mailtest.Mail) string {
 	return inText[0][1]
 }
 
-// pending returns the mail of the invite to an address, in the admin's view.
+// pending returns the id of the pending invite to an address, and the state of its mail, as an admin sees them.
 func pending(s apitest.Support, email string) (id, line string) {
 	s.H.T.Helper()
 	for _, item := range s.H.Want(200, "GET", s.Org+"/invites", s.Token, nil)["items"].([]any) {
@@ -57,7 +57,8 @@ func wantMail(s apitest.Support, email, want string) {
 
 var browser = []string{"Accept", "text/html"}
 
-// TestInviteIsMailedAndAccepted goes from the invite through the mail to the person's first call.
+// TestInviteIsMailedAndAccepted invites a person, reads the mail, accepts the invite by the link in it, and calls the
+// API with the new token.
 func TestInviteIsMailedAndAccepted(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -86,7 +87,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("the list shows the secret")
 	}
 
-	// Reading the page any number of times changes nothing.
+	// Opening the page does not change anything, however often.
 	before := h.Rows()
 	for range 2 {
 		a := h.Do("GET", path, "", nil, browser...)
@@ -106,7 +107,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// Several requests are sent concurrently, and one of them is accepted.
+	// If several requests accept the invite at the same time, exactly one of them succeeds.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {
@@ -143,7 +144,8 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 	}
 }
 
-// TestLinkGivesNoTokenOfAnAccountInUse: reading a person's mail must not be enough to act as that person.
+// TestLinkGivesNoTokenOfAnAccountInUse: if an account is already in use, accepting an invite by a link gives no token.
+// Otherwise anybody who can read a person's mail could act as this person.
 func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -159,7 +161,8 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	storetest.Token(t, h.Store, store.NewToken{User: fresh})
 	twice := s.Invite(`{"emails":["twice@example.com"]}`).Users[0]
 	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin], `{"emails":["twice@example.com"]}`)
-	// The first link makes the account. When the second link is followed, the account is already in use.
+	// Accepting by the first link gives the account its first token. When the second link is opened, the account is
+	// already in use.
 	theirs := h.InviteLink(h.Theirs, twice)
 	if a := h.Do("POST", "/v1/invites/accept?link="+h.InviteLink(h.Ours, twice), "", apitest.Form{}); a.Status != 200 || !strings.Contains(string(a.Body), "oct_") {
 		t.Fatalf("%d %s", a.Status, a.Body)
@@ -181,7 +184,7 @@ func TestLinkGivesNoTokenOfAnAccountInUse(t *testing.T) {
 	}
 }
 
-// TestLinksEnd: a link ends whenever its invite ends. It also ends when another mail is sent.
+// TestLinksEnd: the link in a mail ends when its invite ends, and when another mail with a new link is sent.
 func TestLinksEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -215,7 +218,7 @@ func TestLinksEnd(t *testing.T) {
 	}
 }
 
-// TestResend sends a mail again, up to the limit.
+// TestResend sends the mail of an invite again, until the limit of mails is reached.
 func TestResend(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -236,7 +239,7 @@ func TestResend(t *testing.T) {
 	if a := h.Do("GET", linkIn(t, mails[1]), "", nil); a.Status != 200 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	// A person gets a limited number of mails from all organizations together.
+	// The number of mails a day to one person, from all organizations together, is limited.
 	h.Exec("update mail_counts set mails = 10 where subject = $1", user)
 	h.Want(200, "POST", "/v1/orgs/"+h.Theirs.Organization.ID+"/invites", h.Theirs.Tokens[schema.RoleAdmin], `{"emails":["ann@example.com"]}`)
 	h.Want(200, "POST", again, s.Token, nil)
@@ -252,8 +255,8 @@ func TestResend(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+"/invites/"+h.Ours.Users[schema.RoleRead].ID+"/resend", s.Token, nil), 404)
 }
 
-// TestMailServerFails: a problem with one mail ends that mail. A problem with the server is shown for all mails, and
-// the mails wait.
+// TestMailServerFails: if the server refuses one mail finally, only this mail fails. If the server has a problem, all
+// mails wait and show the problem.
 func TestMailServerFails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -282,8 +285,8 @@ func TestMailServerFails(t *testing.T) {
 	if tries["gone@example.com"] != 1 || tries["grey@example.com"] != 4 || tries["fine@example.com"] != 1 || len(server.Mails()) != 2 {
 		t.Errorf("%v, %d mails", tries, len(server.Mails()))
 	}
-	// The server refuses the login until the operator corrects the login. A mail that waited for a day is not sent any
-	// more.
+	// The server refuses the login, so mails wait until the operator corrects it. A mail that has waited for more than
+	// a day fails.
 	closed := mailtest.New(t, mailtest.Options{User: "u", Password: "right"})
 	wrong := mailtest.SenderTo(t, "smtp://u:wrong@"+closed.Addr, func(*mail.Config) {})
 	s.Invite(`{"emails":["late@example.com","old@example.com"]}`)
@@ -294,7 +297,7 @@ func TestMailServerFails(t *testing.T) {
 	}
 	wantMail(s, "late@example.com", "waiting the mail server does not accept the login (535 5.7.8)")
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
-	// A new mail makes the job retry the pending mails.
+	// When a new mail is requested, the job also sends the mails that still wait.
 	s.Invite(`{"emails":["next@example.com"]}`)
 	jobstest.RunMails(t, h.Store, server.Sender(t), publicBase)
 	wantMail(s, "late@example.com", "sent <nil>")
@@ -302,8 +305,8 @@ func TestMailServerFails(t *testing.T) {
 	wantMail(s, "old@example.com", "failed the mail server does not accept the login (535 5.7.8)")
 }
 
-// TestMailsOfAllAreBounded sends as many mails a day as all organizations together may. The other mails wait, and are
-// sent on the next day.
+// TestMailsOfAllAreBounded requests more mails than all organizations together may send a day. The mails beyond this
+// limit wait, and are sent on the next day.
 func TestMailsOfAllAreBounded(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -339,7 +342,7 @@ func TestMailsOfAllAreBounded(t *testing.T) {
 	wantMail(s, "e@example.com", "sent <nil>")
 }
 
-// TestNamesInMails: a name that a user chose cannot end a header or make a link.
+// TestNamesInMails: a name that a user has chosen can neither add headers to a mail nor become a link in it.
 func TestNamesInMails(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -366,7 +369,7 @@ func TestNamesInMails(t *testing.T) {
 	}
 }
 
-// TestMailOfSSOInvite leads to the provider and holds no secret.
+// TestMailOfSSOInvite: the mail of an invite by single sign-on has a link to the provider, and no secret.
 func TestMailOfSSOInvite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -388,7 +391,7 @@ func TestMailOfSSOInvite(t *testing.T) {
 	wantMail(s, "gone@example.com", "failed the organization has no active provider to log in with: set one up and send the invite again")
 }
 
-// TestWithoutMailServer: invites work, and the answer says that no mail is sent.
+// TestWithoutMailServer: without a mail server, invites are created, and the answer says that no mail is sent.
 func TestWithoutMailServer(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -419,7 +422,8 @@ func TestWithoutMailServer(t *testing.T) {
 	h.Accept(id)
 }
 
-// TestBadInvitePages: an invalid link or name is refused. A link in a bad request is not logged.
+// TestBadInvitePages: requests with an invalid link or an invalid name are refused. The log does not have the link of
+// such a request.
 func TestBadInvitePages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

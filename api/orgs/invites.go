@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// invites are the operations that make people members.
+// invites has the operations that invite people to an organization and accept invites.
 type invites struct {
 	store *store.Store
 	view  view.Presenter
@@ -37,7 +37,7 @@ func inviteOperations(h *invites) []frame.Operation {
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.invite),
 		},
 		{
-			// The caller is not a member yet, so this cannot require a right on the organization.
+			// The caller is not a member yet, so the scope cannot demand a right on the organization.
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/invites/{inviteId}", ID: "joinOrganizationWithInvite",
 			Tag: "invites", Doc: "Accept an e-mail invite addressed to the caller, or use a link invite.", Scope: access.AnyUser(), Status: http.StatusOK, Handler: frame.Handle(h.join),
 		},
@@ -105,16 +105,16 @@ func inviteOperations(h *invites) []frame.Operation {
 	}
 }
 
-// maxEmail is the longest valid mail address.
+// maxEmail is the largest length of a mail address in bytes.
 const maxEmail = 254
 
-// mailHost matches the part of an address after the @. It must be a domain with a dot, and its last label must have a
-// letter.
+// mailHost matches the part of an address after the @. This part must be a domain with a dot, and its last label must
+// begin with a letter.
 var mailHost = regexp.MustCompile(`^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.)+` +
 	`\p{L}[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}]$`)
 
-// isEmail reports whether a text is exactly one address at a domain, without a name. Addresses at this machine and at
-// IP addresses are refused, because the operator's mail server would deliver to itself.
+// isEmail reports whether a text is a single address at a domain, without a person's name. Addresses at localhost and
+// at IP addresses are refused, because the operator's mail server could deliver them to itself.
 func isEmail(text string) bool {
 	parsed, err := mail.ParseAddress(text)
 	if err != nil || parsed.Address != text || len(text) > maxEmail {
@@ -124,14 +124,14 @@ func isEmail(text string) bool {
 	return mailHost.MatchString(host) && !strings.HasSuffix(host, ".localhost")
 }
 
-// emailInvite is a person to invite: an address, or an object with an address and a role.
+// emailInvite is an entry of the list of people to invite. It is an address, or an object with an address and a role.
 type emailInvite struct {
 	email  string
 	role   schema.Opt[string]
 	object bool
 }
 
-// UnmarshalJSONFrom reads either form.
+// UnmarshalJSONFrom reads an address or an object.
 func (e *emailInvite) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if d.PeekKind() == jsontext.KindString {
 		return json.UnmarshalDecode(d, &e.email)
@@ -147,7 +147,7 @@ func (e *emailInvite) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// OpenAPISchema describes both forms.
+// OpenAPISchema describes an address or an object.
 func (emailInvite) OpenAPISchema() map[string]any {
 	address := jsonschema.Dict{"type": "string", "format": "email", "maxLength": maxEmail}
 	role := jsonschema.Dict{"type": []any{"string", "null"}, "enum": append(jsonschema.AnyOf(schema.RoleNames()), nil)}
@@ -156,7 +156,7 @@ func (emailInvite) OpenAPISchema() map[string]any {
 	}}}
 }
 
-// Problems checks the address and the role. A bare address is reported under the entry's own field.
+// Problems checks the address and the role. If the entry is only an address, field is the name in the problem.
 func (e emailInvite) Problems(field string) []schema.Detail {
 	var c rules.Checker
 	at := field
@@ -178,8 +178,8 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite invites each person. The role is the role next to the address, or the request's role, or the organization's
-// default.
+// invite invites each person. The role of a person is the role in the person's entry, otherwise the role of the
+// request, and otherwise the organization's default role.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (people.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)

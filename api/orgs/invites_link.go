@@ -25,7 +25,8 @@ func (h *invites) join(ctx context.Context, c *access.Caller, r *joinRequest) (s
 	return struct{}{}, h.store.Orgs.AcceptInvite(ctx, c.Principal.UserID, r.OrganizationID, r.ID)
 }
 
-// list returns only the invites to the organization itself, as the contract demands.
+// list returns only invites to the organization itself, as the contract demands. Invites to a space or a collection are
+// not in the list.
 func (h *invites) list(
 	ctx context.Context, c *access.Caller, r *schema.PageRequest,
 ) (schema.List[people.LinkInvite], error) {
@@ -40,7 +41,8 @@ func (h *invites) list(
 		func(row orgs.LinkInvite) string { return row.ID })
 }
 
-// createLinkInviteRequest has the members of all three alternatives: a role, or a level on a space or a collection.
+// createLinkInviteRequest has the members of all three kinds of invites: with a role in the organization, with a level
+// on a space, and with a level on a collection.
 type createLinkInviteRequest struct {
 	Body struct {
 		Role       schema.Opt[string] `json:"role" rules:"enum=role"`
@@ -95,8 +97,8 @@ func (h *invites) create(
 	return h.resource(ctx, c, row)
 }
 
-// requireContent refuses content outside the organization. Only admins of the organization reach this check, and they
-// may give access to all of its content.
+// requireContent returns an error if the space or the collection is not in the organization. The caller is an admin of
+// the organization, so the caller may give access to all of its content.
 func (h *invites) requireContent(ctx context.Context, c *access.Caller, space, collection *string) error {
 	organization := c.Organization.Organization.ID
 	refuse := func(field, owner string, err error) error {
@@ -136,7 +138,7 @@ type updateLinkInviteRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// update accepts a role for an invite to the organization, and a level for an invite to content.
+// update changes the role of an invite to the organization, or the level of an invite to a space or a collection.
 func (h *invites) update(
 	ctx context.Context, c *access.Caller, r *updateLinkInviteRequest,
 ) (people.LinkInvite, error) {
@@ -162,7 +164,7 @@ func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteReq
 	return frame.NoContent{}, h.store.Orgs.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// resource presents an invite of any form to the caller.
+// resource presents an invite to the organization, to a space or to a collection.
 func (h *invites) resource(ctx context.Context, c *access.Caller, row orgs.LinkInvite) (people.LinkInvite, error) {
 	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {

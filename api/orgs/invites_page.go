@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// invitePageLimit bounds the page's form in bytes; the form of a browser is smaller.
+// invitePageLimit is the largest size of the page's form in bytes. The form that a browser sends is much smaller.
 const invitePageLimit = 16 << 10
 
 type showInvitePageRequest struct {
@@ -42,7 +42,8 @@ var acceptedPage = template.Must(template.New("accepted").Parse(
 {{else}}<p>Your account was there before, so that there is no new token: use yours.</p>
 {{end}}`))
 
-// linkGone replaces the error for a link without an invite. It does not reveal whether the link ever existed.
+// linkGone replaces the error "not found" by an error with an explanation. It does not reveal whether the link ever
+// existed.
 func linkGone(err error) error {
 	if schema.IsCode(err, schema.CodeNotFound) {
 		return &schema.Error{
@@ -52,7 +53,7 @@ func linkGone(err error) error {
 	return err
 }
 
-// showPage shows the invite, and changes nothing.
+// showPage shows the invite. It does not accept the invite, because programs that scan mails open links.
 func (h *invites) showPage(ctx context.Context, _ *access.Caller, r *showInvitePageRequest) (frame.Page, error) {
 	row, err := h.store.Orgs.InviteByLink(ctx, *r.Link)
 	if err != nil {

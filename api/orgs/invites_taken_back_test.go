@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestWhatInvitesGaveIsTakenBack gives a person access by every kind of invite with every role. A list shows an admin
-// the access that the person got. Operations next to the list change and revoke this access.
+// TestWhatInvitesGaveIsTakenBack gives people access by every kind of invite and every role. For each kind, a list
+// shows an admin the access, and operations change and revoke it.
 func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -39,7 +39,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		}
 		return user.ID, storetest.Token(h.T, h.Store, store.NewToken{User: user.ID})
 	}
-	// follow adds a user by a link, which then no longer works.
+	// follow creates a link invite, lets a new user accept it, and deletes it.
 	follow := func(h *apitest.Harness, body map[string]any) (id, token string) {
 		h.T.Helper()
 		id, token = person(h, "example.com")
@@ -48,7 +48,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		h.Want(204, "DELETE", s.Org+"/link-invites/"+link, s.Token, nil)
 		return id, token
 	}
-	// given makes a guest, and grants the guest or a team of the guest a role on content.
+	// given creates a guest of the organization, and grants a role on content to the guest or to a team of the guest.
 	given := func(h *apitest.Harness, permissions, subject string, role schema.Role) (id, token, about string) {
 		h.T.Helper()
 		id, token = follow(h, map[string]any{"role": schema.RoleGuest})
@@ -61,11 +61,13 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	}
 	for _, kind := range []struct {
 		name string
-		// list is the path of the list with the grant. Paths below it change and revoke the grant.
+		// list is the path of the list that shows the access. Operations on paths below it change and revoke the
+		// access.
 		list string
-		// reads is a space that the person can read with a role.
+		// reads is a space that a person with this access can read.
 		reads string
-		// in gives a new person access by the invite. about is the person or the team that the list shows.
+		// in creates a person and gives the person access by this kind of invite. about is the id of the person or the
+		// team in the list.
 		in func(h *apitest.Harness, role schema.Role) (id, token, about string)
 	}{
 		{"a link to the organization", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string,
@@ -130,7 +132,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 				id, token, about := kind.in(h, role)
 				b := takenBack{h: h, admin: s.Token, list: kind.list, about: about, token: token, space: kind.reads}
 				membership := kind.list == s.Org+"/members"
-				// A guest is a member without a role, and has no permission on content.
+				// A guest is in the list of members, but not in a list of permissions on content.
 				b.check("given", role, membership || role != schema.RoleGuest)
 				if membership || role != schema.RoleGuest {
 					b.change("comment")
@@ -164,7 +166,7 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 	})
 }
 
-// takenBack checks a person's grant: in an admin's list, and on a space.
+// takenBack checks the access of one person: in the list that an admin sees, and on a space.
 type takenBack struct {
 	h                  *apitest.Harness
 	admin, list, about string
@@ -179,8 +181,8 @@ func (b takenBack) change(role string) {
 	}
 }
 
-// check requires that the list shows the role, if there is a role. The space must have the role's rights, or be hidden
-// without a role.
+// check checks whether the list shows the person with this role, as there says. It also checks that the person has the
+// role's rights on the space. Without a role, the person must not find the space.
 func (b takenBack) check(when string, role schema.Role, there bool) {
 	b.h.T.Helper()
 	found := false
@@ -207,7 +209,7 @@ func (b takenBack) check(when string, role schema.Role, there bool) {
 	}
 	a := b.h.Do("GET", "/v1/spaces/"+b.space, b.token, nil)
 	if role == schema.RoleGuest {
-		if a.Status != 404 && a.Status != 401 { // The session of a former member has ended.
+		if a.Status != 404 && a.Status != 401 { // 401 is possible because the session of a former member has ended.
 			b.h.T.Errorf("%s: the space answers %d", when, a.Status)
 		}
 		return

@@ -50,14 +50,15 @@ func TestInviteByEmail(t *testing.T) {
 	if !slices.Contains(got.Users, known.ID) {
 		t.Errorf("a second account was made: %+v", got)
 	}
-	// Existing members keep their roles.
+	// Members who are invited again keep their roles.
 	if again := s.Invite(`{"emails":["ann@example.com","ours-read@example.com"],"role":"admin"}`); again.Invited != 0 || len(again.Users) != 0 {
 		t.Errorf("%+v", again)
 	}
 	if role, _ := h.Role(h.Ours.Users[schema.RoleRead].ID); role != schema.RoleRead {
 		t.Errorf("role %q", role)
 	}
-	// Without a role in the request, the organization's default applies; null makes a guest.
+	// If the request has no role, the person gets the organization's default role. null means that the person becomes a
+	// guest.
 	h.Want(200, "PATCH", s.Org, s.Token, `{"defaultRole":"comment"}`)
 	for body, want := range map[string]schema.Role{
 		`{"emails":["d1@example.com"]}`: schema.RoleComment, `{"emails":["d2@example.com"],"role":null}`: schema.RoleGuest,
@@ -163,7 +164,7 @@ func TestLinkInvite(t *testing.T) {
 	if role, ok := h.Role(user.ID); !ok || role != schema.RoleEdit {
 		t.Errorf("role %q", role)
 	}
-	// A role is raised and never lowered. A guest becomes a member.
+	// A link raises the role of a member, and never lowers it. A guest gets the role of the link.
 	for _, who := range []struct{ is, becomes schema.Role }{
 		{schema.RoleGuest, schema.RoleEdit}, {schema.RoleRead, schema.RoleEdit}, {schema.RoleReview, schema.RoleReview}, {schema.RoleAdmin, schema.RoleAdmin},
 	} {
@@ -172,7 +173,7 @@ func TestLinkInvite(t *testing.T) {
 			t.Errorf("%q became %q", who.is, role)
 		}
 	}
-	// A link's role can change. Users who followed the link before the change keep their role.
+	// The role of a link can be changed. Users who have used the link before the change keep their role.
 	changed := shape.Want(t, linkInviteShape, h.Do("PATCH", s.Org+one, s.Token, `{"role":null}`).Body)
 	if changed["role"] != nil || !cmp.Equal(changed, shape.Want(t, linkInviteShape, h.Do("GET", s.Org+one, s.Token, nil).Body)) {
 		t.Errorf("%v", changed)
@@ -189,8 +190,7 @@ func TestLinkInvite(t *testing.T) {
 	if diff := cmp.Diff([]any{changed}, listed["items"]); diff != "" || listed["count"] != 1.0 {
 		t.Error(diff)
 	}
-	// If an organization turns links off, it creates no links. Users who follow an old link get an error with this
-	// reason.
+	// If an organization turns invite links off, nobody can create or use links. The errors say why.
 	lostUser, lost := storetest.User(t, h.Store, "lost")
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":false}`)
 	for _, e := range []schema.ErrorObject{
@@ -201,7 +201,7 @@ func TestLinkInvite(t *testing.T) {
 		}
 	}
 	h.Want(200, "PATCH", s.Org, s.Token, `{"inviteLinks":true}`)
-	// A link also ends when it expires.
+	// Nobody can use a link that has expired.
 	h.Exec("update link_invites set expires_at = now() - interval '1 second'")
 	if e := h.WantError(h.Do("POST", join, lost, nil), 403); !strings.Contains(e.Message, "ended") {
 		t.Errorf("%+v", e)
@@ -220,7 +220,7 @@ func TestLinkInvite(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{"role":"read"}`), 404)
 }
 
-// TestFollowInParallel lets one stranger follow links for a low and a high role concurrently, many times. The stranger
+// TestFollowInParallel: if a user uses a link with a low role and a link with a high role at the same time, the user
 // always gets the high role.
 func TestFollowInParallel(t *testing.T) {
 	t.Parallel()
@@ -299,7 +299,8 @@ func TestBadInvites(t *testing.T) {
 	}
 }
 
-// TestLinkInviteToContent gives access to a space and to a collection, to a stranger and to members.
+// TestLinkInviteToContent gives access to a space and to a collection by links: to a user outside the organization, and
+// to members.
 func TestLinkInviteToContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -357,7 +358,8 @@ func TestLinkInviteToContent(t *testing.T) {
 		if role, ok := h.Role(stranger.ID); !ok || role != schema.RoleGuest {
 			t.Errorf("role %q %v", role, ok)
 		}
-		// A higher level raises access. A lower level does not reduce access.
+		// If a user uses the link again after its level has changed, a higher level raises the user's access. A lower
+		// level does not lower it.
 		for _, level := range []string{`"edit"`, `"read"`, `null`} {
 			changed := shape.Want(t, form, h.Do("PATCH", one, s.Token, `{"level":`+level+`}`).Body)
 			if !cmp.Equal(changed, shape.Want(t, form, h.Do("GET", one, s.Token, nil).Body)) {

@@ -47,7 +47,7 @@ func TestJobs(t *testing.T) {
 	if job.ID != ids[0] || job.State != schema.JobWaiting || job.Attempt != 0 || job.NextAttemptAt == nil {
 		t.Errorf("%+v", job)
 	}
-	// The job is already pending, so another retry has no effect.
+	// The job now waits to run, so another retry has no effect.
 	apitest.Ask[schema.Job](h, schema.RoleAdmin, "POST", retry(ids[0]), nil, 200)
 	h.Exec("update river_job set state = 'running' where id::text = $1", ids[0])
 	h.WantError(h.Do("POST", retry(ids[0]), admin, nil), http.StatusConflict)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// members are the operations on the users of an organization.
+// members has the operations on the members of an organization.
 type members struct {
 	store *store.Store
 	view  view.Presenter
@@ -43,7 +43,7 @@ func memberOperations(h *members) []frame.Operation {
 		{
 			Method: http.MethodDelete, Path: "/orgs/{organizationId}/members/{userId}", ID: "removeMemberFromOrganizationById",
 			Tag: "organizations", Doc: "Remove a member, as an admin, or leave; an organization keeps at least one admin.",
-			// Everybody may leave, so the view right is enough.
+			// Every member may leave, so the scope only demands the view right.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent, Handler: frame.Handle(h.remove),
 		},
 		{

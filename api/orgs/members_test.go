@@ -68,7 +68,7 @@ func TestMembers(t *testing.T) {
 	}
 }
 
-// TestLastAdmin lets two admins demote each other concurrently, many times. An admin always remains.
+// TestLastAdmin lets two admins take each other's role away at the same time. At least one of the two stays an admin.
 func TestLastAdmin(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -147,7 +147,7 @@ func TestTeams(t *testing.T) {
 	path := org + "/teams/" + id + "/members"
 	h.Want(403, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	h.Want(204, "PUT", path, admin, map[string]any{"memberships": map[string]any{edit: map[string]any{"role": "owner"}}})
-	// The owner may now change the team, and may even remove themselves as owner.
+	// An owner of a team may change the team, and may even stop being its owner.
 	h.Want(204, "PUT", path, h.Ours.Tokens[schema.RoleEdit], map[string]any{"add": []string{guest}})
 	if got := h.Want(200, "GET", org+"/teams/"+id, h.Ours.Tokens[schema.RoleEdit], nil); got["members"] != 2.0 || got["permissions"].(map[string]any)["admin"] != true {
 		t.Errorf("%v", got)
@@ -194,7 +194,8 @@ func TestTeams(t *testing.T) {
 	h.Want(404, "GET", org+"/teams/"+h.Team(h.Theirs), admin, nil)
 }
 
-// TestTeamMembers names members by id and by e-mail address in all operations on teams, and lists the team's members.
+// TestTeamMembers names members by their ids and by their e-mail addresses in all operations on teams. It also lists a
+// team's members.
 func TestTeamMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -254,7 +255,7 @@ func TestTeamMembers(t *testing.T) {
 	h.Want(404, "GET", path, h.Ours.Tokens[schema.RoleRead], nil)
 }
 
-// TestTeamTitlesTogether creates teams of one title at the same time. Only one team is made.
+// TestTeamTitlesTogether creates teams with the same title at the same time. Only one team is created.
 func TestTeamTitlesTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -291,7 +292,7 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 	for _, id := range []string{theirs.ID, loner.ID, "nobody", "%00"} {
 		h.Want(404, "GET", "/v1/users/"+id, guest, nil)
 	}
-	// Callers who may list the members see their e-mail addresses. Everybody sees their own address.
+	// Callers who may list the members see the members' e-mail addresses. Each user sees the user's own address.
 	members := "/v1/orgs/" + h.Ours.Organization.ID + "/members"
 	for role, token := range h.Ours.Tokens {
 		lists := h.Do("GET", members, token, nil).Status == 200
@@ -303,7 +304,8 @@ func TestUsersAreSeenByTheirOwn(t *testing.T) {
 			t.Errorf("%s has no own address: %v", role, own)
 		}
 	}
-	// A guest of one organization is a member of another. The guest sees the users that the other organization shows.
+	// A guest of one organization may be a member of another. The guest then sees the e-mail addresses of the other
+	// organization's members.
 	h.Exec("insert into memberships (organization_id, user_id, role) values ($1, $2, 'read'), ($1, $3, null)",
 		h.Theirs.Organization.ID, h.Ours.Users[schema.RoleGuest].ID, ours.ID)
 	if got := h.Want(200, "GET", "/v1/users/"+ours.ID, guest, nil)["email"]; got == nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// organizations are the operations on tenants.
+// organizations has the operations on organizations.
 type organizations struct {
 	store *store.Store
 	view  view.Presenter
@@ -61,7 +61,8 @@ type createOrganizationRequest struct {
 	Body struct {
 		Title        *string  `json:"title" rules:"required,len=2..255,pattern=text"`
 		EmailDomains []string `json:"emailDomains" rules:"len=..100" each:"len=1..253,pattern=domain"`
-		// The published client's onboarding sends these answers. They are validated but otherwise ignored.
+		// OnboardingPreferences has what a new user answered in the published client. The values are validated, and not
+		// used.
 		OnboardingPreferences *struct {
 			Source    *string  `json:"source" rules:"enum=onboardingSource"`
 			Audience  *string  `json:"audience" rules:"enum=onboardingAudience"`
@@ -109,7 +110,7 @@ type updateOrganizationRequest struct {
 	} `body:"json"`
 }
 
-// contentSetting names the content to show to visitors of an organization's address.
+// contentSetting names the site that visitors of an organization's address see.
 type contentSetting struct {
 	Type *string `json:"type" rules:"required,enum=contentTarget"`
 	Site *string `json:"site" rules:"required"`
@@ -155,7 +156,7 @@ func (h *organizations) remove(ctx context.Context, c *access.Caller, _ *struct{
 func (h *organizations) subdomain(ctx context.Context, _ *access.Caller, r *struct {
 	Subdomain string `path:"subdomain"`
 }) (schema.Subdomain, error) {
-	// Text of any other form cannot be a hostname, so there is no point in looking it up.
+	// A text of another form is not the hostname of any organization, so it need not be looked up.
 	if !subdomainForm.Match(r.Subdomain) {
 		return schema.Subdomain{}, schema.NotFound("subdomain")
 	}

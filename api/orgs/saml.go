@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// samlProviders are the operations on an organization's identity providers.
+// samlProviders has the operations on an organization's SAML identity providers.
 type samlProviders struct {
 	store *store.Store
 	view  view.Presenter
@@ -76,7 +76,7 @@ func (h *samlProviders) list(
 		func(row orgs.SAMLProvider) string { return row.ID })
 }
 
-// resource presents one provider.
+// resource presents a provider to the caller.
 func (h *samlProviders) resource(
 	ctx context.Context, c *access.Caller, row orgs.SAMLProvider,
 ) (people.SAMLProvider, error) {
@@ -87,8 +87,8 @@ func (h *samlProviders) resource(
 	return h.view.SAMLProvider(c.Rights, row, teams), nil
 }
 
-// areCertificatesOrEmpty refuses texts that cannot verify a login. Administrators may paste private keys by mistake,
-// and other people must not see these keys.
+// areCertificatesOrEmpty reports whether a text is empty or has only certificates. An administrator may paste a private
+// key by mistake. The key must not be stored, because other people would see it.
 func areCertificatesOrEmpty(text string) bool { return text == "" || areCertificates(text) }
 
 func areCertificates(text string) bool {
@@ -100,8 +100,8 @@ func isSSOURL(text string) bool {
 	return text == people.NoSSOURL || schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }
 
-// SAMLSettings are the values that an administrator copies from the identity provider. Null unsets a value, and so does
-// the resource's form of a missing value: empty text or people.NoSSOURL.
+// SAMLSettings has the values that an administrator copies from the identity provider. Null removes a value. Empty text
+// and people.NoSSOURL also remove a value, because answers show them for missing values.
 type SAMLSettings struct {
 	EntityID    schema.Opt[string] `json:"entityID" rules:"len=..1024"`
 	Certificate schema.Opt[string] `json:"certificate" rules:"len=..10000,pattern=certificate"`
@@ -178,7 +178,7 @@ func (h *samlProviders) delete(ctx context.Context, c *access.Caller, r *samlPro
 	return frame.NoContent{}, h.store.Orgs.DeleteSAMLProvider(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// logins shows any member how to log in, without revealing the providers' settings.
+// logins lists the addresses at which any member can log in. It does not show the settings of the providers.
 func (h *samlProviders) logins(ctx context.Context, c *access.Caller, _ *struct{}) (people.SSOLogins, error) {
 	organization := c.Organization.Organization.ID
 	rows, err := h.store.Orgs.SSOLogins(ctx, organization)

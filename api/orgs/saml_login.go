@@ -21,19 +21,19 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// SSO are the operator's settings for logins.
+// SSO has the operator's settings for logins by SAML.
 type SSO struct {
 	// SessionLength is the longest duration of a session; 0 means DefaultSessionLength. The identity provider may end a
 	// session earlier.
 	SessionLength time.Duration
-	// ReturnTo has the origins, in addition to ours, to which a login may redirect the browser.
+	// ReturnTo has the origins to which a login may redirect the browser, in addition to our own origin.
 	ReturnTo []string
 }
 
-// DefaultSessionLength is a working day.
+// DefaultSessionLength is long enough for a working day.
 const DefaultSessionLength = 12 * time.Hour
 
-// samlLogins has the operations of a login, which a browser calls without a token.
+// samlLogins has the operations of a login by SAML. A browser calls them without a token.
 type samlLogins struct {
 	store *store.Store
 	view  view.Presenter
@@ -75,7 +75,7 @@ type SAMLAddress struct {
 	ID             string `path:"samlProviderId"`
 }
 
-// active finds a provider that users can log in with. It returns "not found" for other providers.
+// active finds the provider in the path. It returns "not found" if users cannot log in with the provider yet.
 func (h *samlLogins) active(ctx context.Context, r SAMLAddress) (orgs.SAMLProvider, error) {
 	row, err := h.provider(ctx, r)
 	if err == nil && !row.Active {
@@ -96,7 +96,7 @@ func (h *samlLogins) service(row orgs.SAMLProvider) saml.Service {
 	return saml.Service{EntityID: s.EntityID, ACSURL: s.ACSURL}
 }
 
-// sides returns the service and the provider of a login, with the names that its messages use.
+// sides returns the two parties of a login as package saml needs them: this service, and the identity provider.
 func (h *samlLogins) sides(row orgs.SAMLProvider) (saml.Service, saml.Provider, error) {
 	certificates, err := saml.ParseCertificates(schema.Or(row.Certificate, ""))
 	if err != nil {
@@ -106,7 +106,7 @@ func (h *samlLogins) sides(row orgs.SAMLProvider) (saml.Service, saml.Provider, 
 	return h.service(row), saml.Provider{EntityID: *row.EntityID, SSOURL: *row.SsoUrl, Certificates: certificates}, nil
 }
 
-// metadata also answers for a pending provider, because many identity providers want the metadata first.
+// metadata also answers for a provider that is not active yet, because many identity providers need the metadata first.
 func (h *samlLogins) metadata(ctx context.Context, _ *access.Caller, r *struct{ SAMLAddress }) (frame.Encoded, error) {
 	row, err := h.provider(ctx, r.SAMLAddress)
 	if err != nil {
@@ -159,8 +159,8 @@ func (h *samlLogins) requests(ctx context.Context, row orgs.SAMLProvider) (samlR
 	return samlRequests{key: key, provider: row.ID}, err
 }
 
-// mayReturnTo allows redirects only to our own origin and to origins that the operator allows. The check must be
-// strict, because the receiver of the code gets the session.
+// mayReturnTo reports whether a login may redirect to an address: its origin must be ours or allowed by the operator.
+// The check must be strict, because the site at this address gets the session.
 func (h *samlLogins) mayReturnTo(address string) bool {
 	target, err := url.Parse(address)
 	if err != nil || target.Fragment != "" || target.User != nil {
@@ -228,7 +228,8 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 	return frame.Page{To: to, Cookies: []*http.Cookie{cookie}}, err
 }
 
-// loginOf converts a login for the store.
+// loginOf returns the login in the form that the store needs. It returns an error for invalid texts of the identity
+// provider.
 func (h *samlLogins) loginOf(
 	row orgs.SAMLProvider, request samlRequest, said saml.Login, now time.Time,
 ) (orgs.SAMLLogin, error) {
@@ -261,7 +262,7 @@ var tokenTemplate = template.Must(template.New("token").Parse(`<p>This is the to
 <p>Send it as <code>Authorization: Bearer &lt;token&gt;</code>. It acts for you in this organization only.</p>
 `))
 
-// withCode adds the code to the address that the browser returns to.
+// withCode adds the code of a session to the address to which the browser is redirected.
 func withCode(address, code string) (string, error) {
 	target, err := url.Parse(address)
 	if err != nil {

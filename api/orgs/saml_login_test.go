@@ -28,7 +28,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// tokenOf takes the token out of the page that ends a login.
+// tokenOf returns the token on the page with which a login ends.
 func tokenOf(t testing.TB, a apitest.Answer) string {
 	t.Helper()
 	found := regexp.MustCompile(`value="(oct_[a-z0-9]+)"`).FindSubmatch(a.Body)
@@ -38,7 +38,7 @@ func tokenOf(t testing.TB, a apitest.Answer) string {
 	return string(found[1])
 }
 
-// ownDomain makes a domain the organization's, with proof.
+// ownDomain gives our organization an e-mail domain, and proves it.
 func ownDomain(h *apitest.Harness, domain string) {
 	h.T.Helper()
 	organization := h.Ours.Organization.ID
@@ -52,22 +52,22 @@ func ownDomain(h *apitest.Harness, domain string) {
 	}
 }
 
-// idpSession makes the identity provider treat every visitor as one person.
+// idpSession makes the identity provider believe that every visitor is the same person, who is logged in.
 type idpSession struct{ person crewjam.Session }
 
 func (s idpSession) GetSession(http.ResponseWriter, *http.Request, *crewjam.IdpAuthnRequest) *crewjam.Session {
 	return &s.person
 }
 
-// serviceList returns our metadata for every service.
+// serviceList tells the identity provider our metadata, whichever service it looks up.
 type serviceList struct{ descriptor *crewjam.EntityDescriptor }
 
 func (s serviceList) GetServiceProvider(*http.Request, string) (*crewjam.EntityDescriptor, error) {
 	return s.descriptor, nil
 }
 
-// TestLoginAtARealProvider performs the browser's whole login with a third-party identity provider. It reads our
-// metadata, gets our request over HTTP and answers with a form.
+// TestLoginAtARealProvider does all steps of a browser in a login at an identity provider that is not our code. This
+// provider reads our metadata, gets our request by HTTP and answers with a form.
 func TestLoginAtARealProvider(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -127,14 +127,14 @@ func TestLoginAtARealProvider(t *testing.T) {
 	if me["displayName"] != "Bo Ek" || me["email"] != "Bo@acme.example" || member["role"] != "edit" || member["sso"] != true || member["teams"] != 1.0 {
 		t.Errorf("%v %v", me, member)
 	}
-	// The answer was already used, so no browser can log in with it again.
+	// The answer of the provider was already used, so no browser can log in with it again.
 	for _, again := range []string{cookie, ""} {
 		h.WantError(s.Post(html.UnescapeString(found[1]), again), 400)
 	}
 }
 
-// TestKeyChange: an administrator adds the new certificate before the identity provider changes its key. Afterwards the
-// administrator removes the old certificate.
+// TestKeyChange: logins are possible while an identity provider changes its key. The administrator adds the new
+// certificate before the change, and removes the old one afterwards.
 func TestKeyChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -161,7 +161,8 @@ func TestKeyChange(t *testing.T) {
 	}
 }
 
-// TestWhoIsLinked: an address links an account only once. The address's domain must be proved for this organization.
+// TestWhoIsLinked: a login finds an existing account by its e-mail address only at the first login. The domain of the
+// address must be proved for this organization.
 func TestWhoIsLinked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -170,7 +171,7 @@ func TestWhoIsLinked(t *testing.T) {
 	s := apitest.NewSAML(h, h.Ours, func(p *orgs.NewSAMLProvider) { p.DefaultRole = &role })
 	org := "/v1/orgs/" + h.Ours.Organization.ID
 	h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"invited@acme.example","role":"review"}],"sso":true}`)
-	s.Start("", "") // The first use makes the key that signs requests.
+	s.Start("", "") // The first login creates the key that signs requests.
 	before := h.Rows()
 	for name, who := range map[string]samltest.Person{
 		"a stranger's address":          {NameID: "1", Email: "x@elsewhere.example"},
@@ -194,14 +195,14 @@ func TestWhoIsLinked(t *testing.T) {
 		if got := h.Want(200, "GET", org+"/members/"+me, token, nil); got["role"] != want || got["sso"] != true {
 			t.Errorf("%s: %v", email, got)
 		}
-		// From now on the name identifies the person. The address may change, and a different name is a different
-		// person.
+		// After the first login, the NameID identifies the person, even if the address changes. Another NameID is
+		// another person.
 		if again := h.Want(200, "GET", "/v1/user", tokenOf(t, s.LogIn(samltest.Person{NameID: email, Email: "x@elsewhere.example"})), nil); again["id"] != me {
 			t.Errorf("%s became %v", email, again)
 		}
 	}
-	// A person has a pending invite and becomes a member in another way. The invite still gives its role, and is used
-	// up.
+	// If a person has an invite and becomes a member in another way, the next login still gives the role of the invite.
+	// The invite then ends.
 	late := h.Want(200, "POST", org+"/invites", h.Ours.Tokens[schema.RoleAdmin], `{"emails":[{"email":"late@acme.example","role":"review"}],"sso":true}`)
 	id := late["users"].([]any)[0].(string)
 	h.Exec("insert into memberships (user_id, organization_id, role) values ($1, $2, 'read')", id, h.Ours.Organization.ID)
@@ -209,15 +210,15 @@ func TestWhoIsLinked(t *testing.T) {
 	if got := h.Want(200, "GET", org+"/members/"+id, token, nil); got["role"] != "review" {
 		t.Errorf("the invite of a member was lost: %v", got)
 	}
-	// The same name at another provider is a different name, even in the same organization.
+	// The same NameID at another provider is another person.
 	other := apitest.NewSAML(h, h.Theirs, nil)
 	if a := other.LogIn(samltest.Person{NameID: "new@acme.example", Email: "new@acme.example"}); a.Status != 403 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 }
 
-// TestSessionsKeepToTheirOrganization: the user is an admin of two organizations. The session is valid only for our
-// organization.
+// TestSessionsKeepToTheirOrganization: a session of single sign-on is valid only for its organization, even if its user
+// is an admin of another organization.
 func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -243,7 +244,7 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	if a := h.Do("POST", site(h.Ours.Organization.ID, h.Ours.Site.ID)+"/insights/events", token, `{"events":[]}`); a.Status != 204 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	// A session sees the other organization's published content like a non-member.
+	// The session sees the other organization's public integrations in the same way as a user who is not a member.
 	both, target := h.Theirs.Tokens[schema.RoleAdmin], map[string]string{"organization": h.Ours.Organization.ID}
 	h.Want(200, "PATCH", "/v1/orgs/"+h.Theirs.Organization.ID, both, `{"emailDomains":["secret.example"]}`)
 	for name, visibility := range map[string]string{"shared": "public", "hidden": "private"} {
@@ -262,8 +263,8 @@ func TestSessionsKeepToTheirOrganization(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd: the session's user or an admin can end a session. It also ends when the provider or the membership
-// ends, and when it expires.
+// TestSessionsEnd: the user of a session and an admin can end it. It also ends when its provider or the membership is
+// deleted, and when it expires.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -289,7 +290,7 @@ func TestSessionsEnd(t *testing.T) {
 	h.WantError(h.Do("GET", org+"/members/"+user+"/sessions", token, nil), 403)
 	ended := func(name, token string) {
 		t.Helper()
-		// A node may accept a cached token a little longer, so query the database.
+		// A node may accept a cached token a little longer, so this asks the store, not the server.
 		if _, err := h.Store.Authenticate(t.Context(), schema.HashToken([]byte(token))); !schema.IsCode(err, schema.CodeUnauthorized) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -321,7 +322,7 @@ func TestSessionsEnd(t *testing.T) {
 	}
 }
 
-// TestCodes: a front end gets a code that opens the session, and that works only once.
+// TestCodes: a front end gets a code, for which it gets the token of the session. The code can be used only once.
 func TestCodes(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -362,7 +363,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// TestRefusedAnswers: a response that does not match the browser's request stores nothing.
+// TestRefusedAnswers: a response that does not answer a request of this browser is refused, and nothing is stored.
 func TestRefusedAnswers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -400,8 +401,8 @@ func TestRefusedAnswers(t *testing.T) {
 	if diff := cmp.Diff(before, h.Rows()); diff != "" {
 		t.Errorf("stored: %s", diff)
 	}
-	// Two nodes get the same answer concurrently, and exactly one of them logs in. A second tab does not disturb the
-	// first tab.
+	// If the same response is posted several times at once, exactly one of the requests logs in. A login that was
+	// started in a second tab does not prevent the login in the first tab.
 	_, both := s.Start("", cookie)
 	var in atomic.Int32
 	var wait sync.WaitGroup
@@ -418,8 +419,8 @@ func TestRefusedAnswers(t *testing.T) {
 	}
 }
 
-// TestAuditOfLogins: the session's entry names its user. The login also created an account, and the entry of this
-// account has no known actor.
+// TestAuditOfLogins: the audit log's entry about a session names its user as the actor. The entry about the account
+// that the login creates has no known actor.
 func TestAuditOfLogins(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -439,7 +440,7 @@ func TestAuditOfLogins(t *testing.T) {
 		return lines
 	}
 	var me string
-	for range 2 { // The second login finds the account.
+	for range 2 { // The second login finds the account that the first login has created.
 		token := tokenOf(t, s.LogIn(samltest.Person{NameID: "1", Email: "new@acme.example", Name: "Nora New"}))
 		me = h.Want(200, "GET", "/v1/user", token, nil)["id"].(string)
 	}

@@ -15,25 +15,25 @@ import (
 )
 
 const (
-	// samlCookie ties an answer to the browser that started the login. Without it, a page could log its visitor in as
-	// another user.
+	// samlCookie is the name of the cookie that binds a login to the browser that started it. Without the cookie, a
+	// page could log its visitor in as another user.
 	samlCookie = "octavo_sso"
-	// samlRequestLife is the time that somebody has to log in at the identity provider.
+	// samlRequestLife is the time in which the user must log in at the identity provider.
 	samlRequestLife = 10 * time.Minute
 	// mostSAMLRequests is the largest number of unfinished logins of one browser at one provider, for example in
 	// several tabs.
 	mostSAMLRequests = 4
 )
 
-// samlRequest is a login that a browser started. The server stores no data until the answer. The browser stores the
-// signed request.
+// samlRequest is a login that a browser has started and not finished. The server does not store it: the browser has it
+// in a signed cookie.
 type samlRequest struct {
 	ID       string `json:"i"`
 	Ends     int64  `json:"e"`
 	ReturnTo string `json:"r,omitzero"`
 }
 
-// samlRequests reads and writes the cookie of one provider.
+// samlRequests reads and writes the cookie with the unfinished logins at one provider.
 type samlRequests struct {
 	key      []byte
 	provider string
@@ -41,11 +41,11 @@ type samlRequests struct {
 
 func (s samlRequests) sign(body string) string {
 	mac := hmac.New(sha256.New, s.key)
-	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // A hash never fails to accept bytes.
+	_, _ = mac.Write([]byte(s.provider + "\x00" + body)) // Write of a hash never returns an error.
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// read returns the pending requests of a cookie. It ignores entries without a valid signature.
+// read returns the unfinished logins in a cookie. It ignores entries that have expired or have no valid signature.
 func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 	var open []samlRequest
 	for part := range strings.SplitSeq(cookie, "~") {
@@ -65,14 +65,15 @@ func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 	return open
 }
 
-// cookie writes the requests, the newest first. Identity providers answer with a cross-site form, and the browser must
-// send the cookie with it. Browsers require https for such a cookie. acs is the path of the cookie.
+// cookie returns the cookie with the unfinished logins, the newest first. An identity provider answers with a form from
+// another site, and the browser must send the cookie with this form. Browsers allow such a cookie only with https. acs
+// is the address to which the form is posted. It determines the path of the cookie.
 func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, error) {
 	address, err := url.Parse(acs)
 	if err != nil {
 		return nil, err
 	}
-	// The path also covers the start of a login, which adds its request to the cookie.
+	// The browser also sends the cookie to the address that starts a login, because start adds a request to it.
 	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
 	if address.Scheme == "https" {
 		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode

@@ -24,7 +24,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/people"
 )
 
-// testCertificate makes a certificate, as PEM and as its DER in base64.
+// testCertificate returns a new certificate, as PEM and as DER in base64.
 func testCertificate(t testing.TB) (asPEM, asBase64 string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -141,7 +141,8 @@ func TestSAMLProvider(t *testing.T) {
 	h.WantError(h.Do("PATCH", s.Org+one, s.Token, `{}`), 404)
 }
 
-// TestSAMLDefaultTeam sets, shows and unsets the default team. Deleting the team also unsets it.
+// TestSAMLDefaultTeam sets, reads and removes a provider's default team. If the team is deleted, the provider has no
+// default team.
 func TestSAMLDefaultTeam(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -191,14 +192,14 @@ func TestSAMLDefaultTeam(t *testing.T) {
 	}
 }
 
-// TestSAMLChangesAtOnce changes different members concurrently. No change undoes another change.
+// TestSAMLChangesAtOnce changes different settings of a provider concurrently. No change is lost.
 func TestSAMLChangesAtOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	s := apitest.NewSupport(h)
 	_, certificate := testCertificate(t)
 	one := "/saml/" + apitest.Examples["updateOrganizationSAMLProvider"].Make(h, h.Ours)["samlProviderId"]
-	// Two changes rarely collide in a single round.
+	// There are many rounds, because changes rarely collide in a single round.
 	for i := range 20 {
 		label, entity, role := fmt.Sprint("L", i), fmt.Sprint("E", i), []schema.Role{schema.RoleRead, schema.RoleEdit}[i%2]
 		var wait sync.WaitGroup

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// teams are the operations on groups of members.
+// teams has the operations on teams, which are groups of members.
 type teams struct {
 	store *store.Store
 	view  view.Presenter
@@ -57,7 +57,8 @@ func teamOperations(h *teams) []frame.Operation {
 			Tag: "teams",
 			Doc: "Change who is in a team, and who owns it. Members are named by their ids or by their e-mail " +
 				"addresses.",
-			// The team's owners may do this, and so may the organization's admins.
+			// Owners of the team and admins of the organization may call this. updateMembers checks it, because the
+			// scope knows no teams.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.updateMembers),
 		},

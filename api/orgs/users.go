@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// users are the operations on people's accounts.
+// users has the operations on users.
 type users struct {
 	store *store.Store
 	view  view.Presenter
@@ -55,8 +55,8 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	return h.view.User(user), nil
 }
 
-// mentioned shows a member of an organization to the readers of its sites. A reader gets the id from a page that
-// mentions the member. That page shows only the name.
+// mentioned presents a member of an organization to a reader of its sites. A page that mentions the member has the
+// member's id. mentioned shows no more than the page does: the name.
 func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
 	members, err := h.store.Orgs.MembersAmong(ctx, organizationID, []string{id})
 	if err != nil {

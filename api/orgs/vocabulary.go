@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 )
 
-// vocabulary defines the names in these operations' rules that no other domain uses.
+// vocabulary defines the enums and patterns that only the rules of these operations use.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"memberRole":      people.MemberRoles(),

@@ -44,8 +44,8 @@ var (
 	}
 )
 
-// TestWebhookResource makes, reads, lists, changes and deletes a webhook. The webhook's secret is in two answers and
-// nowhere else.
+// TestWebhookResource creates, reads, lists, changes and deletes a webhook. Only the answers to its creation and to a
+// rotation have its secret.
 func TestWebhookResource(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -116,7 +116,7 @@ func TestWebhookResource(t *testing.T) {
 	}
 }
 
-// TestBadWebhooks are refused by a message that names the member, and leave nothing.
+// TestBadWebhooks sends invalid requests about webhooks. The errors name the wrong member, and nothing is stored.
 func TestBadWebhooks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -167,7 +167,7 @@ func TestBadWebhooks(t *testing.T) {
 	h.WantError(h.Do("POST", s.Org+one+"/deliveries/nothing/redeliver", s.Token, nil), 404)
 }
 
-// TestWebhookDeliveries reads the deliveries, in pages and by filters, and sends a delivery again.
+// TestWebhookDeliveries lists the deliveries of a webhook, in pages and with filters, and sends deliveries again.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	policy := outboundtest.Policy(t, outboundtest.Loopback)
@@ -216,13 +216,13 @@ func TestWebhookDeliveries(t *testing.T) {
 	if got := h.IDs(s.Org+one+"/deliveries", s.Token); !slices.Equal(got, newest) {
 		t.Errorf("%q, want %q", got, newest)
 	}
-	// A delivery that waits for its next attempt is sent now.
+	// If a delivery waits for its next attempt, redelivering sends it at once.
 	a := h.Do("POST", s.Org+one+"/deliveries/"+pings[1]+"/redeliver", s.Token, nil)
 	if again := shape.Want(t, deliveryShape, a.Body); a.Status != 200 || again["id"] != pings[1] {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
 	eventually.True(t, "the failed delivery to be sent", func() bool { return len(list("?state=delivered")) == 4 })
-	// A successful delivery can be sent again, as a new delivery.
+	// If a delivery was successful, redelivering sends its event as a new delivery.
 	a = h.Do("POST", s.Org+one+"/deliveries/"+pings[0]+"/redeliver", s.Token, nil)
 	again := shape.Want(t, deliveryShape, a.Body)
 	if a.Status != 200 || again["id"] == pings[0] || again["redelivers"] != pings[0] {

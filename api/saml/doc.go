@@ -1,6 +1,8 @@
-// Package saml speaks SAML 2.0 as a service provider. It writes the request that sends a browser to an identity
-// provider, and reads the response that the browser brings back. It also describes us to the provider. It only trusts
-// signed data: it parses the assertion from exactly the verified bytes.
+// Package saml implements the side of a service provider in logins by SAML 2.0. It writes the request with which a
+// browser is redirected to an identity provider, and reads the response that the browser posts afterwards. It also
+// writes the metadata that describe this service to the provider. It trusts only signed data: it decodes the assertion
+// from the bytes whose signature it has verified.
 //
-// It stores nothing and makes no decisions about users. It must not import the store, the frame or a domain.
+// It stores nothing and makes no decisions about users. It must not import the store, the frame or a package of
+// operations.
 package saml

@@ -19,7 +19,8 @@ const (
 	signatureNamespace = "http://www.w3.org/2000/09/xmldsig#"
 )
 
-// MaxResponse bounds a response in bytes, as the browser posts it. Usual responses have 5 to 15 KiB.
+// MaxResponse is the largest size of a response in bytes, in the form in which the browser posts it. Usual responses
+// have 5 to 15 KiB.
 const MaxResponse = 192 << 10
 
 const (
@@ -28,9 +29,8 @@ const (
 	mostAttrs    = 8000
 )
 
-// parse reads a response into a tree. It refuses every document that two parsers could read differently. These are
-// documents with a DTD, comments or processing instructions, and documents that change when they are written and read
-// again.
+// parse decodes a response and returns the root of its XML. It returns an error for documents that two parsers could
+// read differently: with a DTD, comments or processing instructions, or if writing and reading changes them.
 func parse(encoded string) (*etree.Element, error) {
 	if len(encoded) > MaxResponse {
 		return nil, fmt.Errorf("the response is larger than %d bytes", MaxResponse)
@@ -55,9 +55,10 @@ func parse(encoded string) (*etree.Element, error) {
 	return document.Root(), nil
 }
 
-// inspect reads the document's tokens within bounds, before anything builds a tree of it.
+// inspect checks the tokens of a document and limits their number. It runs before the document is read into memory as a
+// tree.
 func inspect(text []byte) error {
-	decoder := xml.NewDecoder(bytes.NewReader(text)) // Strict allows only XML's own entities, and only UTF-8.
+	decoder := xml.NewDecoder(bytes.NewReader(text)) // It is strict: it accepts only XML's own entities and UTF-8.
 	depth, roots, elements, attributes := 0, 0, 0, 0
 	for first := true; ; first = false {
 		token, err := decoder.RawToken()
@@ -95,9 +96,10 @@ func inspect(text []byte) error {
 	}
 }
 
-// shape checks that the document has only one meaning, before any signature is checked. It must have exactly one
-// response, and the response must have one assertion as its child. Each id must be unique. A signature must sign its
-// parent. Every wrapping attack needs a second assertion, a second response or a signature in another place.
+// shape checks the structure of a response before any signature is checked, and returns the assertion, or nil if there
+// is none. The document must have exactly one response, with at most one assertion as its child. Ids must be unique. A
+// signature must be a child of the response or of the assertion. Signature wrapping attacks need a second assertion, a
+// second response or a signature in another place, so shape refuses them.
 func shape(root *etree.Element) (assertion *etree.Element, err error) {
 	if root.Tag != "Response" || root.NamespaceURI() != protocolNamespace {
 		return nil, errors.New("the document is not a SAML response")

@@ -22,30 +22,32 @@ import (
 	"github.com/beevik/etree"
 )
 
-// Service is our side of a login, with the names that the identity provider knows.
+// Service is this service in a login, with the entity id and the address that the identity provider knows.
 type Service struct {
 	EntityID string
 	ACSURL   string
 }
 
-// Provider is the identity provider's side, with the values that an administrator has entered.
+// Provider is the identity provider in a login, with the values that an administrator has entered.
 type Provider struct {
 	EntityID string
-	// Certificates are the certificates of the provider's signing keys. During a change of the key, they are the old
-	// and the new certificate.
+	// Certificates are the certificates of the provider's signing keys. While the provider changes its key, there are
+	// an old and a new certificate.
 	Certificates []*x509.Certificate
 	SSOURL       string
 }
 
-// NewRequestID makes the id that binds a response to the browser that requested it.
+// NewRequestID returns a new random id of a request. The response repeats the id, so the login can be assigned to the
+// browser that started it.
 func NewRequestID() string {
 	var random [20]byte
 	_, _ = rand.Read(random[:]) // crypto/rand.Read never returns an error: it ends the process instead.
 	return "id-" + hex.EncodeToString(random[:])
 }
 
-// LoginURL is the identity provider's address to which a browser is redirected (HTTP-Redirect binding). We have no
-// signing key, so the request is not signed. Our metadata also has the request's contents.
+// LoginURL returns the identity provider's address, with a request, to which a browser is redirected (HTTP-Redirect
+// binding). The request is not signed, because we have no signing key. It contains nothing that our metadata does not
+// contain.
 func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	target, err := url.Parse(p.SSOURL)
 	if err != nil {
@@ -83,16 +85,17 @@ func LoginURL(s Service, p Provider, id string, now time.Time) (string, error) {
 	return target.String(), nil
 }
 
-// entityDescriptor is the root of the metadata. The library's root always writes validUntil: without a time, it writes
-// the year 1, and identity providers refuse expired metadata. This root has no validUntil, because its addresses are
-// valid until an administrator removes the provider.
+// entityDescriptor is the root of the metadata. The library's type is not used, because it always writes validUntil.
+// Without a time, it writes the year 1, and identity providers refuse expired metadata. This type has no validUntil,
+// because the addresses are valid until an administrator removes the provider.
 type entityDescriptor struct {
 	XMLName         xml.Name                `xml:"urn:oasis:names:tc:SAML:2.0:metadata EntityDescriptor"`
 	EntityID        string                  `xml:"entityID,attr"`
 	SPSSODescriptor crewjam.SPSSODescriptor `xml:"SPSSODescriptor"`
 }
 
-// Metadata describes us to an identity provider. It states our requirement: a signed assertion by the POST binding.
+// Metadata returns the document that describes this service to an identity provider. It says that we need a signed
+// assertion by the POST binding.
 func Metadata(s Service) ([]byte, error) {
 	yes, no := true, false
 	descriptor := entityDescriptor{EntityID: s.EntityID, SPSSODescriptor: crewjam.SPSSODescriptor{
@@ -115,10 +118,11 @@ func Metadata(s Service) ([]byte, error) {
 // mostCertificates is the largest number of certificates of a provider. Some providers announce the next key early.
 const mostCertificates = 4
 
-// ParseCertificates reads certificates as administrators copy them: PEM, or only the base64 between the header and
-// footer of one certificate.
+// ParseCertificates reads certificates as administrators copy them: as PEM, or only the base64 text between the header
+// and the footer of one certificate.
 func ParseCertificates(text string) ([]*x509.Certificate, error) {
-	// Refuse also a part of a key, which pem skips, because members see the stored text.
+	// Even a part of a private key is refused, because members can see the stored text. pem.Decode would skip such a
+	// part.
 	if strings.Contains(text, "PRIVATE KEY") {
 		return nil, errors.New("there is a private key")
 	}

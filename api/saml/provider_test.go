@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/api/saml"
 )
 
-// TestMetadata compares the metadata with a file that pysaml2 7.5.5 loads, and that is valid by the schema of SAML's
-// metadata. Load a changed file there again: identity providers refuse metadata that has ended, or is not valid.
+// TestMetadata compares the metadata with a file. pysaml2 7.5.5 loads this file, and it is valid by the XML schema of
+// SAML metadata. If the file must change, check both again, because identity providers refuse metadata that is not
+// valid.
 func TestMetadata(t *testing.T) {
 	t.Parallel()
 	want, err := os.ReadFile("testdata/metadata.xml")

@@ -19,7 +19,7 @@ const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
 // Login is an identity provider's statement about a person.
 type Login struct {
-	// RequestID is the id of the request that the response answers: one of the expected requests.
+	// RequestID is the id of the request that the response answers. It is in the parameter expected of Read.
 	RequestID string
 	// NameID identifies the person at the provider.
 	NameID string
@@ -31,8 +31,8 @@ type Login struct {
 }
 
 // Read checks a response and returns its login. encoded is the response as the browser posted it. expected has the ids
-// of the login requests that this browser has started. Errors are written for users. They name the setting that an
-// administrator can correct, and quote only names.
+// of the login requests that this browser has started. Users see the errors. An error names the setting that an
+// administrator can correct, and quotes nothing secret from the response.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	root, err := parse(encoded)
 	if err != nil {
@@ -67,7 +67,8 @@ func Read(s Service, p Provider, encoded string, expected []string, now time.Tim
 	return checkAssertion(s, p, claim, named, expected, now)
 }
 
-// refusedBy returns the reason why a response has no assertion. The reason is not signed, so only its code is shown.
+// refusedBy returns an error with the reason why a response has no assertion. The reason is not signed, so the error
+// has only its status code.
 func refusedBy(root *etree.Element) error {
 	var response crewjam.Response
 	if err := unmarshal(root, &response); err != nil {
@@ -109,7 +110,7 @@ func verifiedAssertion(root, assertion *etree.Element, p Provider, now time.Time
 	return found, nil
 }
 
-// unmarshal decodes an element. It adds the namespaces that the element's parents declare.
+// unmarshal decodes an element into a struct. It first adds the namespaces that the element's parents declare.
 func unmarshal(el *etree.Element, into any) error {
 	document := etree.NewDocument()
 	root := el.Copy()
@@ -132,7 +133,8 @@ func unmarshal(el *etree.Element, into any) error {
 	return nil
 }
 
-// checkResponse checks the response around the assertion. This part may be unsigned, so the check can only refuse.
+// checkResponse checks the part of the response outside the assertion. This part may be unsigned, so it is never a
+// reason to accept a login, only a reason to refuse it.
 func checkResponse(s Service, p Provider, r crewjam.Response, signed bool) error {
 	switch {
 	case r.Status.StatusCode.Value != crewjam.StatusSuccess:
@@ -196,15 +198,15 @@ func checkConditions(c *crewjam.Conditions, now time.Time) error {
 	return nil
 }
 
-// audiences are the services for which an assertion is intended. A restriction may list several audiences, but
-// crewjam's type has only the last one.
+// audiences has the services for which an assertion is intended. A restriction may list several audiences. The type of
+// the library crewjam/saml would keep only the last of them.
 type audiences struct {
 	Restrictions []struct {
 		Audiences []string `xml:"Audience"`
 	} `xml:"Conditions>AudienceRestriction"`
 }
 
-// check refuses an assertion if a restriction does not name this service.
+// check returns an error if a restriction of the assertion does not name this service.
 func (a audiences) check(s Service) error {
 	if len(a.Restrictions) == 0 {
 		return errors.New("the assertion names no audience")
@@ -217,8 +219,9 @@ func (a audiences) check(s Service) error {
 	return nil
 }
 
-// confirm finds the request that the assertion answers. An assertion that answers no request is refused, because no
-// data ties it to this browser. Identity providers send such assertions for logins that start at the provider.
+// confirm returns the id of the request that the assertion answers. It returns an error if the assertion answers no
+// request, because the assertion could then come from another browser. Identity providers send such assertions for
+// logins that start at the provider.
 func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []string, now time.Time) (string, error) {
 	err := errors.New("the assertion has no bearer confirmation")
 	for _, c := range confirmations {
@@ -255,7 +258,8 @@ var (
 	}
 )
 
-// values returns the distinct values of an attribute. names has the names that the attribute can have.
+// values returns the distinct values of an attribute. names has the names, in lower case, under which providers send
+// the attribute.
 func values(a crewjam.Assertion, names []string) []string {
 	var found []string
 	for _, statement := range a.AttributeStatements {
@@ -280,8 +284,8 @@ func firstValue(a crewjam.Assertion, names []string) string {
 	return ""
 }
 
-// emailOf returns the address that the provider sends, in an attribute or as the NameID. Two different addresses are
-// refused, because we cannot choose between them.
+// emailOf returns the address that the provider sends, in an attribute or as the NameID. If there are two different
+// addresses, it returns an error, because it cannot choose between them.
 func emailOf(a crewjam.Assertion) (string, error) {
 	found := values(a, emailAttributes)
 	if id := a.Subject.NameID; len(found) == 0 && (id.Format == string(crewjam.EmailAddressNameIDFormat) || strings.Contains(id.Value, "@")) {

@@ -31,7 +31,7 @@ func read(encoded string) (saml.Login, error) {
 	return saml.Read(service, provider(samltest.Ours()), encoded, []string{"id-other", request}, time.Now())
 }
 
-// alsoFor returns a signed response. Its assertion lists this service and another audience.
+// alsoFor returns a response with a signed assertion whose restriction lists two audiences: this service and audience.
 func alsoFor(audience string) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna).Element()
@@ -41,7 +41,7 @@ func alsoFor(audience string) *etree.Element {
 	return idp.Response(service, request, idp.Sign(a, dsig.RSASHA256SignatureMethod))
 }
 
-// build makes a response with an assertion. spoilAssertion can change the assertion before it is signed.
+// build returns a response with an assertion. It calls spoilAssertion, if not nil, before the assertion is signed.
 func build(spoilAssertion func(a *crewjam.Assertion), signAssertion, signResponse bool) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna)
@@ -92,7 +92,7 @@ func TestGoodResponses(t *testing.T) {
 	}
 }
 
-// evil returns an unsigned assertion about somebody else.
+// evil returns an unsigned assertion about another person than anna.
 func evil() *etree.Element {
 	a := samltest.Ours().Assertion(service, request, samltest.Person{NameID: "victim", Format: crewjam.PersistentNameIDFormat, Email: "victim@example.com"})
 	a.ID = "id-evil"
@@ -335,8 +335,8 @@ func TestSignedButWrong(t *testing.T) {
 	}
 }
 
-// TestHostileXML checks that some texts are refused: texts that two parsers could read differently, and texts that need
-// more work or memory than their size suggests.
+// TestHostileXML checks that responses are refused if two parsers could read them differently, or if parsing a small
+// response would need much time or memory.
 func TestHostileXML(t *testing.T) {
 	t.Parallel()
 	good, err := base64.StdEncoding.DecodeString(samltest.Encode(build(nil, true, false)))
@@ -373,7 +373,8 @@ func TestHostileXML(t *testing.T) {
 	}
 }
 
-// FuzzRead posts arbitrary responses. Each gets an answer. Only the person of a signed assertion is logged in.
+// FuzzRead reads arbitrary responses. Read never panics. If it returns a login, this is the login of the person in a
+// signed assertion.
 func FuzzRead(f *testing.F) {
 	for _, wrap := range wraps {
 		text, err := base64.StdEncoding.DecodeString(samltest.Encode(wrap()))

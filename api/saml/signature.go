@@ -12,7 +12,7 @@ import (
 	"github.com/russellhaering/goxmldsig/etreeutils"
 )
 
-// These are the accepted algorithms. SHA-1 is refused.
+// These maps have the accepted algorithms. SHA-1 is not among them.
 var (
 	signatureMethods = map[string]bool{
 		dsig.RSASHA256SignatureMethod: true, dsig.RSASHA384SignatureMethod: true, dsig.RSASHA512SignatureMethod: true,
@@ -37,7 +37,8 @@ func signatureOf(el *etree.Element) *etree.Element {
 	return nil
 }
 
-// only returns the single child with this tag. Zero or several such children are an error.
+// only returns the single child of a signature's element with this tag. It returns an error if there is no such child
+// or if there are several.
 func only(el *etree.Element, tag string) (*etree.Element, error) {
 	var found *etree.Element
 	for _, child := range el.ChildElements() {
@@ -55,7 +56,8 @@ func only(el *etree.Element, tag string) (*etree.Element, error) {
 	return found, nil
 }
 
-// checkSignature accepts only the simplest signatures: they sign their parent, with known methods.
+// checkSignature returns an error if a signature does not sign its parent element, or uses an algorithm that is not
+// accepted.
 func checkSignature(signature, parent *etree.Element) error {
 	info, err := only(signature, "SignedInfo")
 	if err != nil {
@@ -95,7 +97,8 @@ func checkSignature(signature, parent *etree.Element) error {
 	return nil
 }
 
-// verify returns the signed element, parsed from the verified bytes. The signature must match one of the certificates.
+// verify checks the signature of an element, and returns the element as decoded from the verified bytes. The signature
+// must match one of the certificates.
 func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) (*etree.Element, error) {
 	signature := signatureOf(el)
 	if err := checkSignature(signature, el); err != nil {
@@ -111,8 +114,8 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the namespaces: %w", err)
 	}
-	// Only the administrator's keys are trusted. The key in the message is ignored: the message may name no key, or
-	// only a modulus.
+	// Only the certificates that the administrator entered are trusted. The key in the response is removed, because
+	// goxmldsig would read it, and it may have no certificate.
 	if info := signatureOf(el).SelectElement("KeyInfo"); info != nil {
 		signatureOf(el).RemoveChild(info)
 	}
@@ -129,7 +132,8 @@ func verify(el *etree.Element, certificates []*x509.Certificate, now time.Time) 
 	return nil, err
 }
 
-// errNotGoodNow says when the newest certificate is valid, because administrators should check this certificate.
+// errNotGoodNow returns the error for a provider without a certificate that is valid now. It says when the newest
+// certificate is valid, because administrators should check this one first.
 func errNotGoodNow(certificates []*x509.Certificate) error {
 	newest := slices.MaxFunc(certificates, func(a, b *x509.Certificate) int { return a.NotAfter.Compare(b.NotAfter) })
 	return fmt.Errorf("the certificate of the identity provider is good from %s to %s only",
@@ -139,7 +143,7 @@ func errNotGoodNow(certificates []*x509.Certificate) error {
 func verifyBy(el *etree.Element, certificate *x509.Certificate) (*etree.Element, error) {
 	context := dsig.NewDefaultValidationContext(&dsig.MemoryX509CertificateStore{Roots: []*x509.Certificate{certificate}})
 	context.IdAttribute = "ID"
-	verified, err := context.Validate(el) // Validate does not change the element.
+	verified, err := context.Validate(el) // Validate does not change el.
 	if err != nil {
 		return nil, fmt.Errorf("the signature is wrong: %w", err)
 	}

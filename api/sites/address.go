@@ -13,24 +13,26 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// siteAddress is the public address of a published site, and the prefix of its sections, site spaces and pages:
+// siteAddress is the public address of a published site. The addresses of its sections, site spaces and pages begin
+// with it. The forms are:
 //
 //	<base>/~/sites/<site>[/~<share key>][/<section>][/<site space>][/<page>]...
 //	https://<hostname>[/~<share key>][/<section>][/<site space>][/<page>]...
 //	https://<proxy>[/~<share key>][/<section>][/<site space>][/<page>]...
 //
-// The default section, and the default site space of a section, omit their path. Paths of sections and site spaces
-// cannot begin with "~", so none is mistaken for a share key. A page's path may begin with "~", but it has another form
-// than a key. If a page has the path of a section, the section has precedence. A site space of the default section also
-// has precedence over a page with its path. The address has the site's id, because the site's basename may change.
+// The default section is omitted from addresses, and so is the default site space of each section. Paths of sections
+// and site spaces cannot begin with "~", so they differ from share keys. The path of a page may begin with "~", but it
+// never has the form of a share key. If a section and a page have the same path, the address leads to the section. If a
+// site space of the default section and a page have the same path, the address leads to the site space. The address
+// contains the site's id, because the site's basename may change.
 //
-// The zero siteAddress means that the caller cannot read the site. The site is not published, or it needs a share link
-// and the caller has no active key. A wrong key is not an error. The answer then has no published address, and reveals
-// nothing about keys.
+// The zero siteAddress means that the caller cannot read the site: it is not published, or it needs a share link and
+// the caller has no active key. A wrong key causes no error. The answer then has no published address, and does not
+// show whether the key is wrong.
 type siteAddress struct{ root string }
 
-// shareKey returns the key that opens a site to the caller. It is the sent key, if this key opens the site, or the key
-// of a reader's token. It is empty if the caller has no such key, or if the site needs no key.
+// shareKey returns the key that opens a site to the caller. It is sent, if this key opens the site, or the key in a
+// reader's token. It is empty if no key opens the site, or if the site needs none.
 func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
 	site := c.Site.Site
 	switch {
@@ -49,14 +51,15 @@ func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string)
 	return key, nil
 }
 
-// siteView is the caller's view of a site. It has the address with the key that opens the site, and the caller's rights
-// on each space.
+// siteView is the caller's view of a site. It has the site's address, which includes the caller's share key, and the
+// caller's access to each space.
 type siteView struct {
 	siteAddress
 	id       string
 	shareKey string
 	spaces   map[string]postgres.ContentAccess
-	// places has the spaces' published places. For a reader of this site, the places are on this site.
+	// places has, by space, the site space that shows the space to readers. It is nil for a reader, because
+	// Reader.Place gives the place.
 	places map[string]*sites.SpacePlace
 	// reader is nil for members, who see every part.
 	reader *access.Reader
@@ -68,7 +71,7 @@ func (v siteView) sees(id string) bool { return v.reader == nil || v.reader.Sees
 // seesSection reports whether the caller sees a section.
 func (v siteView) seesSection(id string) bool { return v.reader == nil || v.reader.SeesSection(id) }
 
-// space is the caller's view of a space of the site.
+// space returns a space of the site as the caller sees it.
 func (v siteView) space(space store.Space) store.PlacedSpace {
 	placed := store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: space, ContentAccess: v.spaces[space.ID]}, Place: v.places[space.ID]}
 	if v.reader != nil {
@@ -104,7 +107,7 @@ func (h *handlers) seenBy(ctx context.Context, c *access.Caller, shareKey *strin
 	return seen, nil
 }
 
-// published returns the address of a part of the site, or nothing if the caller cannot read it.
+// published returns the address of a path below the site, or no address if the caller cannot read the site.
 func (a siteAddress) published(path []string) schema.PublishedURLs {
 	if a.root == "" {
 		return schema.PublishedURLs{}
@@ -112,7 +115,7 @@ func (a siteAddress) published(path []string) schema.PublishedURLs {
 	return schema.PublishedURLs{Published: a.target(path)}
 }
 
-// target returns the address of a part of the site, or only its path below the site if the address is unknown.
+// target returns the address of a path below the site. It returns only the path if the caller cannot read the site.
 func (a siteAddress) target(path []string) string { return view.PublishedPath(a.root, path) }
 
 func siteSpacePath(row sites.SiteSpaceRow) []string {

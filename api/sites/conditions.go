@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/condition"
 )
 
-// checkCondition checks the expression that decides whether visitors see something. Null removes the condition, and so
-// does empty text, which the contract allows.
+// checkCondition checks the condition under which visitors see a section or a site space. Null and empty text are
+// valid, and remove the condition.
 func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	if schema.Or(text.Value, "") == "" {
 		return
@@ -17,7 +17,7 @@ func checkCondition(c *rules.Checker, field string, text schema.Opt[string]) {
 	}
 }
 
-// conditionOrNone returns the stored form of a condition: an empty condition is removed.
+// conditionOrNone returns the form in which a condition is stored: null instead of an empty text.
 func conditionOrNone(text schema.Opt[string]) schema.Opt[string] {
 	if schema.Or(text.Value, "") == "" {
 		text.Value = nil

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// adaptive turns on adaptive content for a site and makes these changes in its space. It returns the path of the
-// revision with the changes.
+// adaptive turns on adaptive content for a site, and merges changes into the main content of its space. It returns the
+// path of the merged revision.
 func adaptive(h *apitest.Harness, site string, changes ...any) string {
 	h.T.Helper()
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
@@ -23,8 +23,8 @@ func adaptive(h *apitest.Harness, site string, changes ...any) string {
 	return space + "/revisions/" + h.Want(http.StatusOK, "GET", space, admin, nil)["revision"].(string)
 }
 
-// TestConditionalBlocks uses a page with a part for visitors who have a plan. Readers see this part only with the
-// claim: as a document, as Markdown, by path, and in excerpts of searches. Users see all parts.
+// TestConditionalBlocks reads a page with a part for visitors who have a plan. Readers without this claim do not see
+// the part: as a document, as Markdown, by path, and in excerpts of searches. Users see all parts.
 func TestConditionalBlocks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -71,9 +71,9 @@ func TestConditionalBlocks(t *testing.T) {
 	}
 }
 
-// TestConditionalPages uses a page for visitors who have a plan, an unconditional page below it, and a redirect to the
-// lower page. Readers who do not meet the condition get neither page. The pages are missing in the tree, by id and
-// path, below the parent page, and in searches, changes and redirects. Users get all pages.
+// TestConditionalPages reads a page for visitors who have a plan, a page below it without a condition, and a redirect
+// to the lower page. Readers who do not meet the condition see neither page: in the tree, by id and path, below the
+// parent page, and in searches, changes and redirects. Users see both pages.
 func TestConditionalPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

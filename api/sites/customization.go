@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// customizations are the operations on the look of sites and site spaces. Answers are always complete: the defaults,
-// then the site's settings, then the site space's overrides.
+// customizations has the operations on the look of sites and site spaces. An answer always has all settings: a site
+// space's override replaces the site's setting, and this replaces the default.
 type customizations struct {
 	store *store.Store
 }
@@ -54,8 +54,8 @@ func customizationOperations(h *customizations) []frame.Operation {
 	}
 }
 
-// readCustomizationRequest accepts the deprecated `unmasked`. In the contract it shows settings that the site's plan
-// does not include. Octavo has no plans, so all settings are always shown.
+// readCustomizationRequest accepts the deprecated `unmasked`. In the contract, it requests the settings that the site's
+// plan does not include. Octavo has no plans, so all settings are always shown.
 type readCustomizationRequest struct {
 	Unmasked *bool `query:"unmasked" rules:"default=false"`
 }
@@ -70,7 +70,7 @@ func (h *customizations) get(
 type setCustomizationRequest struct {
 	Body struct {
 		customization.Customization
-		// Favicon is the only member that the contract requires. It hides the embedded struct's Favicon.
+		// Favicon is the only member that the contract requires. It takes the place of the embedded struct's Favicon.
 		Favicon *customization.Favicon `json:"favicon" rules:"required"`
 	} `body:"json"`
 }
@@ -82,7 +82,7 @@ func (r *setCustomizationRequest) Validate() []schema.Detail {
 func (r *setCustomizationRequest) settings() customization.Customization {
 	settings := r.Body.Customization
 	settings.Favicon = schema.Some(*r.Body.Favicon)
-	// Here null means the same as an absent member.
+	// In this request, null means the same as an absent member.
 	return customization.Merge(customization.Customization{}, settings)
 }
 
@@ -140,7 +140,7 @@ func overridden(settings, overrides customization.Customization) customization.C
 	return customization.Overlay(customization.Overlay(customization.Default(), settings), overrides)
 }
 
-// customizationProblems checks rules that span several members of a leaf.
+// customizationProblems checks the rules that concern several members of a setting together.
 func customizationProblems(settings customization.Customization) []schema.Detail {
 	var c rules.Checker
 	if f := settings.Favicon.Value; f != nil && f.Icon != nil && f.Emoji != nil {
@@ -152,8 +152,8 @@ func customizationProblems(settings customization.Customization) []schema.Detail
 	return append(c.Details, settings.ActionProblems()...)
 }
 
-// checkOverrides checks the contract's rules for overrides. A group with a single switch must contain the switch, even
-// as null. An announcement cannot be removed without the other members.
+// checkOverrides checks the contract's rules for overrides. If a request contains a group with a single setting, the
+// group must contain this setting, which may be null. An announcement cannot be removed alone.
 func checkOverrides(c *rules.Checker, o customization.Customization) {
 	if o.Announcement.Null() {
 		c.Add("announcement", "must not be null: it goes with the other overrides of the site space")

@@ -13,10 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 )
 
-// describer finds values that a member of the settings may have, in the served OpenAPI document.
+// describer finds, in the served OpenAPI document, values that a setting may have.
 type describer struct{ schemas map[string]any }
 
-// resolve follows references, and picks the alternative that has the JSON type of a value.
+// resolve returns the schema to which references lead. Of several alternatives, it chooses the schema with the JSON
+// type of value.
 func (d describer) resolve(described any, value any) map[string]any {
 	node, _ := described.(map[string]any)
 	if ref, ok := node["$ref"].(string); ok {
@@ -53,14 +54,14 @@ func fits(described map[string]any, value any) bool {
 	return described["type"] == "string"
 }
 
-// leaf is a member: its path, and another valid value.
+// leaf is a setting: its path, and a valid value that differs from the present one.
 type leaf struct {
 	path  []any
 	other any
 }
 
-// leaves lists all parts of a value that can be changed separately. The kind of a reference determines its other
-// members.
+// leaves lists all settings in a value that can be changed separately. A reference is one setting, because its kind
+// determines its other members.
 func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	node := d.resolve(described, value)
 	at := func(step any) []any { return append(slices.Clone(path), step) }
@@ -113,7 +114,7 @@ func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	return []leaf{{path, text + "x"}}
 }
 
-// with returns a copy of a JSON value in which one member has a new value.
+// with returns a copy of a JSON value in which the member at path has the value other.
 func with(value any, path []any, other any) any {
 	if len(path) == 0 {
 		return other
@@ -130,14 +131,16 @@ func with(value any, path []any, other any) any {
 	}
 }
 
-// actionPaths has the path of each page action's switch. Some actions have no switch.
+// actionPaths has, by page action, the path of the setting that switches the action on. Some actions have no such
+// setting.
 var actionPaths = map[string][]any{
 	"external-ai": {"pageActions", "externalAI"}, "markdown": {"pageActions", "markdown"},
 	"mcp": {"pageActions", "mcp"},
 	"git": {"git", "showEditLink"}, "pdf": {"pdf", "enabled"},
 }
 
-// settled applies a change of one form of the page actions to the other form.
+// settled returns the settings that the server shows after the setting at path has changed. Page actions have two
+// forms, a list and switches. A change of one form also changes the other form.
 func settled(settings map[string]any, path []any) map[string]any {
 	items := slices.Clone(settings["pageActions"].(map[string]any)["items"].([]any))
 	for _, action := range slices.Sorted(maps.Keys(actionPaths)) {
@@ -156,9 +159,9 @@ func settled(settings map[string]any, path []any) map[string]any {
 	return with(settings, []any{"pageActions", "items"}, items).(map[string]any)
 }
 
-// TestEveryLeafOfACustomization reads the settings, changes one member, and writes all settings back. The change is
-// stored, and all other members stay. The test does this as a client of each generation. The clients send one form of
-// the page actions, or both forms.
+// TestEveryLeafOfACustomization reads all settings, changes one of them, and writes all of them back. The change is
+// stored, and all other settings stay. The test does this for each setting, as a client of each generation: some
+// clients send one form of the page actions, and others send both forms.
 func TestEveryLeafOfACustomization(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -93,7 +93,8 @@ func TestSiteCustomization(t *testing.T) {
 	if err := json.Unmarshal([]byte(fullCustomization), &sent); err != nil {
 		t.Fatal(err)
 	}
-	// The answer has the sent members, the defaults, and the absent members of leaves.
+	// The answer has the sent values. For each member that was not sent, it has the default, also inside objects that
+	// were sent.
 	sent["styling"].(map[string]any)["font"].(map[string]any)["custom"] = true
 	sent["announcement"].(map[string]any)["enabled"] = true
 	sent["announcement"].(map[string]any)["style"] = "info"
@@ -115,19 +116,20 @@ func TestSiteCustomization(t *testing.T) {
 	if diff := cmp.Diff(fresh, shape.Want(t, customizationShape, h.Do("PUT", path, admin, `{"favicon":{}}`).Body)); diff != "" {
 		t.Error(diff)
 	}
-	// An answer can be sent back as it is.
+	// A client may send an answer back unchanged.
 	h.Do("PUT", path, admin, full.Body)
 	if diff := cmp.Diff(got, shape.Want(t, customizationShape, h.Do("GET", path, admin, nil).Body)); diff != "" {
 		t.Error(diff)
 	}
 }
 
-// leafNames are the members whose objects are leaves, not groups.
+// leafNames are the members whose values are replaced as a whole, although they are objects.
 var leafNames = map[string]bool{
 	"primaryColor": true, "tint": true, "font": true, "monospaceFont": true, "favicon": true, "logo": true, "announcement": true, "primaryLink": true,
 }
 
-// over merges one JSON tree over another, leaf by leaf, without using the types.
+// over returns a copy of base with the values of patch. It merges objects, except the members in leaves, which it
+// replaces. It does not use the types under test.
 func over(base, patch map[string]any, leaves map[string]bool) map[string]any {
 	merged := map[string]any{}
 	for name, value := range base {
@@ -181,7 +183,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	if diff := cmp.Diff(inherited, read()); diff != "" {
 		t.Error(diff)
 	}
-	// A change of the site's settings shows in the site space, except where the site space overrides them.
+	// A change of the site's settings applies to the site space, except for settings that the site space overrides.
 	h.Do("PATCH", path, admin, `{"styling":{"theme":"gradient"}}`)
 	h.Do("PUT", site+"/customization", admin, `{"favicon":{},"title":"Other","styling":{"theme":"bold","depth":"flat"}}`)
 	if got := read(); got["title"] != "Other" || got["styling"].(map[string]any)["theme"] != "gradient" || got["styling"].(map[string]any)["depth"] != "flat" {
@@ -201,7 +203,7 @@ func TestSiteSpaceCustomization(t *testing.T) {
 	}
 }
 
-// TestPatchesTogether sends many patches of different leaves concurrently, and loses none.
+// TestPatchesTogether sends many patches of different settings concurrently. All changes are stored.
 func TestPatchesTogether(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -225,7 +227,7 @@ func TestPatchesTogether(t *testing.T) {
 		})
 	}
 	wait.Wait()
-	// The list of actions follows the switches git and pdf.
+	// The patches of git and pdf also change the list of page actions.
 	want["pageActions"].(map[string]any)["items"] = []any{"assistant", "external-ai", "markdown", "mcp", "git"}
 	if diff := cmp.Diff(want, shape.Want(t, customizationShape, h.Do("GET", path, h.Ours.Tokens[schema.RoleAdmin], nil).Body)); diff != "" {
 		t.Error(diff)
@@ -311,7 +313,7 @@ func TestBadCustomization(t *testing.T) {
 	}
 }
 
-// newerCustomization has the members that the contract has got since 0.146.
+// newerCustomization has the members that were added to the contract after version 0.146.
 const newerCustomization = `{"favicon":{},"localizedTitle":{"fr":"Le titre","zh-tw":"x"},"socialAccounts":[{"platform":"github","handle":"acme"},
 		{"platform":"mastodon","handle":"a","display":{"footer":false,"header":true}}],
 	"styling":{"headingFont":"Lato","codeTheme":{"default":{"light":"github-light","dark":"nord"}}},
@@ -340,7 +342,8 @@ func TestNewerCustomization(t *testing.T) {
 			t.Errorf("no %s in %s", part, encoded)
 		}
 	}
-	// A site space's switches change the site's list. A list of the site space changes the switches.
+	// Switches of a site space change the list of page actions that it has from the site. A list of the site space
+	// changes the switches.
 	actions := func(patch, want string) {
 		t.Helper()
 		got := s.Ok("PATCH", "/site-spaces/"+siteSpace+"/customization", patch, 200)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// hostnames has the operations on host names of sites. updateSiteById sets a name. The proxy is responsible for TLS and
-// the route to the front end.
+// hostnames has the operations on host names of sites. The operation updateSiteById sets a site's host name. A proxy in
+// front of Octavo must provide TLS for the name, and send its requests to the front end.
 type hostnames struct {
 	store    *store.Store
 	resolver dnsproof.Resolver
@@ -55,8 +55,8 @@ func (h *hostnames) prove(ctx context.Context, c *access.Caller, _ *struct{}) (s
 	return h.resource(ctx, site)
 }
 
-// hostnameLabel is the record name's first label. It is needed because a host with a CNAME record can have no other
-// record.
+// hostnameLabel is the first label in the name of the DNS record that proves a host name. The record cannot have the
+// host name itself, because a name with a CNAME record can have no other record.
 const hostnameLabel = "_octavo."
 
 func (h *hostnames) resource(ctx context.Context, site sites.Site) (schema.SiteHostname, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestHostnames: a name leads to a site after the site has proved the name. It leads to only one site.
+// TestHostnames: a host name leads to a site only after it is proved for this site. It leads to only one site.
 func TestHostnames(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -36,7 +36,7 @@ func TestHostnames(t *testing.T) {
 		t.Errorf("claimed: %v", claimed)
 	}
 	ask("https://docs.example.org/", http.StatusNotFound)
-	// Both sites may claim the name.
+	// Two sites may claim the same name before it is proved.
 	h.Want(http.StatusOK, "PATCH", theirs, theirAdmin, map[string]any{"hostname": "docs.example.org"})
 	shown := h.Want(http.StatusOK, "GET", site+"/hostname", admin, nil)
 	record := shown["record"].(map[string]any)
@@ -45,7 +45,8 @@ func TestHostnames(t *testing.T) {
 	}
 	h.WantError(h.Do("POST", site+"/hostname/prove", admin, nil), http.StatusPreconditionFailed)
 	h.DNS.Set("_octavo.docs.example.org", record["value"].(string))
-	h.WantError(h.Do("POST", theirs+"/hostname/prove", theirAdmin, nil), http.StatusPreconditionFailed) // The record is ours.
+	// The DNS record proves the name for our site only.
+	h.WantError(h.Do("POST", theirs+"/hostname/prove", theirAdmin, nil), http.StatusPreconditionFailed)
 	if proved := h.Want(http.StatusOK, "POST", site+"/hostname/prove", admin, nil); proved["proved"] != true || proved["provedBy"] != "dns" {
 		t.Errorf("%v", proved)
 	}
@@ -60,9 +61,10 @@ func TestHostnames(t *testing.T) {
 	if found := resolved(h, token, address+"/users"); found["canonicalUrl"] != "https://docs.example.org/users" {
 		t.Errorf("%v", found)
 	}
-	ask("https://docs.example.org/~/sites/"+h.Theirs.Site.ID, http.StatusNotFound) // A site's host shows no other site.
+	// Addresses on the host of a site lead to no other site.
+	ask("https://docs.example.org/~/sites/"+h.Theirs.Site.ID, http.StatusNotFound)
 
-	// Another site cannot get the name. The refusal does not reveal the owner.
+	// Another site cannot get the name. The error does not reveal which site has it.
 	refused := h.Do("PATCH", theirs, theirAdmin, map[string]any{"hostname": "DOCS.example.org"})
 	h.WantError(refused, http.StatusConflict)
 	if strings.Contains(string(refused.Body), h.Ours.Site.ID) || strings.Contains(string(refused.Body), h.Ours.Organization.ID) {
@@ -74,7 +76,7 @@ func TestHostnames(t *testing.T) {
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "docs.example.org", "title": "Same name"})
 	ask("https://docs.example.org/", http.StatusOK)
 
-	// The site must prove a new name, too. Without a name, the site has our address.
+	// A new host name of the site must be proved, too. Without a host name, the site has an address on our host.
 	h.Want(http.StatusOK, "PATCH", site, admin, map[string]any{"hostname": "www.example.org"})
 	ask("https://docs.example.org/", http.StatusNotFound)
 	ask("https://www.example.org/", http.StatusNotFound)
@@ -84,7 +86,8 @@ func TestHostnames(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask("https://www.example.org/", http.StatusOK)
-	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil) // The name is free now.
+	// The first site has given up the name, so another site can prove it.
+	h.Want(http.StatusOK, "POST", theirs+"/hostname/prove", theirAdmin, nil)
 	if none := h.Want(http.StatusOK, "PATCH", site, admin, `{"hostname":null}`); none["hostname"] != nil || none["urls"].(map[string]any)["published"] != address {
 		t.Errorf("%v", none)
 	}

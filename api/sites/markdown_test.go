@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMarkdownForReaders: a page's Markdown for a site's readers begins with its title, and its links can be followed.
-// Users get the stored text, so that they can write it back.
+// TestMarkdownForReaders: the Markdown of a page for a site's readers begins with the page's title, and its links lead
+// to pages of the site. Users get the stored text, so that they can edit it and write it back.
 func TestMarkdownForReaders(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -56,8 +56,8 @@ func TestMarkdownForReaders(t *testing.T) {
 	}
 }
 
-// TestFilesInMarkdown: stored Markdown refers to files without their addresses. Readers get the files' addresses in the
-// Markdown, and users get the original text.
+// TestFilesInMarkdown: stored Markdown refers to files by their ids. Readers get Markdown with the addresses of the
+// files, and users get the stored text.
 func TestFilesInMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -92,8 +92,8 @@ func TestFilesInMarkdown(t *testing.T) {
 	}
 }
 
-// TestActiveMarkdown: authors get their Markdown unchanged. Other callers get the Markdown without active HTML and
-// without links of other schemes. SECURITY.md promises this.
+// TestActiveMarkdown: users who may edit a page get its Markdown unchanged. Other callers get it without active HTML,
+// and only with links of allowed schemes. SECURITY.md promises this.
 func TestActiveMarkdown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

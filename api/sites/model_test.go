@@ -19,13 +19,14 @@ import (
 type siteModel struct {
 	sections       []string
 	defaultSection string
-	// spaces are the site spaces of each section, in order; content is the space of each.
+	// spaces has the site spaces of each section, in order. defaults has the default site space of each section.
+	// content has the space of each site space.
 	spaces   map[string][]string
 	defaults map[string]string
 	content  map[string]string
 }
 
-// String writes the model like the outline of the structure, with ids for titles.
+// String returns the model as text, in the form of structureOf.
 func (m *siteModel) String() string {
 	spaces := func(section string) string {
 		words := []string{}
@@ -51,7 +52,7 @@ func (m *siteModel) String() string {
 	return strings.Join(words, " ")
 }
 
-// next is the default after ids[i] has been deleted.
+// next returns the default that follows after the default ids[i] is deleted.
 func next(ids []string, i int) string {
 	rest := slices.Delete(slices.Clone(ids), i, i+1)
 	switch {
@@ -63,7 +64,7 @@ func next(ids []string, i int) string {
 	return rest[0]
 }
 
-// leave takes a site space out of its section.
+// leave removes a site space from its section.
 func (m *siteModel) leave(section, id string) {
 	i := slices.Index(m.spaces[section], id)
 	if m.defaults[section] == id {
@@ -84,7 +85,7 @@ func (m *siteModel) holds(section, space string) bool {
 	return slices.ContainsFunc(m.spaces[section], func(id string) bool { return m.content[id] == space })
 }
 
-// parents are the sections that may have site spaces now.
+// parents returns the sections that may have site spaces. If the site has no section, it returns the root.
 func (m *siteModel) parents() []string {
 	if len(m.sections) == 0 {
 		return []string{""}
@@ -109,7 +110,8 @@ func (m *siteModel) sectionOf(id string) string {
 	return "none"
 }
 
-// TestStructureFollowsModel makes random changes to sections and site spaces, and compares with the model after each.
+// TestStructureFollowsModel makes random changes of sections and site spaces. After each change, it compares the
+// structure of the site with the model.
 func TestStructureFollowsModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -154,7 +156,8 @@ func TestStructureFollowsModel(t *testing.T) {
 	})
 }
 
-// structureOf reads the structure, and checks that the lists agree with it and that paths are unique.
+// structureOf returns the structure of a site as text. It checks that the lists of sections and site spaces agree with
+// the structure, and that paths are unique.
 func structureOf(s *apitest.SiteOf) string {
 	s.T.Helper()
 	words, sections, spaces := []string{}, []string{}, []string{}
@@ -200,8 +203,8 @@ func structureOf(s *apitest.SiteOf) string {
 	return strings.Join(words, " ")
 }
 
-// addSection moves the site spaces at the root into another section, which comes first. If the new section has the
-// space of the home page, the site spaces move into the new section.
+// addSection adds a section with a space. If there were site spaces at the root, they move into a section that is added
+// in front. If the new section has the space of the home page, they move into the new section instead.
 func (m *siteModel) addSection(s *apitest.SiteOf, space string) {
 	got := s.Ok("POST", "/sections", map[string]any{"spaceId": space, "title": "Same title"}, 201)
 	id := got["id"].(string)
@@ -329,8 +332,8 @@ func (m *siteModel) setDefaultSection(s *apitest.SiteOf, id string) {
 	m.defaultSection = id
 }
 
-// TestStructureUnderParallelWriters adds, moves and deletes items and spaces concurrently. Afterwards there is one
-// default section, and one default site space in each section. All items have different positions.
+// TestStructureUnderParallelWriters adds, moves and deletes sections, site spaces and spaces concurrently. Afterwards,
+// the site has one default section, and each section has one default site space. All items have different positions.
 func TestStructureUnderParallelWriters(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -372,8 +375,8 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 					}
 				}
 				a := s.Do(method, s.Base+path, s.Token, body)
-				// A 409 for a path that another writer has just taken is a failure. Writers take turns, so this must
-				// not happen.
+				// If an answer is 409 because another writer has just taken the path, the test fails: the server must
+				// let one writer wait for the other.
 				taken := a.Status == 409 && !strings.Contains(string(a.Body), "is already there")
 				if a.Status >= 500 || a.Status == 403 || taken {
 					t.Errorf("worker %d: %s %s: %d %s", worker, method, path, a.Status, a.Body)
@@ -395,7 +398,7 @@ func TestStructureUnderParallelWriters(t *testing.T) {
 	wantWholeStructure(t, h, s)
 }
 
-// wantWholeStructure checks the invariants of every site in the database, bypassing the API.
+// wantWholeStructure checks in the database what must be true for the structure of every site.
 func wantWholeStructure(t testing.TB, h *apitest.Harness, s *apitest.SiteOf) {
 	t.Helper()
 	site := s.Base[strings.LastIndex(s.Base, "/")+1:]

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// member reads a dotted member of an answer; nil if it is absent.
+// member returns the member of an answer at a path with dots, such as urls.published, or nil if the member is absent.
 func member(of map[string]any, path string) any {
 	var value any = of
 	for name := range strings.SplitSeq(path, ".") {
@@ -27,7 +27,7 @@ func member(of map[string]any, path string) any {
 	return value
 }
 
-// orNil returns nil for an empty text, because answers leave out empty members.
+// orNil returns nil for an empty text, because answers omit empty members.
 func orNil(text string) any {
 	if text == "" {
 		return nil
@@ -36,7 +36,7 @@ func orNil(text string) any {
 }
 
 // TestPlaces checks the visibility and the addresses of sites and their spaces. It tests each kind of site, each kind
-// of host, and several public addresses of the server. Every published address leads to its site and space.
+// of host, and several base addresses of the server. Every published address leads to its site and its space.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -57,7 +57,7 @@ func TestPlaces(t *testing.T) {
 			h.Exec("update sites set "+set+", visibility = $2, published = $3 where id = $1", h.Ours.Site.ID, visibility, published)
 			for _, base := range []string{"https://docs.example.com/base", "https://docs.example.org", "http://127.0.0.1:8080"} {
 				t.Run(kind+"/"+host+"/"+base, func(t *testing.T) {
-					h := h.In(t) // Sessions are very short, so each row has a separate server.
+					h := h.In(t) // Sessions are very short, so each row has its own server.
 					h.Serve(nil, func(c *frame.Config, _ *api.Deps) { c.BaseURL = base })
 					here := base + "/~/sites/" + h.Ours.Site.ID
 					root := map[string]string{"no host": here, "claimed": here, "proved": "https://a.example.net", "proxy": "https://b.example.net/docs"}[host]
@@ -66,7 +66,7 @@ func TestPlaces(t *testing.T) {
 					case "not published":
 						visibility, open = "private", ""
 					case "by share links":
-						open = "" // A member has no key.
+						open = "" // Members have no share key.
 					case "public":
 						public = root
 					}
@@ -111,7 +111,7 @@ func TestPlaces(t *testing.T) {
 							t.Errorf("%s is at %s", link, shared)
 						}
 					}
-					// A proxy requests its pages at the site's address on our host.
+					// A proxy in front of a site requests pages at the site's address on our host.
 					asked := open
 					if host == "proxy" {
 						asked = here + strings.TrimPrefix(open, root)
@@ -133,8 +133,9 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestPlacesOfParts: the published address of every space leads to the part that shows it. The names of the parts and
-// the presence of sections do not matter. A space of several sites is shown by the site that is open to most readers.
+// TestPlacesOfParts: the published address of every space leads to the site space that shows it. This is so with and
+// without sections, and whatever the paths are. If several sites show a space, its address is on the site that most
+// readers may read.
 func TestPlacesOfParts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -181,7 +182,8 @@ func TestPlacesOfParts(t *testing.T) {
 			t.Errorf("the site space %v shows its space at %v", part["urls"], member(part, "space.urls"))
 		}
 	}
-	// Another site is open to fewer readers. The places stay until the first site is removed.
+	// Another site shows the same space to fewer readers. The space's address stays on the first site until fewer
+	// readers may read that site.
 	other := h.Want(http.StatusCreated, "POST", org+"/sites", admin, map[string]any{"title": "Other", "visibility": "unlisted", "spaces": []string{spaces["Old"]}})
 	second := org + "/sites/" + other["id"].(string)
 	elsewhere := strings.Replace(address, h.Ours.Site.ID, other["id"].(string), 1)
@@ -193,7 +195,7 @@ func TestPlacesOfParts(t *testing.T) {
 	check("Old", address+"/api/old")
 	h.Want(http.StatusOK, "POST", site+"/unpublish", admin, nil)
 	check("Old", elsewhere)
-	// A member who may not read the space gets no address, and neither do members of other tenants.
+	// If no published site shows the space, it has no address. Members of other organizations cannot see it at all.
 	h.Want(http.StatusOK, "PATCH", "/v1/spaces/"+spaces["Old"], admin, map[string]any{"defaultLevel": nil})
 	h.WantError(h.Do("GET", "/v1/spaces/"+spaces["Old"], h.Theirs.Tokens[schema.RoleAdmin], nil), http.StatusNotFound)
 	h.Want(http.StatusOK, "POST", second+"/unpublish", admin, nil)

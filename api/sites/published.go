@@ -18,8 +18,8 @@ func publishedRows(h *handlers) []frame.Operation {
 	}}
 }
 
-// published uses a fixed number of statements, for any number of site spaces. Integrations add no scripts to sites in
-// this version, so the list of scripts is empty.
+// published queries the database a fixed number of times, however many site spaces there are. The list of scripts is
+// empty, because integrations cannot add scripts to sites in this version.
 func (h *handlers) published(
 	ctx context.Context, c *access.Caller, r *structureRequest,
 ) (customization.PublishedSite, error) {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/apitest"
 )
 
-// TestSpacesGoWhileSitesChange deletes spaces that are defaults of two sites, while both sites are changed. The
-// deletions and the changes succeed in any order.
+// TestSpacesGoWhileSitesChange deletes spaces whose site spaces are defaults in two sites, while both sites are
+// changed. The deletions and the changes succeed in any order.
 func TestSpacesGoWhileSitesChange(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -82,16 +82,16 @@ func TestNoSiteShowsWhatWasTransferred(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "First")
 }
 
-// TestSpaceGoesWhileASiteTakesItIn deletes a space while a site is adding it and another writer changes the site. The
-// deletion must find the site and wait for its lock before it deletes anything of the site.
+// TestSpaceGoesWhileASiteTakesItIn deletes a space while one transaction adds it to a site and another transaction
+// changes the site. The deletion must wait for the lock on the site before it deletes rows of the site.
 func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	s := h.NewSite(`{}`)
 	site, space := s.Base[strings.LastIndex(s.Base, "/")+1:], h.FreshSpace(h.Ours, "Goes").ID
 	take, change := h.Begin(), h.Begin()
-	// Normally the writer that adds the space locks the site. This test leaves the lock out, so that the other writer
-	// has the lock when the addition commits.
+	// In the product, the transaction that adds the space locks the site. The test omits this lock, so that the other
+	// transaction has it when the addition commits.
 	change.Do("select id from sites where id = $1 for no key update", site)
 	take.Do("insert into site_spaces (id, site_id, space_id, position, rank, path, is_default) values ('taken', $1, $2, 1, '1', 'taken', true)", site, space)
 	answered := make(chan apitest.Answer, 1)
@@ -99,7 +99,7 @@ func TestSpaceGoesWhileASiteTakesItIn(t *testing.T) {
 	take.AwaitWaiting()
 	take.Finish()
 	change.AwaitWaiting()
-	// This update deadlocks if the deletion of the space has deleted the row first.
+	// This update would deadlock if the deletion of the space had already deleted a site space of this site.
 	change.Do("update site_spaces set hidden = true where site_id = $1", site)
 	change.Finish()
 	if a := <-answered; a.Status != 204 {

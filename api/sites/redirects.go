@@ -64,7 +64,7 @@ func (h *handlers) listRedirects(
 		redirectResource, func(row sites.Redirect) string { return row.ID })
 }
 
-// redirectDestination has the members of every kind of destination. The kind determines which members apply.
+// redirectDestination has the members of every kind of destination. The kind decides which of them are used.
 type redirectDestination struct {
 	Kind          *string `json:"kind" rules:"required,enum=redirectKind"`
 	SiteSectionID *string `json:"siteSectionId"`
@@ -73,7 +73,7 @@ type redirectDestination struct {
 	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
 }
 
-// problems finds the missing members that the kind requires.
+// problems returns an error for each missing member that the kind requires.
 func (d *redirectDestination) problems() []schema.Detail {
 	var c rules.Checker
 	need := func(name string, value *string) {
@@ -95,7 +95,7 @@ func (d *redirectDestination) problems() []schema.Detail {
 	return c.Details
 }
 
-// resource keeps the members that apply to the kind.
+// resource returns the destination with only the members that the kind uses.
 func (d *redirectDestination) resource() schema.SiteRedirectDestination {
 	to := schema.SiteRedirectDestination{Kind: *d.Kind}
 	switch *d.Kind {
@@ -180,9 +180,9 @@ type findRedirectRequest struct {
 	Source   *string `query:"source" rules:"required,len=..512,pattern=redirectSource"`
 }
 
-// findRedirect resolves the destination as it is now, after every rename and move. The target is a URL if the caller
-// can read the site, and otherwise the path below the site's address. If the caller may not read a page's space, the
-// target is the site space, even if the page exists.
+// findRedirect answers with the current address of a redirect's destination, even if the destination was renamed or
+// moved. The target is a URL if the caller can read the site, and otherwise a path below the site's address. If the
+// destination is a page in a space that the caller may not read, the target is the site space.
 func (h *handlers) findRedirect(
 	ctx context.Context, c *access.Caller, r *findRedirectRequest,
 ) (schema.SiteRedirectTarget, error) {
@@ -209,28 +209,31 @@ func (h *handlers) findRedirect(
 	return found, nil
 }
 
-// mustLeadSomewhere refuses a destination that the site does not have. The error names the member with the destination.
+// mustLeadSomewhere returns an error if the site does not have the destination. The error names the member of the
+// request with the wrong id.
 func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination) error {
 	if to.Kind == schema.RedirectToExternal {
 		return nil
 	}
 	found, err := h.destination(ctx, c, to)
-	// A page that the caller may not read counts as missing. The answer must not reveal the pages of a closed space.
+	// If the caller may not read a page, the error is the same as for a missing page. So the answer does not reveal the
+	// pages of a space that is closed to the caller.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && found.closed {
 		return schema.Invalid("destination."+found.member, "names nothing in this site")
 	}
 	return err
 }
 
-// destination is a redirect's target: its path below the site's address, and the request member that defines it. For a
-// page in a space that is closed to the caller, the path is the path of the site space.
+// destination is the place to which a redirect leads. path is its path below the site's address. member is the member
+// of the request that contains its id. closed is true if the destination is a page in a space that the caller may not
+// read. The path is then the path of the site space.
 type destination struct {
 	path   []string
 	member string
 	closed bool
 }
 
-// destination finds a redirect's target. If the target is missing, the result still has the member that defines it.
+// destination finds the place to which a redirect leads. If the place does not exist, the result still has member.
 func (h *handlers) destination(
 	ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination,
 ) (destination, error) {
@@ -278,7 +281,7 @@ func redirectResource(r sites.Redirect) schema.SiteRedirect {
 	return schema.SiteRedirect{Object: "site-redirect", ID: r.ID, Source: r.Source, Destination: to, Draft: r.Draft}
 }
 
-// redirectDestinationOf is the destination with the ids as they are stored.
+// redirectDestinationOf returns the destination of a redirect, with the ids as they are stored.
 func redirectDestinationOf(r sites.Redirect) schema.SiteRedirectDestination {
 	return schema.SiteRedirectDestination{
 		Kind: r.Kind, SiteSectionID: r.SiteSectionID, SiteSpaceID: r.SiteSpaceID, PageID: r.PageID, URL: r.Url,

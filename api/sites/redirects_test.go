@@ -35,7 +35,7 @@ func TestShareLinks(t *testing.T) {
 	}
 	for search, want := range map[string]string{"PART": "Partners", key: "Partners", key[3:20]: "Partners", "~" + key: "Partners", address: "Partners", address + "/faq": "Partners", "r": "Partners Press", "nothing%": ""} {
 		got := s.Items("/share-links?search="+url.QueryEscape(search), "name")
-		if search == "r" && len(got) < 2 { // Keys may contain the letter r, too.
+		if search == "r" && len(got) < 2 { // The search also finds keys, which may contain the letter r.
 			t.Errorf("search %q: %q", search, got)
 		} else if search != "r" && strings.Join(got, " ") != want {
 			t.Errorf("search %q: %q", search, got)
@@ -163,7 +163,7 @@ func TestRedirects(t *testing.T) {
 	}
 	s.Refused("GET", "/redirect", nil, 400, "source")
 
-	// Destinations are resolved at the time of the request.
+	// A redirect leads to the present address of its destination.
 	s.Ok("POST", "/publish", nil, 200)
 	s.Ok("PATCH", "/sections/"+section, `{"path":"manual"}`, 200)
 	s.Ok("PATCH", "/site-spaces/"+page, `{"path":"q-a"}`, 200)
@@ -214,7 +214,7 @@ func TestRedirects(t *testing.T) {
 	wantLines(t, s.Items("/redirects?search=OLD", "source"), "/old", "/old/Space")
 	wantLines(t, s.Items("/redirects?search=%25", "source"), "/caf%c3%a9/%41-page", "/%61way")
 
-	// A deleted destination stays in the redirect but is no longer found.
+	// If its destination is deleted, a redirect is still listed, but it leads nowhere.
 	s.Ok("DELETE", "/site-spaces/"+page, nil, 204)
 	for _, gone := range []string{"/old/Space", "/caf%C3%A9/A-page"} {
 		s.Refused("GET", "/redirect?source="+url.QueryEscape(gone), nil, 404, "")
@@ -227,8 +227,8 @@ func TestRedirects(t *testing.T) {
 	s.Refused("GET", "/redirect?source=/away", nil, 404, "")
 }
 
-// TestDraftsStayBack creates drafts. A draft of a redirect has no effect until it is published. Operations that do not
-// offer drafts refuse the member `draft`, and name it in the error.
+// TestDraftsStayBack creates drafts. A redirect that is a draft leads nowhere until `draft` is false. Operations
+// without drafts refuse `draft: true`, and name the member in the error.
 func TestDraftsStayBack(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -276,7 +276,7 @@ func TestDraftsStayBack(t *testing.T) {
 	s.Ok("PATCH", one, `{"draft":true}`, 200)
 	stays()
 
-	// The only redirect of a site is a draft.
+	// The site's only redirect is now a draft.
 	s.Ok("DELETE", "/redirects/"+live["id"].(string), nil, 204)
 	stays()
 
@@ -301,8 +301,8 @@ func TestDraftsStayBack(t *testing.T) {
 	}
 }
 
-// TestRedirectsIntoClosedSpaces requests pages of a space that the caller may not read. Existing and missing pages get
-// equal answers, and no page's slug leaks.
+// TestRedirectsIntoClosedSpaces uses redirects to pages of a space that the caller may not read. The answers are the
+// same for existing and for missing pages, and contain no slug of a page.
 func TestRedirectsIntoClosedSpaces(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -328,7 +328,7 @@ func TestRedirectsIntoClosedSpaces(t *testing.T) {
 		s.Refused("POST", "/redirects", `{"source":"/new","destination":`+to(page)+`}`, 400, "destination.pageId")
 		s.Refused("PATCH", "/redirects/"+there["id"].(string), `{"destination":`+to(page)+`}`, 400, "destination.pageId")
 	}
-	// The site space itself is not secret.
+	// A redirect to the site space itself is allowed, because site spaces are not secret.
 	s.Ok("POST", "/redirects", `{"source":"/space","destination":{"kind":"site-space","siteSpaceId":"`+id+`"}}`, 201)
 	s.Token = h.Ours.Tokens[schema.RoleAdmin]
 	if got := s.Ok("GET", "/redirect?source=/there", nil, 200); got["target"] != "/guide/secret/layoffs" {

@@ -75,18 +75,18 @@ func (h *addresses) resolve(ctx context.Context, c *access.Caller, r *resolveURL
 	return h.find(ctx, c, *r.Body.URL, who)
 }
 
-// nowhere is the answer for an address without a target that the caller may see.
+// nowhere is the error for an address that leads to nothing that the caller may see.
 var nowhere = schema.NotFound("published content")
 
-// find resolves an address. It finds the site and the share key, then the section and the site space, and then the
-// page's path.
+// find finds what an address leads to. It reads the address from left to right: first the site and the share key, then
+// the section and the site space, and then the page's path.
 func (h *addresses) find(ctx context.Context, c *access.Caller, address string, who visitor) (schema.PublishedURL, error) {
 	asked, ok := parseAddress(address)
 	if !ok {
 		return schema.PublishedURL{}, schema.Invalid("url", "must be an absolute http or https address")
 	}
 	site, key, at, err := h.siteOf(ctx, asked)
-	siteEnd := at // A reader with a key sees addresses below the key.
+	siteEnd := at // For a reader with a share key, addresses below the site contain the key.
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && (!site.Site.Published || site.ShareKey != key) {
 		return schema.PublishedURL{}, nowhere
 	}
@@ -139,8 +139,8 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	return found, err
 }
 
-// siteOf finds the site of an address, by its host or otherwise by its path. key is the share key in the address. at is
-// the number of segments for the site and the key.
+// siteOf finds the site of an address, by its host, or by its path if no site has the host. key is the share key in the
+// address. at is the number of path segments that name the site and the key.
 func (h *addresses) siteOf(
 	ctx context.Context, asked askedAddress,
 ) (site sites.Published, key string, at int, err error) {
@@ -158,7 +158,8 @@ func (h *addresses) siteOf(
 	return site, key, at, err
 }
 
-// mayFind refuses a user who may not read the site, as if the site did not exist.
+// mayFind returns an error if the caller is a user who may not read the site. If the user is not in the site's
+// organization, the error is nowhere.
 func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Site) error {
 	if c.Principal.Kind == schema.TokenFrontEnd {
 		return nil
@@ -174,8 +175,8 @@ func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Si
 }
 
 // preview reads `~/changes/<id>` or `~/revisions/<id>` in the path at segment at, and returns the segment at which the
-// page's path begins. A user who opens a draft needs the right to read the space. An older revision of the main content
-// does not need this right, because readers once saw it.
+// page's path begins. To open a draft, the caller must be a user who may read the space. To open an older revision of
+// the main content, this right is not needed, because the revision was once public.
 func (h *addresses) preview(
 	ctx context.Context, c *access.Caller, asked askedAddress, at int, found *schema.PublishedURL, claims *access.SiteClaims,
 ) (int, error) {
@@ -216,8 +217,8 @@ func (h *addresses) preview(
 	return at, nowhere
 }
 
-// redirect finds the site's redirect for a path below the site, if no page has the path. pathname is the path below the
-// site space.
+// redirect answers with the target of a redirect, if no page has the path and the site has a redirect for it. source is
+// the path below the site. pathname is the path below the site space.
 func (h *addresses) redirect(
 	ctx context.Context, c *access.Caller, site sites.Published, reader *access.Reader, part sites.PublishedPart,
 	root siteAddress, source, pathname string,
@@ -238,7 +239,7 @@ func (h *addresses) redirect(
 		return schema.PublishedURL{}, nil //nolint:nilerr // No page and no redirect has such a path.
 	}
 	path = strings.Trim(path, "/")
-	// A page that once had the path does not count, because the site's redirect has the new target.
+	// Former paths of pages are not searched, because the site's redirect has precedence over them.
 	if pages, err := h.store.PagesAt(ctx, space.ID, space.Revision, []string{path}); err != nil || pages[path] != "" {
 		return schema.PublishedURL{}, err
 	}
@@ -248,19 +249,19 @@ func (h *addresses) redirect(
 	as := access.Caller{Principal: c.Principal, Reader: reader, Site: &sites.Access{Row: site.Row()}}
 	to, err := h.sites.destination(ctx, &as, redirectResource(row).Destination)
 	if schema.IsCode(err, schema.CodeNotFound) {
-		return schema.PublishedURL{}, nil // The address leads to no page, or to a page that this reader may not see.
+		return schema.PublishedURL{}, nil // The target page is deleted, or this reader may not see it.
 	}
 	return schema.PublishedURL{Target: schema.RedirectTargetContent, Redirect: root.target(to.path)}, err
 }
 
-// root returns a site's published address, with the key of a share link. For a site without its own host, the address
-// has the requested scheme and port, if the host is ours. Links of a preview have the address of the preview, because
-// drafts open only there.
+// root returns the address of a site, with the key of a share link if the requested address has one. A site without its
+// own host gets the scheme and the port of the request, if the request was to our host. A preview keeps the address of
+// the preview, because drafts open only there.
 func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) siteAddress {
 	root := h.view.PublishedSite(site.Site)
 	u, err := url.Parse(root)
 	if asked.previewed(siteEnd) || err == nil && strings.EqualFold(u.Hostname(), asked.host) && u.Path != "" {
-		// The address includes the key, if any.
+		// The prefix of the requested address includes the share key, if any.
 		return siteAddress{asked.origin + strings.TrimSuffix(asked.prefix(siteEnd), "/")}
 	}
 	if site.ShareKey != "" {
@@ -269,7 +270,8 @@ func (h *addresses) root(asked askedAddress, site sites.Published, siteEnd int) 
 	return siteAddress{root}
 }
 
-// canonical returns the single canonical address of a page. It is below the site's root, without the names of defaults.
+// canonical returns the single canonical address of a page. It omits the names of the default section and the default
+// site space.
 func canonical(root siteAddress, part sites.PublishedPart, page []string) string {
 	address := root.target(view.PartPath(part))
 	for _, segment := range page {
@@ -278,7 +280,8 @@ func canonical(root siteAddress, part sites.PublishedPart, page []string) string
 	return address
 }
 
-// contextID returns a hash of a visitor's claims. It returns "" if the visitor has no claims.
+// contextID returns a hash of a visitor's claims. The hash changes when the claims change. It returns "" if the visitor
+// has no claims.
 func contextID(claims map[string]any) string {
 	if len(claims) == 0 {
 		return ""

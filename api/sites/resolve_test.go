@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// publicSite publishes our site and gives its path in the API, its address, and a front end's token.
+// publicSite publishes our site. It returns the site's path in the API, its address, and a token of a front end.
 func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 	h.T.Helper()
 	if _, err := h.Store.Sites.Publish(h.T.Context(), h.Ours.Site.ID, true); err != nil {
@@ -24,7 +24,7 @@ func publicSite(h *apitest.Harness) (site, address, frontEnd string) {
 		storetest.Token(h.T, h.Store, store.NewToken{FrontEnd: true})
 }
 
-// resolved resolves an address by both operations, and checks that they have the same result.
+// resolved resolves an address by GET and by POST, and checks that both have the same result.
 func resolved(h *apitest.Harness, token, address string) map[string]any {
 	h.T.Helper()
 	answer := h.Want(http.StatusOK, "POST", "/v1/urls/published", token,
@@ -53,7 +53,8 @@ func payload(t testing.TB, token any) map[string]any {
 	return value
 }
 
-// TestResolveASite resolves addresses of a site with one space, and reads it with the token that comes with the answer.
+// TestResolveASite resolves addresses of a site with one space. It reads the site and the space with the token in the
+// answer.
 func TestResolveASite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -83,12 +84,12 @@ func TestResolveASite(t *testing.T) {
 	if tips := resolved(h, token, address+"/~tips/all"); tips["pathname"] != "/~tips/all" || tips["shareKey"] != nil {
 		t.Errorf("%v", tips)
 	}
-	// The address is resolved behind a proxy that removes the path of the base, and on a host that belongs to no site.
+	// The address is also found on another host, and without the path of the base, which a proxy may have removed.
 	if other := resolved(h, token, "https://other.example/~/sites/"+h.Ours.Site.ID+"/users"); other["pathname"] != "/users" ||
 		other["siteBasePath"] != "/~/sites/"+h.Ours.Site.ID+"/" || other["canonicalUrl"] != address+"/users" {
 		t.Errorf("%v", other)
 	}
-	// A user finds what the user's organizations publish.
+	// A user finds the published sites of the user's organizations.
 	resolved(h, h.Ours.Tokens[schema.RoleRead], address)
 	for name, test := range map[string]struct {
 		token, address string
@@ -113,8 +114,7 @@ func TestResolveASite(t *testing.T) {
 	h.WantError(h.Do("GET", "/v1/urls/published", token, nil), http.StatusBadRequest)
 }
 
-// TestResolveSections resolves the addresses that a site with sections shows. A section of the site has two site
-// spaces.
+// TestResolveSections resolves the published addresses of a site with sections. The second section has two site spaces.
 func TestResolveSections(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -127,7 +127,8 @@ func TestResolveSections(t *testing.T) {
 	if root["complete"] != false || root["siteSection"] == nil || root["space"] != h.Ours.Space.ID {
 		t.Errorf("the root: %v", root)
 	}
-	// The front end's own files belong to the default part. The name of their folder is not a share key.
+	// Addresses of the front end's own files lead to the default site space. The name of their folder begins with "~"
+	// and is not a share key.
 	if icon := resolved(h, token, address+"/~gitbook/icon"); icon["complete"] != true || icon["siteSpace"] != root["siteSpace"] || icon["pathname"] != "/~gitbook/icon" {
 		t.Errorf("the icon: %v", icon)
 	}
@@ -139,7 +140,7 @@ func TestResolveSections(t *testing.T) {
 	if old["complete"] != true || old["siteSpace"] != variant["id"] || old["pathname"] != "/users" || !strings.HasSuffix(old["basePath"].(string), "/reference/old-api/") {
 		t.Errorf("the variant: %v", old)
 	}
-	// Every published address that the structure shows leads to its part, and is canonical.
+	// Every published address that the structure shows leads to its site space, and is the canonical address.
 	for _, item := range h.Want(http.StatusOK, "GET", site+"/structure", admin, nil)["structure"].([]any) {
 		for _, part := range item.(map[string]any)["siteSpaces"].([]any) {
 			published := part.(map[string]any)["urls"].(map[string]any)["published"].(string)
@@ -148,7 +149,7 @@ func TestResolveSections(t *testing.T) {
 			}
 		}
 	}
-	// The default's explicit path leads to the same page, and is not canonical.
+	// An address that names the default site space leads to the same page. The canonical address omits the name.
 	if explicit := resolved(h, token, address+"/reference/api/x"); explicit["siteSpace"] != reference["siteSpace"] || explicit["canonicalUrl"] != address+"/reference/x" {
 		t.Errorf("the default by its path: %v", explicit)
 	}
@@ -170,7 +171,7 @@ func TestReadersOfManySpacesSearch(t *testing.T) {
 	h.Want(http.StatusOK, "POST", site+"/search", reader, map[string]any{"query": "hello", "mode": "all"})
 }
 
-// TestResolveShareLinks: readers with a key find a site for share links at all its addresses.
+// TestResolveShareLinks: readers with a share key find a site that is published by share links, at all its addresses.
 func TestResolveShareLinks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -195,7 +196,7 @@ func TestResolveShareLinks(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", token, map[string]any{"url": shared}), http.StatusNotFound)
 }
 
-// TestResolvePreviews: members preview drafts, and readers preview older revisions.
+// TestResolvePreviews: members can open drafts, and readers can open older revisions.
 func TestResolvePreviews(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -228,9 +229,9 @@ func TestResolvePreviews(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", token, map[string]any{"url": address + "/~/revisions/" + draft}), http.StatusNotFound)
 }
 
-// TestPreviewsOfMembers: a member's token for a site opens the drafts of the site's spaces, as long as the member may
-// read the drafts. So front ends show the drafts, although they resolve only the part of the address before /~/changes.
-// Front ends also show the drafts at the addresses for previews.
+// TestPreviewsOfMembers: a site token that a member requested can read the drafts of the site's spaces, while the
+// member may read the spaces. So front ends can show drafts, although they resolve only the part of an address before
+// /~/changes. They also show drafts at addresses of previews.
 func TestPreviewsOfMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -281,7 +282,7 @@ func TestPreviewsOfMembers(t *testing.T) {
 	h.WantError(h.Do("POST", "/v1/urls/published", h.Theirs.Tokens[schema.RoleAdmin], map[string]any{"url": at}), http.StatusNotFound)
 }
 
-// TestResolveRedirects: a redirect applies where there is no page.
+// TestResolveRedirects: a redirect of a path has an effect if no page has this path.
 func TestResolveRedirects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -297,7 +298,7 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/old"); found["target"] != "content" || found["redirect"] != address || found["apiToken"] != nil {
 		t.Errorf("%v", found)
 	}
-	// The front end leaves ports out of its requests. An address with the port would bypass the front end.
+	// The redirect keeps the port of the requested address.
 	asked := "http://docs.example.com:8443" + strings.TrimPrefix(address, "https://docs.example.com")
 	if found := resolved(h, token, asked+"/old"); found["redirect"] != asked {
 		t.Errorf("%v", found)
@@ -315,7 +316,7 @@ func TestResolveRedirects(t *testing.T) {
 	if found := resolved(h, token, address+"/elsewhere"); found["pathname"] != "/elsewhere" {
 		t.Errorf("%v", found)
 	}
-	// A page's former path leads to the target of the site's redirect.
+	// If a path has a redirect and was the path of a page before, the redirect has precedence.
 	page := h.Want(http.StatusOK, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/path/here", admin, nil)["id"].(string)
 	request = h.Want(http.StatusCreated, "POST", "/v1/spaces/"+h.Ours.Space.ID+"/change-requests", admin, nil)["id"].(string)
 	h.ChangeContent(schema.RoleAdmin, request, `{"operation":"update_page","page":"`+page+`","slug":"there"}`)

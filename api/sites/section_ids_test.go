@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestSectionIDs uses both forms of section ids wherever a request can have a section id.
+// TestSectionIDs sends both forms of section ids in every request that can have a section id.
 func TestSectionIDs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

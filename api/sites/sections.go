@@ -111,7 +111,7 @@ func (r *updateSectionRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// Widens reports whether the change sets the condition that decides who sees the section.
+// Widens reports whether the request sets or removes the condition that decides who sees the section.
 func (r *updateSectionRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
 func (h *handlers) updateSection(
@@ -177,7 +177,7 @@ func (h *handlers) moveSection(
 	return h.oneSection(ctx, c, row)
 }
 
-// oneSection answers with the section after a change.
+// oneSection returns a changed section as the answer to the caller.
 func (h *handlers) oneSection(ctx context.Context, c *access.Caller, row sites.SectionRow) (schema.SiteSection, error) {
 	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {

@@ -114,7 +114,8 @@ func TestSections(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "A", "Getting Started")
 }
 
-// TestDefaultFollowsTheNext deletes defaults in the middle, at the end, and the only default.
+// TestDefaultFollowsTheNext deletes the default section or site space: in the middle, at the end, and the only one. The
+// next in order becomes the default.
 func TestDefaultFollowsTheNext(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -137,7 +138,7 @@ func TestDefaultFollowsTheNext(t *testing.T) {
 			}
 		}
 	}
-	// Deleting a space with all its site spaces also leaves a default behind.
+	// If a space is deleted, its site spaces are deleted, too, and another site space becomes the default.
 	s := h.NewSite(`{}`)
 	space := h.FreshSpace(h.Ours, "Gone")
 	s.Ok("POST", "/site-spaces", map[string]any{"spaceId": space.ID}, 201)
@@ -198,8 +199,8 @@ func TestSiteSpaces(t *testing.T) {
 	s.Ok("DELETE", "/site-spaces/nowhere", nil, 204)
 }
 
-// TestSpacesThatTheCallerMayNotSee: if a site shows spaces that the caller may not see, the caller gets only their id
-// and title. The caller cannot add such a space.
+// TestSpacesThatTheCallerMayNotSee: if a site shows a space that the caller may not see, the caller gets only its id
+// and title. The caller cannot add such a space to a site.
 func TestSpacesThatTheCallerMayNotSee(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

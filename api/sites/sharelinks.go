@@ -81,7 +81,8 @@ type updateShareLinkRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// Widens reports whether the answer can have the link's key. The answer about an inactive link has no key.
+// Widens reports whether the answer may contain the link's key. It contains no key if the request makes the link
+// inactive.
 func (r *updateShareLinkRequest) Widens(sites.Site) bool { return schema.Or(r.Body.Active, true) }
 
 func (h *handlers) updateShareLink(
@@ -103,8 +104,8 @@ func (h *handlers) removeShareLink(
 	return frame.NoContent{}, h.store.Sites.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
 }
 
-// shareLinkResource presents a link. It includes the address with the key while the site is published and the link is
-// active.
+// shareLinkResource presents a link. It includes the site's address with the link's key if the site is published and
+// the link is active.
 func (h *handlers) shareLinkResource(site sites.Site) func(sites.ShareLink) schema.ShareLink {
 	return func(s sites.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{

@@ -147,14 +147,16 @@ type updateSiteRequest struct {
 		DefaultSiteSpace   *string            `json:"defaultSiteSpace"`
 		DefaultSiteSection *string            `json:"defaultSiteSection"`
 		Proxy              schema.Opt[string] `json:"proxy" rules:"len=..512,pattern=proxyOrigin"`
-		// Hostname is a host name at which readers find the site, after the name is proved.
+		// Hostname is the site's host name. Readers find the site there after the organization has proved that it owns
+		// the name.
 		Hostname schema.Opt[string] `json:"hostname" rules:"len=..253,pattern=hostname"`
-		// AnonymousEvents allows events from senders without a token. Rate limits apply to each sender's address.
+		// AnonymousEvents allows callers without a token to send events. A rate limit applies to each client address.
 		AnonymousEvents *bool `json:"anonymousEvents"`
 	} `body:"json"`
 }
 
-// openness orders visibilities: a smaller number lets more people in. Share links and logins let different people in.
+// openness orders visibilities: a visibility with a smaller number admits more people. Share links and logins have the
+// same number, because they admit different people.
 var openness = map[string]int{
 	"public":                     0,
 	"unlisted":                   1,
@@ -162,8 +164,8 @@ var openness = map[string]int{
 	schema.VisibilityVisitorAuth: 2,
 }
 
-// Widens reports whether the change lets more people read the site, or find it. Adaptive content decides which
-// conditions of the site's parts are met.
+// Widens reports whether the change lets more people read the site, or find it. A change of adaptive content counts as
+// well, because it changes which visitors meet the conditions of the site's parts.
 func (r *updateSiteRequest) Widens(site sites.Site) bool {
 	b := &r.Body
 	return b.Visibility != nil && *b.Visibility != site.Visibility &&
@@ -220,13 +222,14 @@ func (h *handlers) unpublish(ctx context.Context, c *access.Caller, _ *struct{})
 	return h.changed(c, site), nil
 }
 
-// changed answers with a site whose site spaces did not change.
+// changed returns the answer for a changed site. The change must not concern the site's site spaces.
 func (h *handlers) changed(c *access.Caller, site sites.Site) schema.Site {
 	return h.view.Site(sites.Row{Site: site, SiteSpaces: c.Site.SiteSpaces})
 }
 
-// mayAttach refuses spaces that a site of the organization cannot show. It also refuses spaces that the caller may not
-// read, because the caller could read them through the site.
+// mayAttach returns an error if a space is not in the organization. It also returns an error if the caller may not read
+// a space, because the caller could then read it through the site. field returns the name of the request's member with
+// the space i.
 func (h *handlers) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {

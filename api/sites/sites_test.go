@@ -83,7 +83,7 @@ func TestDefaultsOfSite(t *testing.T) {
 	s.Ok("PATCH", "", map[string]any{"defaultSiteSpace": two}, 200)
 	wantLines(t, s.Items("/site-spaces", "title", "default"), "One false", "Two true")
 	first, second := s.AddSection("First"), s.AddSection("Second")
-	// The site space of the root is now in a separate section, and the home page stays.
+	// The site spaces of the root are now in a section of their own, and the home page stays the same.
 	wantLines(t, s.Items("/sections", "title", "default", "path"), "Two true two", "First false first", "Second false second")
 	front := s.Items("/sections", "id")[0]
 	wantLines(t, s.Items("/site-spaces", "title", "default", "section"),
@@ -98,8 +98,8 @@ func TestDefaultsOfSite(t *testing.T) {
 	wantLines(t, s.Items("/site-spaces", "title"), "One", "Two", "Second", "Third")
 }
 
-// TestFirstSectionOfASpaceAtTheRoot adds a section of a space that is already at the root. The site space is not
-// duplicated. If the site space is the home page, the section is not duplicated either.
+// TestFirstSectionOfASpaceAtTheRoot adds the first section, with a space that already has a site space at the root. The
+// space then still has only one site space. If this site space is the home page, the site has only the new section.
 func TestFirstSectionOfASpaceAtTheRoot(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

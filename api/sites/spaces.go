@@ -95,7 +95,7 @@ func (h *handlers) addSpace(ctx context.Context, c *access.Caller, r *addSiteSpa
 	return h.oneSiteSpace(ctx, c, row)
 }
 
-// sectionOrNone returns the stored form of an id that a request may leave out.
+// sectionOrNone returns the stored form of a section's id, or nil if the request does not have the id.
 func sectionOrNone(sent *string) *string {
 	if sent == nil {
 		return nil
@@ -125,7 +125,7 @@ func (r *updateSiteSpaceRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// Widens reports whether the change sets the condition that decides who sees the site space.
+// Widens reports whether the request sets or removes the condition that decides who sees the site space.
 func (r *updateSiteSpaceRequest) Widens(sites.Site) bool { return r.Body.Condition.Set }
 
 func (h *handlers) updateSpace(
@@ -163,7 +163,7 @@ type moveSiteSpaceRequest struct {
 	} `body:"json,optional"`
 }
 
-// Widens reports whether the site space can go into another section, which may have another condition.
+// Widens reports whether the request can move the site space into another section, which may have another condition.
 func (r *moveSiteSpaceRequest) Widens(sites.Site) bool {
 	p := r.Body.Position
 	return p != nil && (p.Before != nil || p.After != nil)
@@ -200,7 +200,7 @@ func (h *handlers) moveSpace(ctx context.Context, c *access.Caller, r *moveSiteS
 	return h.oneSiteSpace(ctx, c, row)
 }
 
-// oneSiteSpace answers with the site space after a change.
+// oneSiteSpace returns a changed site space as the answer to the caller.
 func (h *handlers) oneSiteSpace(
 	ctx context.Context, c *access.Caller, row sites.SiteSpaceRow,
 ) (schema.SiteSpace, error) {
@@ -211,8 +211,8 @@ func (h *handlers) oneSiteSpace(
 	return h.siteSpaceResource(seen)(row)
 }
 
-// siteSpaceResource presents site spaces to the caller. For a space that the caller may not see, it shows only that it
-// exists.
+// siteSpaceResource presents site spaces to the caller. If the caller may not see a space, the site space has only the
+// space's id and title.
 func (h *handlers) siteSpaceResource(seen siteView) func(sites.SiteSpaceRow) (schema.SiteSpace, error) {
 	return func(row sites.SiteSpaceRow) (schema.SiteSpace, error) {
 		space, err := h.view.SpaceOfSite(seen.space(row.Space))

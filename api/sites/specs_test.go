@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestReadersReadTheSpecsOfTheirSite: a reader of a site reads the OpenAPI specifications on the pages that this reader
-// sees. The organization's other specifications stay hidden.
+// TestReadersReadTheSpecsOfTheirSite: a reader of a site can read the OpenAPI specifications on the pages that this
+// reader sees, and no other specifications of the organization.
 func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = outboundtest.Policy(t, outboundtest.Loopback) })
@@ -42,7 +42,8 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 		insert("Deeper", "{% if visitor.claims.unsigned.plan == \"pro\" %}\nA\n\n"+operation("models")+"{% endif %}\n"),
 		insert("Pro", operation("pro"), "visitor.claims.unsigned.plan == 'pro'"),
 	)
-	// A space outside of the site refers to one specification, and a change request to another.
+	// Two specifications are not on pages of the site: a draft of its space uses one, and a space of no site uses the
+	// other.
 	other := "/v1/spaces/" + h.FreshSpace(h.Ours, "Other").ID
 	drafts := map[string]string{}
 	for of, slug := range map[string]string{space: "draft", other: "other"} {
@@ -76,7 +77,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	check("a reader", reader, "pets hooks")
 	check("a reader with a plan", as(token, address, map[string]any{"plan": "pro"}), "pets hooks models pro")
 	check("who previews the draft", as(admin, address+"/~/changes/"+drafts["draft"], nil), "pets hooks draft")
-	// The query of a source's URL may contain a key, so readers do not see the query.
+	// The query string of a source's URL may contain a key, so readers do not see the URL.
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = fmt.Fprint(w, `{"openapi":"3.1.0","info":{"title":"A","version":"2"},"paths":{}}`)
 	}))
@@ -88,7 +89,7 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 		if a.Status != http.StatusOK || strings.Contains(string(a.Body), "secret") != shown || !strings.Contains(string(a.Body), "3.1.0") {
 			t.Errorf("%d %s", a.Status, a.Body)
 		}
-		// Renderers, which read with tokens of readers, get the list of files that their parser reads.
+		// Front ends, which have tokens of readers, get the files as a list, because their parser needs this form.
 		if listed := strings.Contains(string(a.Body),
 			`"filesystem":[{"dir":"./","filename":"openapi.json"`); listed == shown {
 			t.Errorf("listed %t: %s", listed, a.Body)
@@ -97,7 +98,8 @@ func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	if a := h.Do("GET", "/v1/orgs/"+h.Theirs.Organization.ID+"/openapi/pets/versions/latest/content", reader, nil); a.Status != http.StatusNotFound {
 		t.Errorf("another organization's: %d %s", a.Status, a.Body)
 	}
-	// A deleted page takes its specification out of the site, and a merged draft adds one.
+	// When a page is deleted, readers no longer see its specification. When a draft is merged, readers see the
+	// specification that it adds.
 	page := h.Want(http.StatusOK, "GET", revision+"/path/pets", admin, nil)["id"].(string)
 	adaptive(h, site, map[string]any{"operation": "delete_page", "page": page})
 	check("a reader without the page", reader, "hooks")

@@ -77,14 +77,14 @@ func (h *handlers) structure(ctx context.Context, c *access.Caller, r *structure
 	return h.structureAs(ctx, seen)
 }
 
-// structureAs is the caller's view of a site's structure.
+// structureAs returns a site's structure as the caller sees it.
 func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteStructure, error) {
 	tree, err := h.siteTree(ctx, seen)
 	if err != nil {
 		return schema.SiteStructure{}, err
 	}
-	// A site without sections is shown as a list of site spaces, even if the list is empty. Only then it may have empty
-	// groups.
+	// If a site has site spaces outside sections, or has nothing, its structure is a list of site spaces. Otherwise it
+	// is a list of sections and section groups.
 	if items := tree.children(""); len(items) > 0 && len(tree.spaces[""]) == 0 {
 		return schema.SiteStructure{Type: schema.StructureOfSections, Structure: items}, nil
 	}
@@ -99,7 +99,8 @@ func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteS
 	return schema.SiteStructure{Type: schema.StructureOfSiteSpaces, Structure: items}, nil
 }
 
-// siteTree is the structure of a site, by parent id; the empty id is the root.
+// siteTree has the structure of a site. The maps groups, sections and spaces list the children of a parent by the
+// parent's id. The id of the root is empty.
 type siteTree struct {
 	groups    map[string][]sites.SectionGroup
 	byID      map[string]sites.SectionGroup
@@ -108,13 +109,13 @@ type siteTree struct {
 	siteSpace func(sites.SiteSpaceRow) (schema.SiteSpace, error)
 }
 
-// rankedSection is a section with its rank among the neighbouring groups.
+// rankedSection is a section with its rank. Sections and groups of the same parent are sorted by rank.
 type rankedSection struct {
 	rank string
 	schema.SiteSection
 }
 
-// wholeTree is the structure as the caller sees it without a share key.
+// wholeTree returns the structure of the caller's site, as seen without a share key.
 func (h *handlers) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, error) {
 	seen, err := h.seenBy(ctx, c, nil)
 	if err != nil {
@@ -123,7 +124,7 @@ func (h *handlers) wholeTree(ctx context.Context, c *access.Caller) (*siteTree, 
 	return h.siteTree(ctx, seen)
 }
 
-// siteTree reads the whole structure in one statement, so that groups do not cost one statement each.
+// siteTree reads the whole structure of a site with one query, however many groups there are.
 func (h *handlers) siteTree(ctx context.Context, seen siteView) (*siteTree, error) {
 	all, err := h.store.Sites.Structure(ctx, seen.id)
 	if err != nil {
@@ -159,7 +160,8 @@ func (h *handlers) siteTree(ctx context.Context, seen siteView) (*siteTree, erro
 	return tree, nil
 }
 
-// children merges a group's sections and subgroups, which are already sorted, into their common order.
+// children returns the sections and subgroups of a group, merged into one list by rank. Both input lists are already
+// sorted.
 func (t *siteTree) children(group string) []schema.SiteItem {
 	groups, items := t.groups[group], []schema.SiteItem{}
 	for _, s := range t.sections[group] {
@@ -202,7 +204,7 @@ type sortRequest struct {
 	} `body:"json"`
 }
 
-// Widens reports whether a site space can go into another section, which may have another condition.
+// Widens reports whether the request can move a site space into another section, which may have another condition.
 func (r *sortRequest) Widens(sites.Site) bool {
 	p := r.Body.Position
 	return r.Body.Item != nil && *r.Body.Item.Type == schema.SiteItemSpace &&
@@ -363,7 +365,7 @@ func (h *handlers) removeFromGroup(
 	)
 }
 
-// oneGroup answers with the group after a change.
+// oneGroup returns a changed group as the answer to the caller.
 func (h *handlers) oneGroup(ctx context.Context, c *access.Caller, id string) (schema.SiteSectionGroup, error) {
 	tree, err := h.wholeTree(ctx, c)
 	if err != nil {

@@ -95,7 +95,8 @@ func TestStructure(t *testing.T) {
 	s.WantOutline("sections", "Dd[Dd*] Renamed() Aa*[Two One*] Cc[Cc*] Bb[Bb*]")
 }
 
-// TestManyBetween inserts at the same position until there is no room, and then inserts again.
+// TestManyBetween inserts many times at the same position. The order stays right when the ranks between two neighbours
+// are used up.
 func TestManyBetween(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -19,20 +19,21 @@ import (
 
 const (
 	visitorSessionPath = "/__session/2/"
-	// visitorCookie has the id of a visitor. Front ends read a cookie of this name on their own hosts. Our cookie is on
-	// our host.
+	// visitorCookie has the id of a visitor. The browser stores it for our host. Front ends store another cookie of the
+	// same name for their own hosts.
 	visitorCookie = "__session"
-	// visitorCookieSeconds is a year: browsers allow little more.
+	// visitorCookieSeconds is the lifetime of the cookie: one year, because browsers allow little more.
 	visitorCookieSeconds = 365 * 24 * 60 * 60
 	visitorID            = `^[A-Za-z0-9._~-]+$`
 )
 
 var validVisitorID = regexp.MustCompile(visitorID)
 
-// visitorSessions gives a reader's browser one id for all loaded pages, so that the reader counts as one visitor.
+// visitorSessions gives a reader's browser an id in a cookie. All pages that the reader loads use this id, so the
+// reader is counted as one visitor.
 type visitorSessions struct {
 	store *store.Store
-	// cookie has the attributes of every cookie.
+	// cookie has the attributes that all visitor cookies share.
 	cookie http.Cookie
 	// origins has the origins of the front ends and our own origin.
 	origins []string
@@ -45,11 +46,12 @@ func newVisitorSessions(st *store.Store, urls schema.URLs, frontEnds []*url.URL)
 	}
 	base, err := url.Parse(urls.Base())
 	if err != nil {
-		base = &url.URL{} // NewURLs has parsed the address; the table for documents has no address.
+		base = &url.URL{} // NewURLs has parsed the address; documents are made without one.
 	}
 	v.origins = append(v.origins, originOf(base))
-	// Scripts never need the cookie. Over https, the browser may send the cookie to another site than the site of the
-	// page. Then each site has a separate cookie, so that the id does not follow a reader from site to site.
+	// Scripts never need the cookie. Over https, the browser also sends the cookie with requests from pages of other
+	// sites. The browser stores a separate cookie for each of these sites, so that the id does not follow a reader from
+	// site to site.
 	secure := base.Scheme == "https"
 	v.cookie = http.Cookie{
 		Name: visitorCookie, Path: strings.TrimRight(base.Path, "/") + visitorSessionPath, MaxAge: visitorCookieSeconds,
@@ -83,14 +85,14 @@ type visitorSession struct {
 	DeviceID string `json:"deviceId"`
 }
 
-// OpenAPIAnswer describes the visitor's id.
+// OpenAPIAnswer describes the answer, which has the visitor's id.
 func (*visitorSessionRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{"deviceId": jsonschema.Text()}, "deviceId")
 }
 
-// get answers with the id. With a request to another origin, a browser sends the page's origin. If the page is on the
-// same origin, the browser sends another header. A caller without both headers gets an answer without a cookie.
-// Otherwise a foreign page could choose its readers' id.
+// get answers with the visitor's id. A browser sends the header Origin if the page has another origin than this server.
+// If the page has our origin, the browser sends Sec-Fetch-Site: same-origin. Without both headers, the answer sets no
+// cookie. Otherwise a page of another site could choose the id of its readers.
 func (v *visitorSessions) get(
 	ctx context.Context, _ *access.Caller, r *visitorSessionRequest,
 ) (encoded frame.Encoded, err error) {
@@ -126,12 +128,12 @@ func (v *visitorSessions) get(
 
 var errOrigin = schema.Forbidden("Origin is neither a front end's nor a published host's")
 
-// admit refuses an origin that shows no site, and the host of a published site that sets insights.trackingCookie to
-// false. A front end shows many sites from one origin, and calls this operation only for sites where the setting is
-// true.
+// admit returns an error for an origin that shows no site. It also returns an error for the host of a published site
+// whose setting insights.trackingCookie is false. The origin of a front end is always admitted, because it shows many
+// sites. The front end calls this operation only for sites where the setting is true.
 func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	if v.cookie.Secure && origin.Scheme == "http" {
-		return errOrigin // Anybody between the site and the browser could have written the page.
+		return errOrigin // Without TLS, an attacker in the network could have written the page.
 	}
 	known := slices.ContainsFunc(v.origins, func(ours string) bool {
 		return ours == originOf(origin) ||
@@ -158,5 +160,5 @@ func (v *visitorSessions) admit(ctx context.Context, origin *url.URL) error {
 	return nil
 }
 
-// originOf is the origin of an address, in the form that browsers send.
+// originOf returns the origin of an address in the form in which browsers send it.
 func originOf(u *url.URL) string { return strings.ToLower(u.Scheme + "://" + u.Host) }

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestVisitorSession requests a visitor's id like browsers, from pages of several origins.
+// TestVisitorSession requests a visitor's id with the headers that browsers send for pages of several origins.
 func TestVisitorSession(t *testing.T) {
 	t.Parallel()
 	frontEnd := &url.URL{Scheme: "https", Host: "Front.example.net:8443"}
@@ -76,7 +76,7 @@ func TestVisitorSession(t *testing.T) {
 		ask("a1R", http.StatusForbidden, "Origin", origin)
 	}
 
-	// The host of a published site also counts as a front end's host, after the site has proved it.
+	// The host of a published site is also admitted, after the host is proved.
 	published(true)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 	if _, err := h.Store.Sites.ProveHostname(t.Context(), h.Ours.Site.ID, "docs.example.org", "dns"); err != nil {
@@ -104,7 +104,8 @@ func TestVisitorSession(t *testing.T) {
 	published(false)
 	ask("a1R", http.StatusForbidden, "Origin", "https://docs.example.org")
 
-	// Without an origin, a foreign page may have caused the request, for example by an image. Then no cookie is stored.
+	// If the request has no Origin, a page of another site may have caused it, for example by an image. Then the answer
+	// sets no cookie.
 	for _, header := range [][]string{nil, {"Sec-Fetch-Site", "cross-site"}, {"Host", "front.example.net:8443"}} {
 		got := told("a1R", "a1R", append(header, "Cookie", "__session=c3R")...)
 		if got.Get("Set-Cookie")+got.Get("Access-Control-Allow-Origin") != "" {

@@ -71,7 +71,7 @@ func (h *visitorAuth) renew(ctx context.Context, c *access.Caller, _ *struct{}) 
 	return publishingAuth(h.store.Sites.RenewVisitorKey(ctx, c.Site.Site.ID))
 }
 
-// visitor is a front end's information about a visitor.
+// visitor has what a front end sent about a visitor.
 type visitor struct {
 	// token is the JWT by which the site's own service vouches for the visitor.
 	token    string
@@ -80,26 +80,29 @@ type visitor struct {
 	redirectOnError bool
 }
 
-// knownVisitor has the facts about a visitor: claims, and the kind in site tokens. login is set for a visitor who must
-// log in.
+// knownVisitor has what is known about a visitor: the claims, and kind, the VisitorType in site tokens. login is the
+// address of the login if the visitor must log in.
 type knownVisitor struct {
 	claims map[string]any
 	kind   string
 	login  string
-	// key and until are the key and the end of the token by which the site's service vouches for the visitor.
+	// key and until describe the token by which the site's service vouches for the visitor: the id of its key, and its
+	// expiry.
 	key   string
 	until int64
 }
 
-// unsignedClaims is the claim with the visitor's own unsigned claims; a signed claim of this name is ignored.
+// unsignedClaims is the name of the claim that contains the unsigned claims. If the token has a claim of this name, the
+// claim is ignored.
 const unsignedClaims = "unsigned"
 
-// longestClaims bounds a visitor's claims as JSON, because the token with the claims is sent in headers.
+// longestClaims is the largest size of a visitor's claims in bytes of JSON. The site token contains the claims and is
+// sent in headers, so it must be short.
 const longestClaims = 2048
 
-// know identifies a visitor of a site. A site for authenticated visitors sends other visitors to its login. A bad token
-// is refused if the site has no login. On other sites, a bad token is refused if the front end did not request a
-// redirect.
+// know checks what a front end sent about a visitor. If the site is for authenticated visitors and the visitor has no
+// token, the result has the login. If the token is bad, the result has the login only if the front end requested a
+// redirect. Without a redirect or a login, a bad token is an error.
 func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now time.Time) (knownVisitor, error) {
 	var known knownVisitor
 	adaptive, closed := schema.Or(site.AdaptiveContent, false), site.Visibility == schema.VisibilityVisitorAuth
@@ -132,7 +135,8 @@ func (h *addresses) know(ctx context.Context, site sites.Site, who visitor, now 
 	return known, nil
 }
 
-// loginFor returns the login's address with the requested path of the site. So the login can lead back to this path.
+// loginFor adds the requested path of the site to the address of the login. So the login can send the visitor back to
+// this path.
 func loginFor(login, path string) string {
 	to, err := url.Parse(login)
 	if err != nil || path == "/" {
@@ -144,8 +148,8 @@ func loginFor(login, path string) string {
 	return to.String()
 }
 
-// checkVisitor checks a visitor's token, and returns its end and its claims about the visitor. The service chooses the
-// algorithm.
+// checkVisitor checks a visitor's token, and returns its claims about the visitor and its expiry. The site's service
+// signs tokens with HS256.
 func checkVisitor(token, key string, now time.Time) (named map[string]any, until int64, good bool) {
 	if token == "" || key == "" {
 		return nil, 0, false
@@ -161,12 +165,12 @@ func checkVisitor(token, key string, now time.Time) (named map[string]any, until
 	if err != nil || expires == nil {
 		return nil, 0, false
 	}
-	// These claims change with every token, but the site token must stay the same.
+	// These claims differ in every token of a visitor, but the visitor's site token must stay the same.
 	for _, name := range []string{"exp", "iat", "nbf", "jti", unsignedClaims} {
 		delete(claims, name)
 	}
 	if expires.After(now.Add(366 * 24 * time.Hour)) {
-		return claims, 0, true // The day of the site token ends earlier; the far future may exceed the range of times.
+		return claims, 0, true // A site token ends after a day at most, and a time in the far future may overflow.
 	}
-	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second counts as a second.
+	return claims, expires.Add(time.Second - 1).Unix(), true // A fraction of a second is rounded up to a second.
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// signed makes a visitor's token.
+// signed returns a visitor's token with these claims.
 func signed(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(method, claims).SignedString(key)
@@ -23,8 +23,8 @@ func signed(t *testing.T, method jwt.SigningMethod, key any, claims jwt.MapClaim
 	return text
 }
 
-// TestVisitorsAreKnown: a site for authenticated visitors admits visitors whom its service vouches for. It shows them
-// the parts that their claims allow.
+// TestVisitorsAreKnown: a site for authenticated visitors admits visitors whom the site's service vouches for. It shows
+// them the site spaces whose conditions their claims meet.
 func TestVisitorsAreKnown(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -103,15 +103,15 @@ func TestVisitorsAreKnown(t *testing.T) {
 	}
 }
 
-// TestVisitorsEnd: a site token ends with the visitor's token, rounded up to five minutes. It also ends with the key
-// that signed the visitor's token, on every node.
+// TestVisitorsEnd: a site token ends when the visitor's token ends, rounded up to five minutes. It also ends, on every
+// node, when the site gets a new visitor key.
 func TestVisitorsEnd(t *testing.T) {
 	t.Parallel()
 	fresh := func(c *frame.Config, _ *api.Deps) { c.AuthTTL = time.Nanosecond }
 	h := apitest.New(t, fresh)
 	site, address, token := publicSite(h)
 	admin, space := h.Ours.Tokens[schema.RoleAdmin], "/v1/spaces/"+h.Ours.Space.ID
-	// The token of a visitor whom the service vouches for ends on a public site with adaptive content, too.
+	// The same is true for a public site with adaptive content.
 	for _, settings := range []string{
 		`{"visibility":"visitor-auth"}`, `{"visibility":"public","adaptiveContent":{"enabled":true}}`,
 	} {
@@ -140,12 +140,13 @@ func TestVisitorsEnd(t *testing.T) {
 		}
 		h.Want(http.StatusOK, "POST", site+"/publishing/auth/regenerate", admin, nil)
 		h.WantError(h.Do("GET", space, reader, nil), http.StatusUnauthorized)
-		h.Serve(nil, fresh) // Another node has not seen the token.
+		h.Serve(nil, fresh) // A new node has not cached the token.
 		h.WantError(h.Do("GET", space, reader, nil), http.StatusUnauthorized)
 	}
 }
 
-// TestAdaptiveContentKnowsWhatVisitorsSay: sites with adaptive content use unsigned claims, under a separate name.
+// TestAdaptiveContentKnowsWhatVisitorsSay: sites with adaptive content also use a visitor's unsigned claims. Conditions
+// find them below the claim `unsigned`.
 func TestAdaptiveContentKnowsWhatVisitorsSay(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

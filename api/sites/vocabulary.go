@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// vocabulary defines the names in these operations' rules that no other domain uses.
+// vocabulary defines the enums and patterns that only the rules of these operations use.
 var vocabulary = rules.Vocabulary{
 	Enums: map[string][]string{
 		"siteType":           schema.SiteTypes(),
@@ -18,8 +18,8 @@ var vocabulary = rules.Vocabulary{
 		"redirectKind":       schema.RedirectKinds(),
 	},
 	Patterns: map[string]rules.Pattern{
-		// sitePath matches a single segment of an address. A leading "~" marks a share key there, and "." and ".."
-		// would be normalized away.
+		// sitePath matches a single segment of an address. A "~" at the beginning of a segment marks a share key, and
+		// "." and ".." would be normalized away.
 		"sitePath": rules.Matching(`^[\p{L}\p{N}_-][\p{L}\p{M}\p{N}._~-]*$`,
 			"must be letters, digits and - _ . ~, and begin with a letter, a digit, - or _"),
 		"hostname": rules.Matching(`^(?i)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z][a-z0-9-]{0,61}[a-z0-9]$`,

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// askedAddress is a published address in a request.
+// askedAddress is the address that a request asks about. It is the address of a published site or of a part of it.
 type askedAddress struct {
 	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
 	origin, host string
@@ -17,7 +17,7 @@ type askedAddress struct {
 	path, names []string
 }
 
-// parseAddress reads an absolute http(s) address. Its query and fragment do not affect the target.
+// parseAddress reads an absolute http(s) address. It ignores the query string and the fragment.
 func parseAddress(text string) (askedAddress, bool) {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
@@ -36,7 +36,7 @@ func parseAddress(text string) (askedAddress, bool) {
 	return a, true
 }
 
-// prefix is the path of the first n segments, with a slash at both ends.
+// prefix returns the path of the first n segments, with a slash at the beginning and at the end.
 func (a askedAddress) prefix(n int) string {
 	if n == 0 {
 		return "/"
@@ -44,15 +44,16 @@ func (a askedAddress) prefix(n int) string {
 	return "/" + strings.Join(a.path[:n], "/") + "/"
 }
 
-// rest is the path of the segments from n on.
+// rest returns the path without its first n segments.
 func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
 
-// previews is the name in a front end's addresses for previews of a site. The older generation uses
+// previews is the word in a front end's addresses that marks a preview of a site. The older generation uses
 // https://preview/<id>, where preview is not a real host. The newer generation uses https://<host>/preview/<id>.
 const previews = "preview"
 
-// siteByPath finds the id in <base>/~/sites/<id>. A proxy may have removed the base's path. Front ends show previews of
-// a site at separate addresses. n is the number of segments in the site's address.
+// siteByPath finds the id of a site in an address such as <base>/~/sites/<id>, or in the address of a preview (see
+// previews). base is the path of our public address. A proxy may have removed it from the address. n is the number of
+// segments up to the id.
 func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	names := a.names
 	if a.host == previews && len(names) > 0 {
@@ -69,8 +70,8 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// shareKey returns the key of a share link if segment n is a share key, and otherwise an empty key. next is the segment
-// after the key.
+// shareKey returns the key of a share link if segment n is a share key, and otherwise "". next is the number of the
+// first segment after the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
 	if n < len(a.names) && sites.IsShareKey(a.names[n]) {
 		return a.names[n][1:], n + 1
@@ -78,8 +79,8 @@ func (a askedAddress) shareKey(n int) (key string, next int) {
 	return "", n
 }
 
-// previewed reports whether the first n segments are the address of a site's preview, with or without the key of a
-// share link.
+// previewed reports whether the host and the first n segments are the address of a site's preview. The key of a share
+// link may follow the site's id.
 func (a askedAddress) previewed(n int) bool {
 	if n > 0 && sites.IsShareKey(a.names[n-1]) {
 		n--
@@ -92,19 +93,19 @@ type shownPart struct {
 	sites.PublishedPart
 	// segments is the number of the path's segments that name the section and the site space.
 	segments int
-	// complete means that no later segment can name a section or a site space.
+	// complete means that further segments of the path can only name a page, not a section or a site space.
 	complete bool
 }
 
-// walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. A section has
-// precedence over a site space or a page with its path. The path may leave out the default section and site space. If
-// the reader does not see the default, the first visible part replaces it. If the reader sees no parts, walk finds no
-// part.
+// walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. If a section
+// and a site space or a page have the same path, walk finds the section. The path may omit the default section and the
+// default site space. If the reader does not see a default, walk uses the first section or site space that the reader
+// sees. walk returns false if parts is empty.
 func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
 		return shownPart{}, false
 	}
-	next := func(n int) string { // Paths are never empty.
+	next := func(n int) string { // An empty result matches nothing, because paths are never empty.
 		if n < len(names) {
 			return names[n]
 		}
@@ -130,7 +131,7 @@ func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	}
 	named := found.segments > 0 || !sections
 	at := -1
-	alone := len(parts) == 1 && parts[0].IsDefault // Its path is not part of any address.
+	alone := len(parts) == 1 && parts[0].IsDefault // Addresses omit the path of a default that is the only part.
 	if !alone {
 		at = slices.IndexFunc(parts, func(p sites.PublishedPart) bool { return p.Path == next(found.segments) })
 	}

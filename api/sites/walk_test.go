@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// part makes a part of a site from "section*/path*": a star marks the default.
+// part returns the part of a site that text describes, such as "guide*/v1*": section guide and site space v1. A star
+// marks a default.
 func part(text string) sites.PublishedPart {
 	section, path, inSection := strings.Cut(text, "/")
 	if !inSection {
@@ -22,8 +23,8 @@ func part(text string) sites.PublishedPart {
 	return p
 }
 
-// TestWalk checks the part of a site that a path leads to, the rest of the path, and whether more of the structure can
-// follow.
+// TestWalk checks, for a path, which part of the site walk finds, how many segments name it, and whether further
+// segments could name another part.
 func TestWalk(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ parts, path, want string }{
@@ -42,7 +43,7 @@ func TestWalk(t *testing.T) {
 		{"guide*/v1* guide*/v2 api/v1* api/v2", "api/users", "api/v1* 1 complete"},
 		// A section has precedence over a site space of the default section.
 		{"guide*/v1* guide*/api api/v2*", "api", "api/v2* 1 complete"},
-		// The defaults are not for this reader.
+		// The reader may not see the defaults.
 		{"v2 v3", "", "v2 0 more"}, {"v2", "", "v2 0 more"}, {"v2", "v2/a", "v2 1 complete"}, {"v2", "a", "v2 0 complete"},
 		{"api/b", "api/b", "api/b 2 complete"}, {"api/b* more/c*", "", "api/b* 0 more"}, {"", "", "nothing"},
 	} {

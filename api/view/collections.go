@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Collection presents a collection to the member whose access was read with the collection.
+// Collection presents a collection to a member of its organization. a also has this member's access.
 func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{

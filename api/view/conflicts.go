@@ -9,13 +9,13 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// conflictSides maps the values of `take` to the sides of a merge into the main content, and back. In the API, ours is
-// the change request.
+// conflictSides maps a value of `take` in the API to the side that the merge takes, and the other way round. In the
+// API, "ours" is the change request. In the merge, "ours" is the main content.
 var conflictSides = map[string]string{
 	schema.TakeOurs: merge.TakeTheirs, schema.TakeTheirs: merge.TakeOurs, schema.TakeValue: merge.TakeValue,
 }
 
-// MergeTake translates `take` for the merge.
+// MergeTake returns the merge's name for a value of `take` in the API.
 func MergeTake(take string) string { return conflictSides[take] }
 
 // Conflict presents a conflict of a change request. resolver is the user who resolved it.
@@ -46,7 +46,7 @@ func (v Presenter) Conflict(row store.ConflictRow, resolver orgs.User) schema.Ch
 	return conflict
 }
 
-// conflictVersion leaves out the hashes of stored documents.
+// conflictVersion returns a version of pages without the hashes of their stored documents.
 func conflictVersion(version any) any {
 	pages, ok := version.([]merge.PageVersion)
 	if !ok {

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Installation presents an installation. Configurations may contain keys of other services, so only admins see them.
+// Installation presents an installation. Configurations may contain keys of other services, so only admins of the
+// organization see configurations.
 func (v Presenter) Installation(i store.Installation) schema.IntegrationInstallation {
 	row := i.Row
 	return schema.IntegrationInstallation{
@@ -61,12 +62,12 @@ func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion 
 	}
 }
 
-// IntegrationScriptVersion presents a published version with its script.
+// IntegrationScriptVersion presents a published version of an integration, with the script.
 func IntegrationScriptVersion(row store.ScriptVersion) schema.IntegrationScriptVersion {
 	return schema.IntegrationScriptVersion{IntegrationVersion: IntegrationVersion(row.IntegrationVersion), Script: row.Script}
 }
 
-// IntegrationEvent presents an event.
+// IntegrationEvent presents an event that was sent to an integration.
 func IntegrationEvent(row store.IntegrationEvent) (schema.IntegrationEvent, error) {
 	payload, err := schema.DecodeJSON[schema.IntegrationEventPayload](row.Payload)
 	return schema.IntegrationEvent{
@@ -75,7 +76,7 @@ func IntegrationEvent(row store.IntegrationEvent) (schema.IntegrationEvent, erro
 	}, err
 }
 
-// TracedIntegrationEvent presents an event with its log.
+// TracedIntegrationEvent presents an event that was sent to an integration, with the log of its run.
 func TracedIntegrationEvent(row store.IntegrationEvent) (schema.TracedIntegrationEvent, error) {
 	event, err := IntegrationEvent(row)
 	if err != nil {

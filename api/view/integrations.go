@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Integration is a user's view of an integration.
+// Integration presents an integration to a user.
 func (v Presenter) Integration(i store.Integration) (schema.Integration, error) {
 	owner, err := v.owner(i.Owner, i.IsMember)
 	if err != nil {
@@ -33,8 +33,8 @@ func (v Presenter) Integration(i store.Integration) (schema.Integration, error) 
 	return resource, nil
 }
 
-// owner presents an organization to everybody who may see its published integrations. Non-members see its name. They
-// see neither its settings nor the rules for joining it.
+// owner presents the organization that owns an integration. Non-members see its name, but neither its settings nor the
+// rules for joining it.
 func (v Presenter) owner(owner orgs.Membership, isMember bool) (schema.Organization, error) {
 	resource, err := v.Organization(owner)
 	if err != nil {

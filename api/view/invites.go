@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// LinkInvite presents an organization's invite to a user who has this role in the organization.
+// LinkInvite presents an organization's invite to a user whose role in the organization is held.
 func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) people.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
 	invite := people.LinkInvite{
@@ -39,8 +39,8 @@ func (v Presenter) OwnInvite(row orgs.EmailInvite) people.EmailInvite {
 	}
 }
 
-// InvitePage is the address at which a person with an invite's secret accepts the invite. The secret is in the query,
-// because paths are logged.
+// InvitePage returns the address at which a person with an invite's secret accepts the invite. The secret is in the
+// query string, because logs contain paths.
 func (v Presenter) InvitePage(secret string) string {
 	return v.API("invites", "accept") + "?link=" + url.QueryEscape(secret)
 }

@@ -53,7 +53,7 @@ func (v Presenter) Page(space string, p tree.Placed) schema.RevisionPage {
 	return resource
 }
 
-// layoutOf returns the layout with all parts, except the parts that the page hides.
+// layoutOf returns the default layout of pages, changed by the values that the page sets.
 func layoutOf(given schema.Data) *schema.PageLayout {
 	layout := schema.DefaultPageLayout()
 	for name, part := range map[string]*bool{

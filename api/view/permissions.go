@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// OrganizationPermissions presents rights as the booleans of a resource, like the functions below.
+// OrganizationPermissions presents rights as the booleans of an organization's `permissions`.
 func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	return schema.OrganizationPermissions{
 		View:                r.Has(access.RightView),
@@ -26,7 +26,7 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 }
 
 // SpacePermissions presents what a member may do with a space. Only the organization's admins may install integrations
-// and list links; a grant on the space is not enough.
+// and list invite links. A grant on the space does not give these two rights.
 func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// PublishedSite is the URL of a published site for readers: on its configured proxy, on its own host, or on this
-// server.
+// PublishedSite returns the URL at which readers find a published site. It is on the site's proxy if one is set,
+// otherwise on the site's own host if it is proved, and otherwise on this server.
 func (v Presenter) PublishedSite(s sites.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy
@@ -20,11 +20,12 @@ func (v Presenter) PublishedSite(s sites.Site) string {
 	return v.Published("sites", s.ID)
 }
 
-// SharedSite returns the address of a site with the key that opens it.
+// SharedSite returns the address of a site that contains the key of a share link. root is the site's address.
 func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
-// SiteAddress is the address that opens a site to the caller. It is empty while the site is not published. For a site
-// that is published by share links, it is empty without a key. Other sites ignore the key.
+// SiteAddress returns the address that opens a site to the caller, or "" if the site is not published. It also returns
+// "" if the site is published by share links and the caller has no key. It ignores the key if the site is published in
+// another way.
 func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	switch root := v.PublishedSite(s); {
 	case !s.Published:
@@ -38,8 +39,8 @@ func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	}
 }
 
-// PublishedPath returns the address of a path below a site's address. It returns only the path if the site's address is
-// unknown.
+// PublishedPath returns the address of a path below root, the address of a site. It returns only the path if root is
+// empty.
 func PublishedPath(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)
@@ -53,7 +54,7 @@ func PublishedPath(root string, path []string) string {
 	return b.String()
 }
 
-// SectionPath is the path of a section below its site.
+// SectionPath returns the path of a section below its site. The default section has an empty path.
 func SectionPath(path string, isDefault bool) []string {
 	if isDefault {
 		return nil
@@ -61,7 +62,8 @@ func SectionPath(path string, isDefault bool) []string {
 	return []string{path}
 }
 
-// PartPath is the path of a part below its site. It leaves out the names of defaults if they are not needed.
+// PartPath returns the path of a part below its site. It omits the name of the default section and the name of a
+// default part, if the part is found without them.
 func PartPath(p sites.PublishedPart) []string {
 	path := SectionPath(schema.Or(p.SectionPath, ""), p.SectionDefault && !p.SectionNamed)
 	if p.IsDefault {
@@ -70,7 +72,7 @@ func PartPath(p sites.PublishedPart) []string {
 	return append(path, p.Path)
 }
 
-// SpaceAddress returns the public address of a space. It is empty if no address opens the space to the caller.
+// SpaceAddress returns the public address of a space. It returns "" if no address opens the space to the caller.
 func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	if p == nil {
 		return ""
@@ -82,9 +84,9 @@ func (v Presenter) SpaceAddress(p *sites.SpacePlace) string {
 	return PublishedPath(root, PartPath(p.Part))
 }
 
-// spaceVisibility returns the space's readers in addition to its members: the audience of the published site that shows
-// the space. The contract's value for a space that is published with its collection never occurs, because collections
-// are not published.
+// spaceVisibility returns the audience of the published site that shows the space, or "private" if no site shows it.
+// The contract has one more value, for a space that is published with its collection. It never occurs, because
+// collections are not published.
 func spaceVisibility(p *sites.SpacePlace) string {
 	if p == nil {
 		return schema.VisibilityPrivate

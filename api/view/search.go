@@ -38,5 +38,5 @@ func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageR
 	return result
 }
 
-// score rounds a rank to six digits, because further digits would be noise of the conversion.
+// score rounds a rank to six digits, because the conversion from float32 adds meaningless digits.
 func score(rank float32) float64 { return math.Round(float64(rank)*1e6) / 1e6 }

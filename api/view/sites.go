@@ -8,8 +8,8 @@ import (
 // Site presents a site to a caller who has no share key.
 func (v Presenter) Site(row sites.Row) schema.Site { return v.SiteFor(row, "") }
 
-// SiteFor presents a site to a caller with the key of one of its share links. An empty key means that the caller has no
-// key.
+// SiteFor presents a site to a caller who has the key of a share link of the site. An empty shareKey means that the
+// caller has no key.
 func (v Presenter) SiteFor(row sites.Row, shareKey string) schema.Site {
 	s := row.Site
 	site := schema.Site{

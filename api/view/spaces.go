@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// GitSyncState returns the repository of a space; nil if the space has no repository.
+// GitSyncState returns the Git repository with which a space is synchronized, or nil if it has none.
 func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 	if s.GitSync == nil {
 		return nil, nil
@@ -18,7 +18,7 @@ func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 	return &state, nil
 }
 
-// DefaultSpaceEmoji is an open book, as a code point, which the contract allows.
+// DefaultSpaceEmoji is the code point of the emoji "open book". The contract allows a code point as an emoji.
 const DefaultSpaceEmoji = "1f4d6"
 
 // Space presents a space to the member whose access is in a.
@@ -54,8 +54,8 @@ func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	}, nil
 }
 
-// asRead returns a space without the data for its members: its parent, its merge rules and the counts of its
-// discussions.
+// asRead returns a space as readers of a published site see it. It removes the data that only members see: its parent,
+// its merge rules and the counts of its discussions.
 func asRead(s store.Space) store.Space {
 	s.ParentID, s.DefaultLevel, s.MergeRules = nil, nil, []byte(`{"type":"inherit"}`)
 	s.OpenComments, s.ChangeRequests, s.ChangeRequestsOpen, s.ChangeRequestsDraft = 0, 0, 0, 0
@@ -63,8 +63,8 @@ func asRead(s store.Space) store.Space {
 }
 
 // SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its
-// id and title, and neutral values for the other required members. The creation time stays, because it is also part of
-// the id.
+// id, its title and its organization, and default values for the other required members. The creation time is not
+// secret, because it is also part of the id.
 func (v Presenter) SpaceOfSite(a store.PlacedSpace) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)

@@ -6,11 +6,11 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Spec presents specifications to a caller with these rights on their organization.
+// Spec presents specifications to a caller who has these rights on the organization.
 func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPISpec {
 	return func(s apispecs.Spec) schema.OpenAPISpec {
-		// Errors that cannot be read were stored by another version of the service. The error code still shows the
-		// problem.
+		// If the errors cannot be decoded, another version of the service stored them. They are then omitted, and the
+		// error code still shows the problem.
 		errors, _ := schema.DecodeJSON[[]schema.OpenAPISpecError](s.Errors)
 		spec := schema.OpenAPISpec{
 			Object: "openapi-spec", ID: s.ID, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(), Slug: s.Slug,
@@ -28,7 +28,8 @@ func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPI
 	}
 }
 
-// SpecVersion presents versions of a specification. If a version was sent as text, its url is the URL of its content.
+// SpecVersion presents versions of a specification. If a version was sent as text, its `url` is the address of its
+// content on this server.
 func (v Presenter) SpecVersion(organization, slug string) func(apispecs.Version) schema.OpenAPISpecVersion {
 	return func(row apispecs.Version) schema.OpenAPISpecVersion {
 		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Translation presents translations. A translation without a result is pending, even if a run failed. Its last run
-// shows the failure.
+// Translation presents translations. A translation without a result is pending, even if a run failed. `lastRun` shows
+// the failure.
 func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation) (schema.Translation, error) {
 	return func(row store.ShownTranslation) (schema.Translation, error) {
 		instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)
@@ -29,7 +29,7 @@ func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation
 		if row.Runs > 0 {
 			t.Status = schema.TranslationCompleted
 		}
-		// The copy may have been deleted.
+		// The space with the translated copy may have been deleted.
 		if row.ResultSpaceID != nil && row.ResultRevision != nil {
 			t.Result = &schema.TranslationResult{Space: *row.ResultSpaceID, Revision: *row.ResultRevision}
 		}

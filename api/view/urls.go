@@ -34,8 +34,8 @@ func (v Presenter) spaceURLs(s store.Space, place *sites.SpacePlace) schema.Spac
 	return urls
 }
 
-// RevisionURLs are the addresses of a revision. Readers find the newest revision at the space's address. Older
-// revisions of the main content are below this address. Drafts have no address for readers.
+// RevisionURLs returns the addresses of a revision. The newest revision of the main content has the address of the
+// space. Older revisions have addresses below it. Revisions of change requests have no address for readers.
 func (v Presenter) RevisionURLs(a store.PlacedSpace, r store.Revision) schema.RevisionURLs {
 	urls := schema.RevisionURLs{App: v.App("spaces", a.Space.ID, "revisions", r.ID)}
 	of := v.spaceURLs(a.Space, a.Place)

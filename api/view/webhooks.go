@@ -30,7 +30,7 @@ func (v Presenter) Webhook(row hooks.Webhook) schema.Webhook {
 	return w
 }
 
-// WebhookPayload presents an event for webhooks.
+// WebhookPayload presents an event as webhooks receive it.
 func (v Presenter) WebhookPayload(row hooks.WebhookEvent) (schema.WebhookPayload, error) {
 	data, err := schema.DecodeJSON[map[string]any](row.Data)
 	if err != nil {

@@ -1,3 +1,3 @@
-// Package shape checks JSON against the contract: which members exist, and the form of each. It imports no package of
-// the api.
+// Package shape checks that JSON values have the members that the contract names, and that each member has the right
+// form. It does not import package api or a package below it.
 package shape

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// GoodDocument checks a rich document against the strict grammar.
+// GoodDocument checks that a value is a rich document in the strict grammar.
 func GoodDocument(v any) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
@@ -33,19 +33,20 @@ func GoodDocument(v any) error {
 	return nil
 }
 
-// AnyTime checks a time in the form of answers.
+// AnyTime checks that a value is a time in the API's format.
 func AnyTime(v any) error {
 	_, err := moment(v)
 	return err
 }
 
-// momentForm is the only form of times in answers. written finds any text that looks like a time.
+// momentForm matches the only time format that responses may have. written finds every JSON string that looks like a
+// time.
 var (
 	momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
 	written    = regexp.MustCompile(`"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[^"]*"`)
 )
 
-// moment reads a time in the form of answers.
+// moment parses a time in the API's format.
 func moment(v any) (time.Time, error) {
 	s, _ := v.(string)
 	if !momentForm.MatchString(s) {
@@ -54,7 +55,7 @@ func moment(v any) (time.Time, error) {
 	return time.Parse(time.RFC3339Nano, s)
 }
 
-// OtherMoments returns the times in a body that are not in the form of answers.
+// OtherMoments returns the times in a body that are not in the API's format.
 func OtherMoments(body []byte) (others []string) {
 	for _, text := range written.FindAll(body, -1) {
 		if s := string(text[1 : len(text)-1]); !momentForm.MatchString(s) {
@@ -64,7 +65,7 @@ func OtherMoments(body []byte) (others []string) {
 	return others
 }
 
-// Either accepts a value that at least one of the checks accepts.
+// Either returns a check that accepts a value if at least one of the given checks does.
 func Either(checks ...func(any) error) func(any) error {
 	return func(v any) (err error) {
 		for _, check := range checks {
@@ -92,8 +93,9 @@ var (
 	}
 )
 
-// Of is the contract's description of a resource (facts §1.21 and §7.2): its members, each with a check. A member
-// whose name ends in "?" may be absent. Other members are errors, and null is valid only where a check allows it.
+// Of describes a resource as the contract does (facts §1.21 and §7.2): each key names a member, and the value checks
+// it. If the key ends in "?", the member may be absent. A member without a key is an error. A member may be null only
+// if its check accepts null.
 type Of map[string]func(value any) error
 
 func Check(s Of, value any) error {
@@ -165,19 +167,21 @@ func ID(v any) error {
 	return nil
 }
 
-// earliest is the time before which no object of the tests was made, in nanoseconds since 1970.
+// earliest is the time before which the tests created no object, in nanoseconds since 1970.
 var earliest atomic.Int64
 
 func init() { earliest.Store(time.Now().UnixNano()) }
 
-// Since declares that objects made at this time exist. A template database can be older than this process.
+// Since declares that some objects were created as early as this time. A template database can be older than this
+// process.
 func Since(at time.Time) {
 	for known := earliest.Load(); at.UnixNano() < known && !earliest.CompareAndSwap(known, at.UnixNano()); {
 		known = earliest.Load()
 	}
 }
 
-// Timestamp checks a time in UTC: at most a minute before the earliest object, and at most a minute after now.
+// Timestamp checks that a value is a time in UTC, at most a minute before the earliest object and at most a minute
+// after now.
 func Timestamp(v any) error {
 	at, err := moment(v)
 	early := at.Before(time.Unix(0, earliest.Load()).Add(-time.Minute))
@@ -187,7 +191,7 @@ func Timestamp(v any) error {
 	return err
 }
 
-// InviteEnd checks the expiry of an invite that was made just now.
+// InviteEnd checks the expiry time of an invite that the test has just created.
 func InviteEnd(v any) error {
 	at, err := moment(v)
 	if err != nil {
@@ -212,7 +216,7 @@ func Count(v any) error {
 	return nil
 }
 
-// Score checks a match's score: higher is better, without an upper limit.
+// Score checks that a search match's score is a number of 0 or more. A score has no upper limit.
 func Score(v any) error {
 	if n, ok := v.(float64); !ok || n < 0 {
 		return fmt.Errorf("%#v is no score", v)
@@ -284,12 +288,12 @@ var (
 	}
 )
 
-// ListOf checks the envelope of a list.
+// ListOf describes a list response whose items have the given shape.
 func ListOf(item Of) Of {
 	return Of{"items": List(Object(item)), "count": Count, "next?": Object(Of{"page": Text(1, 1000)})}
 }
 
-// Want decodes a body and checks it.
+// Want decodes a response body and checks that it has the shape s.
 func Want(t testing.TB, s Of, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any
@@ -302,5 +306,5 @@ func Want(t testing.TB, s Of, body []byte) map[string]any {
 	return value
 }
 
-// String checks a text of a reasonable size.
+// String checks that a value is a text of at most 100 000 bytes.
 var String = Text(0, 100_000)

@@ -1,6 +1,6 @@
-// These are the differences between our answers and the published document of each generation, by the client's package.
-// Each row changes the document's schemas and gives the reason. A replay fails if no answer needs an exception. 0.146.0
-// also has the exceptions of ../lib/seed.mjs.
+// This module has the differences between our answers and the published document of each generation of the front end.
+// The keys are the names of the client's packages. Each row changes the document's schemas and gives the reason. A
+// replay fails if no answer needs a row. For 0.146.0, the exceptions of ../lib/seed.mjs also apply.
 import { exceptions as ofEvery } from '../lib/seed.mjs';
 
 const without = (schema, ...members) => { schema.required = schema.required.filter((name) => !members.includes(name)); };

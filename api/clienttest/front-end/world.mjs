@@ -1,4 +1,5 @@
-// This module creates the sites that the cases read. A case refers to an object by its path, such as {plain.space}.
+// This module creates the sites that the cases read. A case refers to an id by the id's path in the returned object,
+// such as {plain.space}.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { insertPage, operator, propose, publish, site, space, until } from '../lib/scenario.mjs';
@@ -6,16 +7,17 @@ import { insertPage, operator, propose, publish, site, space, until } from '../l
 const text = (name) => readFileSync(new URL(name, import.meta.url), 'utf8');
 const encoded = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A visitor's token as the service of a site signs it. */
+/** Returns a visitor's token, signed as the login service of a site's owner does. */
 function vouch(key, claims) {
     const payload = `${encoded({ alg: 'HS256', typ: 'JWT' })}.${encoded({ ...claims, exp: Math.floor(Date.now() / 1000) + 600 })}`;
     return `${payload}.${createHmac('sha256', key).update(payload).digest('base64url')}`;
 }
 
-/** Creates the sites and returns their ids by name. */
+/** Creates the sites and returns their ids. */
 export async function build({ ada, org, url }) {
     const api = ada.api.orgs;
-    // open makes a site of the spaces with a separate host. It is published after change has run.
+    // open creates a site with its own host name that shows the spaces. It publishes the site after it has called
+    // change.
     const open = async (host, spaces, more = {}, change = () => {}) => {
         const made = await site(ada, org, host, spaces, more);
         await api.updateSiteById(org, made.id, { hostname: host });
@@ -30,7 +32,7 @@ export async function build({ ada, org, url }) {
         await publish(ada, made.id, title, pages);
         return made;
     };
-    // send sends requests that the contract of 0.146.0 does not have.
+    // send sends the requests that the published client of 0.146.0 cannot send.
     const send = async (method, path, body) => {
         const headers = { authorization: `Bearer ${ada.token}`, 'content-type': 'application/json' };
         const response = await fetch(`${url}/v1${path}`, { method, headers, body: JSON.stringify(body) });

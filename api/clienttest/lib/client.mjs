@@ -1,11 +1,11 @@
-// This is the published client, and a function for plain requests. Every answer to either is checked against the
-// contract and recorded. This includes refusals, and answers that a scenario does not read.
+// This module has the published client, and a function that sends requests without it. Every answer is checked against
+// the contract and recorded, also refusals and answers that a scenario does not read.
 import { appendFileSync } from 'node:fs';
 import { GitBookAPI } from '@gitbook/api';
 
 /**
- * Witness checks the answers of one server against the contract. Notes go to a file, one line of JSON for each answer,
- * for the coverage of all scenarios together.
+ * Witness checks the answers of a server against the contract. It adds a line of JSON for each answer to the file of
+ * notes. coverage.mjs reads the notes of all scenarios.
  */
 export class Witness {
     #contract;
@@ -17,12 +17,12 @@ export class Witness {
         this.#notes = notes;
     }
 
-    /** What was wrong since the last call. */
+    /** Returns the faults since the last call. */
     take() {
         return this.#problems.splice(0);
     }
 
-    /** Returns a fetch that checks and records every answer. `via` names its user. */
+    /** Returns a fetch that checks and records every answer. `via` is recorded too: "client" or "direct". */
     fetch(via) {
         return async (input, init) => {
             const response = await fetch(input, { ...init, redirect: 'manual' });
@@ -46,14 +46,14 @@ export class Witness {
     }
 }
 
-/** Returns the published client with the token of one user. */
+/** Returns the published client with a user's token. */
 export function connect(endpoint, token, witness) {
     return new GitBookAPI({ endpoint, authToken: token, serviceBinding: { fetch: witness.fetch('client') } });
 }
 
 /**
- * Returns a function that sends plain requests with a user's token, for operations that the client lacks. It returns
- * {status, headers, data} and never throws.
+ * Returns a function that sends requests with a user's token and without the published client. Scenarios use it for
+ * operations that the client does not have. It returns {status, headers, data}, also for a refusal.
  */
 export function direct(endpoint, token, witness) {
     const watched = witness.fetch('direct');
@@ -70,7 +70,7 @@ export function direct(endpoint, token, witness) {
         try {
             data = text === '' ? undefined : JSON.parse(text);
         } catch {
-            data = text; // the witness has reported it
+            data = text; // The witness has reported the invalid JSON.
         }
         return { status: response.status, headers: response.headers, data };
     };

@@ -1,4 +1,4 @@
-// Contract finds the operation of a request, and checks the answer to the request.
+// This module has Contract, which finds the operation of a request and checks the answer.
 import { createRequire } from 'node:module';
 import Ajv from 'ajv';
 import addFormats from 'ajv-formats';
@@ -7,13 +7,13 @@ import * as seed from './seed.mjs';
 
 const require = createRequire(import.meta.url);
 
-/** The document that is a part of the published client's package. */
+/** Returns a copy of the OpenAPI document in the package of the published client. */
 export const published = (name = '@gitbook/api') => structuredClone(require(`${name}/spec/openapi.json`));
 
 const methods = ['get', 'put', 'post', 'delete', 'patch'];
 
-// These are refusals that any operation may return, although the document lists them only for few operations. The body
-// is the document's Error.
+// Any operation may answer with these statuses, although the document lists them for only a few operations. The body of
+// such an answer must be the document's Error.
 const refusals = new Set([400, 401, 403, 404, 409, 412, 413, 415, 429]);
 
 export class Contract {
@@ -45,8 +45,8 @@ export class Contract {
     }
 
     /**
-     * Returns the operation of a request, or undefined. If several operations match, it is the one with the most fixed
-     * segments.
+     * Returns the operation of a request, or undefined. If several operations match, returns the operation with the
+     * fewest parameters in its path.
      */
     match(method, pathname) {
         const path = pathname.replace(/^\/v1(?=\/)/, '');
@@ -56,8 +56,8 @@ export class Contract {
     }
 
     /**
-     * Returns the faults of an answer as sentences. Also returns the names of the exceptions without which there would
-     * be more faults.
+     * Returns the faults of an answer as sentences. Also returns the names of the exceptions that the answer needs:
+     * without them it would have more faults.
      */
     judge(operation, { status, headers, text }) {
         const problems = [];
@@ -95,8 +95,9 @@ export class Contract {
     }
 
     /**
-     * Checks a value against one of the document's schemas (OpenAPI 3.0), which the exceptions change. It returns the
-     * exceptions that the value needs. Without such an exception the value fails, even if all others apply.
+     * Checks a value against a schema of the document (OpenAPI 3.0) after the exceptions have changed it. Also returns
+     * the names of the exceptions that the value needs: without such an exception the value is invalid, even with all
+     * other exceptions.
      */
     validate(schema, value) {
         const problems = this.#errors(schema, value, this.#exceptions);
@@ -110,8 +111,8 @@ export class Contract {
     }
 
     /**
-     * Reports whether another operation reads an object that this operation creates. Objects that are only listed have
-     * no address.
+     * Reports whether another operation reads the object that this operation creates. If no operation does, the object
+     * has no address.
      */
     #reads(operation) {
         return Object.keys(this.#document.paths).some((path) => this.#document.paths[path].get &&
@@ -126,7 +127,7 @@ export class Contract {
         return response;
     }
 
-    /** Returns the exceptions that change a schema or its references. A schema without exceptions is compiled once. */
+    /** Returns the exceptions that change a schema, or a schema that it refers to. */
     #exceptionsAbout(schema) {
         let about = this.#about.get(schema);
         if (!about) {
@@ -160,7 +161,7 @@ export class Contract {
         return validate(value) ? [] : explain(validate.errors, value);
     }
 
-    // Schemas are compiled when they are first needed, together with those that they refer to.
+    // The returned function compiles a schema, with the schemas that it refers to, when the schema is first needed.
     #compiler(exceptions) {
         const schemas = structuredClone(this.#document.components.schemas);
         for (const { patch } of exceptions) {
@@ -172,12 +173,13 @@ export class Contract {
         const ajv = new Ajv({
             strict: true, strictTypes: false, strictRequired: false,
             allErrors: true, verbose: true, discriminator: true,
-            // A schema checks few responses, so optimizing its code would take longer than running the plain code.
+            // Each schema checks only a few answers, so the time to optimize its code would be longer than the time
+            // that this saves.
             code: { optimize: false },
         });
         addFormats(ajv, ['uri', 'int32', 'byte']);
         ajv.addFormat('date-time', isTimestamp);
-        // These are formats of the document. The document does not list the valid names.
+        // The document uses these formats, but does not list the valid names.
         ajv.addFormat('emoji', true);
         ajv.addFormat('icon', true);
         const $defs = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, toJSONSchema(schema)]));
@@ -194,7 +196,8 @@ export class Contract {
     }
 }
 
-// references returns the names of the schemas that a schema reaches by references and by the seed's members.
+// references returns the names of all schemas that a schema refers to, also through other schemas and through the
+// seed's members.
 function references(schema, schemas, members) {
     const reached = new Set();
     const visit = (value) => {
@@ -222,13 +225,14 @@ function describe(method, path, operation) {
     };
 }
 
-/** Reports whether a text is a time in UTC by RFC 3339, and whether the day and the time exist. */
+/** Reports whether a text is a time in UTC in the format of RFC 3339, with a day and a time that exist. */
 export function isTimestamp(text) {
     return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text) && !Number.isNaN(Date.parse(text))
         && new Date(text).toISOString().slice(0, 19) === text.slice(0, 19);
 }
 
-// Every list with an envelope has its total. If a list announces a next page, that page can be requested.
+// listRules returns the faults of a list: its count must be at least the number of items, and next.page must not be
+// empty.
 function listRules(schema, body) {
     if (!schema.allOf?.some((s) => s.$ref === '#/components/schemas/List') || !Array.isArray(body?.items)) {
         return [];
@@ -243,8 +247,8 @@ function listRules(schema, body) {
     return problems;
 }
 
-// If the validator cannot tell alternatives apart, it reports each of them as failed. The deepest error is most likely
-// the actual fault.
+// explain returns the validator's errors as sentences. If no alternative of a oneOf fits, the validator reports the
+// errors of all alternatives. The deepest error is most likely the actual fault, so it comes first.
 function explain(errors, value) {
     const combined = new Set(['oneOf', 'anyOf', 'allOf']);
     const depth = (e) => e.instancePath.split('/').length;

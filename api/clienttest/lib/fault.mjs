@@ -1,5 +1,5 @@
-// describe returns a fault's message and its place in a scenario. It leaves out the frames of the runner and of our
-// helpers.
+// describe returns an error's message and the lines of its stack that are in a scenario or a unit test. It leaves out
+// the lines of the test runner and of lib/.
 export function describe(error) {
     if (!(error instanceof Error)) {
         return String(error);

@@ -1,4 +1,4 @@
-// Reports each test as a line of JSON, for ../client_test.go.
+// This reporter writes a line of JSON for each test. ../client_test.go reads the lines.
 import { describe } from './fault.mjs';
 
 export default async function* report(events) {

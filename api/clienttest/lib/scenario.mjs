@@ -1,7 +1,7 @@
-// Every scenario starts with users who have tokens of a running server, and with a new organization.
-//
-// ../client_test.go sets two environment variables. OCTAVO_URL is the address of the server, and
-// OCTAVO_CLIENTTEST_PROGRAM is its program, for the function operator. Calls of enter set the users.
+// This module has the functions of scenarios. Each scenario has users with tokens of a running server, and begins with
+// a new organization. ../client_test.go sets two environment variables: OCTAVO_URL is the address of the server, and
+// OCTAVO_CLIENTTEST_PROGRAM is the path of the server's program, which the function operator runs. run.mjs calls enter
+// with the users of each scenario.
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
@@ -18,21 +18,21 @@ const setting = (name) => {
 };
 
 const url = setting('OCTAVO_URL').replace(/\/$/, '');
-// All scenarios run in one process, so that each schema of the contract is compiled once.
+// All scenarios run in one process, so each schema of the contract is compiled only once.
 const contract = new Contract();
 let scenario, tokens, witness;
 
-/** Begins a scenario. `users` has the users' tokens by name. `notes` is the file that records every response. */
+/** Begins a scenario. `users` has a token for each user's name. Every answer is recorded in the file `notes`. */
 export function enter(name, { users, notes }) {
     [scenario, tokens, witness] = [name, users, new Witness(contract, notes)];
 }
 
-/** The longest wait for a condition, in milliseconds. It only matters if a test fails. */
+/** The longest time to wait for a condition, in milliseconds. A test waits this long only if it fails. */
 const patience = 45_000;
 
 /**
- * Runs one step of a scenario. The step fails if run throws, or if an answer breaks the contract. Later steps still
- * run, so that one fault does not hide others.
+ * Runs a step of a scenario. The step fails if run throws, or if an answer breaks the contract. The steps after it
+ * still run, so a run shows all faults.
  */
 export async function step(name, run) {
     await test(`${scenario}/${name}`, async () => {
@@ -45,7 +45,7 @@ export async function step(name, run) {
         const problems = witness.take();
         if (problems.length > 0) {
             const broken = new Error(`the contract is broken:\n- ${[...problems, ...(failure ? [`and ${describe(failure)}`] : [])].join('\n- ')}`);
-            broken.stack = ''; // the message names the request, so a stack is of no use
+            broken.stack = ''; // The message names the request, so a stack does not help.
             throw broken;
         }
         if (failure) {
@@ -54,7 +54,10 @@ export async function step(name, run) {
     });
 }
 
-/** Returns a user of this scenario. The user's `api` is the published client, and `http` sends plain requests. */
+/**
+ * Returns a user of this scenario. The user's `api` is the published client, and `http` sends requests without the
+ * client.
+ */
 export function user(name) {
     if (!tokens[name]) {
         throw new Error(`the scenario has no user ${name}`);
@@ -62,15 +65,17 @@ export function user(name) {
     return { name, token: tokens[name], api: connect(url, tokens[name], witness), http: direct(url, tokens[name], witness) };
 }
 
-/** Runs a command of the server's program, as only the server's operator can, and returns the output. */
+/** Runs a command of the server's program, as only the server's operator can. Returns the output. */
 export const operator = (...args) => execFileSync(setting('OCTAVO_CLIENTTEST_PROGRAM'), args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 
-/** Returns a function that sends plain requests with another token, or without a token. */
+/**
+ * Returns a function that sends requests with another token, or without a token. It does not use the published client.
+ */
 export const withToken = (token) => direct(url, token, witness);
 
 /**
- * Returns the users of a scenario and their organization. Ada owns it. `members` has the roles of the other members
- * (null: a guest), who join by link invites. Eve is never a member.
+ * Returns the users of a scenario and their organization. Ada creates the organization. `members` has the names of
+ * other members with their roles (null: a guest), and they join by link invites. Eve is never a member.
  */
 export async function begin(title, members = {}) {
     const people = { ada: user('ada'), bob: user('bob'), cy: user('cy'), dee: user('dee'), eve: user('eve') };
@@ -88,14 +93,14 @@ export async function begin(title, members = {}) {
     return world;
 }
 
-/** Creates an organization, whose admin is the owner. The client of 0.146.0 has no call for this. */
+/** Creates an organization. The owner becomes its admin. The client of 0.146.0 has no method for this. */
 export async function organization(owner, title) {
     const { status, data } = await owner.http('POST', '/orgs', { title });
     assert.equal(status, 201, `create organization: ${JSON.stringify(data)}`);
     return data.id;
 }
 
-/** Makes a user a member by a link invite. */
+/** Makes a user a member with a link invite that has this role. */
 export async function join(org, admin, member, role) {
     const { data: invite } = await admin.api.orgs.createOrganizationInvite(org, { role });
     await member.api.orgs.joinOrganizationWithInvite(org, invite.id);
@@ -111,24 +116,24 @@ export async function site(person, org, title, spaces = [], more = {}) {
     return (await person.api.orgs.createSite(org, { title, spaces: spaces.map((s) => s.id), ...more })).data;
 }
 
-/** Applies changes to the content of a change request. The client of 0.146.0 has no call for this. */
+/** Changes the content of a change request. The client of 0.146.0 has no method for this. */
 export async function edit(person, spaceId, changeRequestId, changes) {
     const { status, data } = await person.http('POST', `/spaces/${spaceId}/change-requests/${changeRequestId}/content`, { changes });
     assert.equal(status, 200, `change content: ${JSON.stringify(data)}`);
     return data;
 }
 
-/** Returns a change of content that inserts a page. */
+/** Returns a change that inserts a page. */
 export const insertPage = (title, markdown, more = {}) => ({ operation: 'insert_page', title, document: { markdown }, ...more });
 
-/** Creates an open change request with these changes of content. */
+/** Creates a change request with these changes of content and opens it. */
 export async function propose(person, spaceId, subject, changes) {
     const { data: request } = await person.api.spaces.createChangeRequest(spaceId, { subject });
     await edit(person, spaceId, request.id, changes);
     return (await person.api.spaces.updateChangeRequestById(spaceId, request.id, { status: 'open' })).data;
 }
 
-/** Creates a change request with these changes of content, merges it, and returns the pages of the main content. */
+/** Creates a change request with these changes of content and merges it. Returns the pages of the main content. */
 export async function publish(person, spaceId, subject, changes) {
     const request = await propose(person, spaceId, subject, changes);
     const { data: merged } = await person.api.spaces.mergeChangeRequest(spaceId, request.id);
@@ -137,8 +142,8 @@ export async function publish(person, spaceId, subject, changes) {
 }
 
 /**
- * Returns every item of a list, which it reads page by page like a client. It checks that no page exceeds the requested
- * size, that the total is right, and that no item appears twice.
+ * Reads all pages of a list as a client does, and returns the items. Checks that no page has more than `limit` items,
+ * that the count is right, and that no item appears twice.
  */
 export async function all(read, limit, identify = (item) => item.id) {
     const items = [];
@@ -157,8 +162,8 @@ export async function all(read, limit, identify = (item) => item.id) {
 }
 
 /**
- * Requires a refusal: the error that the published client throws must have this status. If the contract allows several
- * statuses, the error must have one of them.
+ * Checks that a call of the published client fails with an error of this status. If there are several statuses, the
+ * error must have one of them.
  */
 export async function refused(call, ...codes) {
     await assert.rejects(call, (error) => {
@@ -169,14 +174,14 @@ export async function refused(call, ...codes) {
     });
 }
 
-/** Requires a 400 that names this field. */
+/** Sends a request and checks that the answer is a 400 that names this field. */
 export async function badField(person, method, path, body, field) {
     const { status, data } = await person.http(method, path, body);
     assert.equal(status, 400, `${JSON.stringify(body)} was answered ${JSON.stringify(data)}`);
     assert.ok(data.error.details?.some((d) => d.field.includes(field)), `no detail names ${field}: ${JSON.stringify(data)}`);
 }
 
-/** Waits until the function returns a value. If the function throws, it is called again. */
+/** Calls the function until it returns a value, and returns the value. If the function throws, it is called again. */
 export async function until(what, look) {
     const end = Date.now() + patience;
     let failure;
@@ -195,7 +200,7 @@ export async function until(what, look) {
     throw new Error(`no ${what} in ${patience / 1000} s${failure ? `: ${failure.message}` : ''}`);
 }
 
-/** Requires that the Location of a successful creation leads to the created object. */
+/** Checks that the address in the Location header of an answer leads to the created object. */
 export async function leadsTo(person, response, resource = response.data) {
     const location = response.headers.get('location');
     const { status, data } = await person.http('GET', new URL(location, url).href);
@@ -203,7 +208,7 @@ export async function leadsTo(person, response, resource = response.data) {
     assert.deepEqual(data, resource);
 }
 
-/** Returns a rich document with one paragraph. */
+/** Returns a rich document with a single paragraph. */
 export const paragraph = (text) => ({
     object: 'document', data: { schemaVersion: 1 },
     nodes: [{ object: 'block', type: 'paragraph', nodes: [{ object: 'text', leaves: [{ object: 'leaf', text, marks: [] }] }] }],

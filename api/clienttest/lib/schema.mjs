@@ -1,8 +1,8 @@
-// This module converts schemas of OpenAPI 3.0 to JSON Schema. It refuses a keyword that the published document does not
-// use now. So no rule of a newer document stays unchecked unnoticed.
+// This module converts schemas of OpenAPI 3.0 to JSON Schema. It throws if a schema has a keyword that it does not
+// know. So if a newer document has a new kind of rule, the tests fail and the rule is not overlooked.
 
-// These keywords do not restrict the valid values. A discriminator only helps to choose among the alternatives of a
-// oneOf.
+// These keywords do not change which values are valid. A discriminator only says how to choose among the alternatives
+// of a oneOf.
 const annotations = new Set(['description', 'title', 'example', 'default', 'deprecated', 'discriminator', 'readOnly', 'writeOnly']);
 
 const plain = new Set([
@@ -11,11 +11,11 @@ const plain = new Set([
 ]);
 
 /**
- * Returns a JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. `#/components/schemas/X`
- * becomes `#/$defs/X`.
+ * Returns a JSON Schema that accepts exactly the values that the OpenAPI 3.0 schema accepts. The reference
+ * `#/components/schemas/X` becomes `#/$defs/X`.
  */
 export function toJSONSchema(schema) {
-    // OpenAPI 3.0 ignores the members next to $ref.
+    // In OpenAPI 3.0, the other members of an object with $ref are ignored.
     if (schema.$ref !== undefined) {
         return { $ref: schema.$ref.replace('#/components/schemas/', '#/$defs/') };
     }
@@ -35,7 +35,7 @@ export function toJSONSchema(schema) {
             throw new Error(`the document uses the keyword ${keyword}, which is not checked`);
         }
     }
-    // nullable only has a meaning next to a type; an enum must list null explicitly.
+    // nullable has an effect only if the schema has a type. An enum accepts null only if it lists null.
     if (schema.nullable && schema.type !== undefined) {
         out.type = [schema.type, 'null'];
     }
@@ -43,11 +43,12 @@ export function toJSONSchema(schema) {
 }
 
 /**
- * Adds a discriminator to every oneOf whose alternatives differ in the value of one member (`kind`, `column`, …). So
- * the validator checks only the alternative with the value, and reports only its faults. The same values stay valid.
+ * Adds a discriminator to every oneOf whose alternatives have different values in one of their members (`kind`,
+ * `column`, …). The validator then checks only the alternative with the member's value, and reports only the faults of
+ * that alternative. The same values are valid as before.
  */
 export function discriminate($defs) {
-    // A reference to a part of a schema is not followed. The validator then tries all alternatives.
+    // A reference to a part of a schema is not resolved. For such a oneOf, the validator tries all alternatives.
     const resolve = (schema) => (schema?.$ref ? resolve($defs[schema.$ref.replace('#/$defs/', '')]) : schema ?? {});
     const visit = (schema) => {
         for (const value of Object.values(schema)) {
@@ -63,7 +64,7 @@ export function discriminate($defs) {
     visit($defs);
 }
 
-// tag returns the member that every alternative requires, with different words in each alternative.
+// tag returns the name of a member that every alternative requires, and whose values are different in all alternatives.
 function tag(alternatives) {
     const [first] = alternatives;
     return Object.keys(first.properties ?? {}).find((name) => {

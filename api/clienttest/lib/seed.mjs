@@ -1,13 +1,13 @@
-// This module has the differences between the seed and the published client's document: additions and contradictions.
-// The seed is the contract of this service. The schemas are OpenAPI 3.0, like the document's schemas, and may refer to
-// its components.
+// This module has the differences between the seed and the published client's OpenAPI document. The seed is the
+// contract of this service: it adds to the document, and contradicts it in a few places. The schemas are OpenAPI 3.0,
+// as in the document, and may refer to the document's components.
 
 const ref = (name) => ({ $ref: `#/components/schemas/${name}` });
 const impact = { type: 'string', enum: ['low', 'medium', 'high'] };
 
 /**
- * Operations of the contract that the document of 0.146.0 does not have, by method and path. `via` names the source
- * that describes the operation.
+ * The contract's operations that the document of 0.146.0 does not have. The keys are the method and the path. `via`
+ * names the source that describes the operation.
  */
 export const operations = {
     'PATCH /orgs/{organizationId}/conversations-clusters/{clusterId}': {
@@ -28,8 +28,8 @@ export const operations = {
 };
 
 /**
- * Members of resources that only the seed has. A member must have this type if it is present, and the members in
- * `required` must be present.
+ * Members of resources that the seed describes and the document does not. If the member is present, it must have this
+ * type. The members in `required` must be present.
  */
 export const members = [
     {
@@ -58,19 +58,17 @@ export const members = [
 ];
 
 /**
- * Operations that cannot succeed in these scenarios, with the documented status that they return instead. No space is
- * ever synchronized, because the server reaches no Git repository.
+ * Operations that cannot succeed in these scenarios, with the status that they must return. The status is in the
+ * document. No space is ever synchronized, because the server does not call a Git repository.
  */
 export const outcomes = { 'GET /spaces/{spaceId}/git/info': 404 };
 
 /**
- * If the seed and the document contradict each other, the seed wins. An exception is a change of the document's
- * schemas, with its reason. A run fails if no answer needed one of the exceptions (see ../coverage.mjs). So the list
- * has no unnecessary exceptions.
- *
- * If one answer satisfies both sources, there is no exception. Every DELETE answers 204, the document's status for "was
- * not there", and never its 205. Clusters count tasks as 0. Issues have a summary beside the details. visitorBot is ""
- * without a bot.
+ * If the seed and the document contradict each other, the seed applies. Each exception changes the document's schemas
+ * and has a reason. A run fails if no answer needs an exception (see ../coverage.mjs), so every exception in the list
+ * is necessary. There is no exception where an answer can satisfy both sources. Every DELETE answers 204, which in the
+ * document means "was not there", and never the document's 205. Clusters have 0 tasks. Issues have a summary and
+ * details. If there is no bot, visitorBot is "".
  */
 export const exceptions = [
     {

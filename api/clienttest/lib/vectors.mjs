@@ -1,11 +1,11 @@
-// This module replays the recorded vectors of ../front-end/. It fills templates and sends requests like the front end.
-// It checks every answer against the published document of its generation, the members that the front end reads, and
-// the case.
+// This module replays the recorded requests of ../front-end/, which it sends as the front end does. It compares every
+// answer with the published document of the front end's generation, with the members that the front end reads, and with
+// the values that the case expects.
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * types has a check for each type of member, by the type's name in the vectors. Some types require more than a type of
- * JavaScript, because the front end does.
+ * types has a check for each type of member. The keys are the names of the types in the cases. Some checks are stricter
+ * than a JavaScript type, because the front end needs more.
  */
 const types = {
     string: (v) => typeof v === 'string',
@@ -16,13 +16,13 @@ const types = {
     url: (v) => typeof v === 'string' && URL.canParse(v),
     path: (v) => typeof v === 'string' && v.startsWith('/'),
     folder: (v) => typeof v === 'string' && v.startsWith('/') && v.endsWith('/'),
-    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // an identifier of CSS: querySelector looks for it
+    identifier: (v) => /^[A-Za-z_][\w-]*$/.test(v), // The front end uses it in CSS selectors.
     jwt: (v) => typeof v === 'string' && v.split('.').length === 3 && claims(v)?.kind === 'site' && claims(v).exp * 1000 > Date.now(),
 };
 
 /**
- * Returns the payload of a token like the front end, which does not verify it. Returns undefined if the token cannot be
- * read.
+ * Returns the payload of a token. Like the front end, it does not verify the token. Returns undefined if the token
+ * cannot be read.
  */
 export function claims(token) {
     try {
@@ -33,8 +33,8 @@ export function claims(token) {
 }
 
 /**
- * Replaces `{name}` in all texts of a template by the value. A text that is only `{name}` becomes the value, also if
- * the value is not a text. `{name?}` without a value is left out.
+ * Replaces every `{name}` in a template's texts by the value with this name. If a text is only `{name}`, the result is
+ * the value itself, which may have any type. `{name?}` may have no value and is then left out.
  */
 export function fill(template, values) {
     if (Array.isArray(template)) {
@@ -59,8 +59,8 @@ export function fill(template, values) {
 }
 
 /**
- * Returns all values at a path such as `pages[].title`. A missing value is undefined. `[]` stands for each item, and
- * `[0]` for the first.
+ * Returns all values at a path such as `pages[].title`. A missing value is undefined. `[]` means every item of a list,
+ * and `[0]` means the first item.
  */
 export function at(body, path) {
     return path.split('.').reduce((values, step) => {
@@ -74,8 +74,8 @@ export function at(body, path) {
 }
 
 /**
- * Returns the faults of an answer's members: missing members, and members of another type. A member whose name ends in
- * `?` may be absent.
+ * Returns the faults of an answer's members: members that are missing, and members of a wrong type. If the name of a
+ * member ends in `?`, the member may be absent.
  */
 export function members(body, expected) {
     return Object.entries(expected).flatMap(([name, type]) => {
@@ -90,7 +90,8 @@ export function members(body, expected) {
 }
 
 /**
- * Returns the differences between an answer and the expectations of the case. Without a status, the case expects 200.
+ * Returns the differences between an answer and the values that a case expects. If the case has no status, it expects
+ * 200.
  */
 export function outcome({ status = 200, values = {}, absent = [], headers = {}, kinds = [], contains = [], lacks = [] }, answer) {
     const list = (path, found) => (path.includes('[]') ? found : found[0]);
@@ -107,14 +108,14 @@ export function outcome({ status = 200, values = {}, absent = [], headers = {}, 
     ];
 }
 
-/** Returns the id of the page at a path. The empty path leads to the first page. */
+/** Returns the id of the page at a path. If the path is empty, returns the id of the first page. */
 export function pageAt(pages, path) {
     const all = (list) => list.flatMap((p) => [...(p.type === 'document' ? [p] : []), ...all(p.pages ?? [])]);
     const documents = all(pages);
     return (path === '' ? documents[0] : documents.find((p) => p.path === path))?.id;
 }
 
-/** Returns the prefixes of an address that the front end resolves, in its order. The last one is the whole address. */
+/** Returns the prefixes of an address that the front end resolves, in the order of its requests. */
 export function candidates(address) {
     const { origin, pathname } = new URL(address);
     const names = pathname.split('/').filter(Boolean);
@@ -122,17 +123,17 @@ export function candidates(address) {
     return Array.from({ length: Math.min(end, 4) + 1 }, (_, n) => `${origin}/${names.slice(0, n).join('/')}`);
 }
 
-/** Replays vectors in one generation of the front end. */
+/** Replays cases as a generation of the front end. */
 export class Replay {
     #calls;
     #generation;
     #contract;
     #server;
     #tokens;
-    used = new Set(); // names of the exceptions that answers needed
-    made = new Set(); // names of the calls that were made
+    used = new Set(); // names of the exceptions without which answers would fail
+    made = new Set(); // names of the calls that were sent
 
-    /** contract checks answers. tokens has the tokens by the `as` of a call. */
+    /** contract checks the answers. tokens has a token for each `as` in the calls. */
     constructor({ calls, generation, contract, server, tokens }) {
         this.#calls = calls;
         this.#generation = generation;
@@ -142,7 +143,8 @@ export class Replay {
     }
 
     /**
-     * Returns the call with this name, in this generation's form. Returns undefined if the generation has no such call.
+     * Returns the call with this name, in the form for this generation. Returns undefined if this generation does not
+     * send the call.
      */
     call(name) {
         if (!this.#calls[name]) {
@@ -152,8 +154,8 @@ export class Replay {
     }
 
     /**
-     * Runs a step of a case and returns the faults of the answer. Some later calls need data of the answer: this data
-     * is added to `values`.
+     * Runs a step of a case and returns the faults of the answer. Adds data of the answer to `values` if later calls
+     * need it.
      */
     async step(step, values) {
         const call = this.call(step.call);
@@ -173,7 +175,7 @@ export class Replay {
         return problems;
     }
 
-    /** Returns the faults of an answer. */
+    /** Returns the faults of an answer to a step. */
     judge(call, step, answer, values = {}) {
         const operation = this.#contract.match(call.method, answer.pathname);
         if (!operation) {
@@ -185,8 +187,8 @@ export class Replay {
         return [...verdict.problems, ...outcome(step, answer), ...members(answer.data, renamed(read, values))];
     }
 
-    // Asks for all prefixes of an address. The first complete answer without a redirect counts. If there is none, the
-    // answer for the longest prefix counts.
+    // Sends a request for every prefix of an address. Returns the first complete answer that is not a redirect. If
+    // there is no such answer, returns the answer for the longest prefix.
     async #open(call, step, values) {
         const answers = [];
         for (const url of candidates(values.url)) {
@@ -194,7 +196,7 @@ export class Replay {
         }
         const found = answers.findIndex((a) => a.data?.complete && !a.data.redirect);
         const chosen = answers.at(found);
-        if (found >= 0 && found < answers.length - 1) { // The end of the path belongs to the page.
+        if (found >= 0 && found < answers.length - 1) { // The rest of the path belongs to the page.
             const rest = new URL(values.url).pathname.split('/').filter(Boolean).slice(found).join('/');
             chosen.data.pathname = `${chosen.data.pathname.replace(/\/$/, '')}/${rest}`;
         }
@@ -219,12 +221,12 @@ export class Replay {
         try {
             data = text === '' ? undefined : JSON.parse(text);
         } catch {
-            // The contract's checker reports the invalid JSON.
+            // The contract reports the invalid JSON.
         }
         return { status: response.status, headers: response.headers, text, data, pathname: url.pathname };
     }
 }
 
-// renamed replaces placeholders in the names of members by values. An example of such a name is
+// renamed replaces placeholders in the names of members by values. An example of a name with a placeholder is
 // `customizations.siteSpaces.{siteSpace}`.
 const renamed = (read, values) => Object.fromEntries(Object.entries(read).map(([name, type]) => [fill(name, values), type]));

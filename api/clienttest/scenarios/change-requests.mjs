@@ -1,5 +1,5 @@
-// This scenario has many change requests in two spaces. They are found by status, author and awaited reviewer, counted,
-// archived and reopened.
+// This scenario creates many change requests in two spaces. It finds them by status, by author and by the reviewer from
+// whom a review is still missing, and counts, archives and reopens them.
 import assert from 'node:assert/strict';
 import { all, begin, edit, insertPage, refused, space, step } from '../lib/scenario.mjs';
 

@@ -1,5 +1,5 @@
-// This scenario creates, nests and moves collections of spaces and collections. It transfers one to another
-// organization, grants access, and deletes them.
+// This scenario creates and nests collections, and moves spaces and collections in them. It transfers a collection to
+// another organization, grants access to collections, and deletes them.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, organization, refused, space, step } from '../lib/scenario.mjs';
 
@@ -70,7 +70,8 @@ await step('a move that cannot be is refused', async () => {
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.elsewhere.id } } }), 409); // it is there already
     await refused(api.moveCollection(by.archive.id, { position: { after: { type: 'space', space: by.rest.id } } }), 400); // not beside it
     await refused(api.moveCollection(by.archive.id, { position: { before: { type: 'collection', collection: 'nothing' } } }), 400);
-    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409); // its own subcollection
+    // The new parent is a collection inside the moved collection.
+    await refused(api.moveCollection(by.products.id, { parent: by.apis.id }), 400, 409);
     await refused(api.moveCollection('nothing', { parent: null }), 404);
     await refused(api.moveCollection(by.archive.id, {}), 400);
     assert.deepEqual(await listed({ nested: false }), ['Products', 'Staff', 'Archive']);
@@ -88,7 +89,7 @@ await step('people and teams are let in', async () => {
     assert.deepEqual(users.map((p) => [p.user.id, p.permission]), [[cy.id, 'read']]);
     const { data: teams } = await api.listTeamPermissionsInCollection(by.products.id);
     assert.deepEqual(teams.items.map((p) => [p.team.id, p.permission]), [[team.id, 'comment']]);
-    // They also have access to nested spaces.
+    // They also have access to the spaces in the collection.
     assert.equal((await cy.api.spaces.getSpaceById(by.rest.id)).data.permissions.access, true);
     assert.equal((await dee.api.spaces.getSpaceById(by.rest.id)).data.permissions.comment, true);
     await refused(cy.api.spaces.getSpaceById(by.elsewhere.id), 404);

@@ -1,5 +1,5 @@
-// This scenario ingests conversations from outside. Issues are found in them, similar issues are grouped, and a group
-// is muted.
+// This scenario ingests conversations of customers. The server finds issues in them and groups similar issues into
+// clusters. A cluster is then muted.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, space, step, until } from '../lib/scenario.mjs';
 

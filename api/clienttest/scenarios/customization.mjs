@@ -1,5 +1,5 @@
-// This scenario customizes a site: defaults, a partial change, a full change, overrides for one site space, and their
-// removal.
+// This scenario customizes a site. It reads the defaults, changes a part and all of the settings, and overrides
+// settings for a site space. It then removes the overrides.
 import assert from 'node:assert/strict';
 import { badField, begin, refused, site, space, step } from '../lib/scenario.mjs';
 
@@ -54,7 +54,7 @@ await step('everything is set', async () => {
     const { data: set } = await api.updateSiteCustomizationById(org, docs.id, whole);
     assert.deepEqual(set, whole);
     assert.deepEqual(await ofSite(), whole);
-    // A PUT replaces all settings: an omitted member gets its default again.
+    // A PUT replaces all settings: a member that the body does not have gets its default value.
     const { data: less } = await api.updateSiteCustomizationById(org, docs.id, { favicon: whole.favicon, title: 'Docs' });
     assert.deepEqual(less, { ...plain, favicon: whole.favicon, title: 'Docs' });
 });

@@ -1,11 +1,11 @@
-// This scenario synchronizes a space with a Git repository: an import, an export, and the removal of the old form of
-// configuration.
+// This scenario synchronizes a space with a Git repository by an import and an export. It also removes a Git
+// configuration of the old form.
 import assert from 'node:assert/strict';
 import { badField, begin, refused, space, step } from '../lib/scenario.mjs';
 
 const { ada, bob, eve, org } = await begin('Git', { bob: 'edit' });
 const api = ada.api.spaces;
-// No resolver knows this name (RFC 6761), so the operations start but never reach the repository.
+// No resolver finds this name (RFC 6761), so the operations start but cannot connect to a repository.
 const url = 'https://git.example.invalid/octavo/handbook.git';
 const ref = 'refs/heads/main';
 let handbook;

@@ -1,5 +1,5 @@
-// This scenario posts events of a site's visitors and queries every metric. Segments group the visitors by their
-// claims.
+// This scenario posts events of a site's visitors and queries every metric. Visitors with the same claims form a
+// segment.
 import assert from 'node:assert/strict';
 import { badField, begin, refused, site, space, step, until } from '../lib/scenario.mjs';
 import { published } from '../lib/contract.mjs';
@@ -14,7 +14,7 @@ const chrome = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.
 const phone = 'Mozilla/5.0 (iPhone; CPU iPhone OS 17_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.5 Mobile/15E148 Safari/604.1';
 const robot = 'Mozilla/5.0 (compatible; Googlebot/2.1; +http://www.google.com/bot.html)';
 
-// The document requires all these members of an event; most may be null.
+// The document requires all these members of an event, but most may be null.
 const event = (visitor, type, more = {}, session = {}, location = {}) => ({
     type,
     session: {
@@ -97,7 +97,8 @@ await step('time has buckets and ranges', async () => {
     assert.deepEqual((await aggregate({ range: { from: '2020-01-01T00:00:00Z', to: '2020-02-01T00:00:00Z' }, select: [{ column: 'eventsCount' }] }))[0].values, [0]);
 });
 
-// These are all columns of the published document, so that each answer is checked against the client's schemas.
+// The columns are all columns of the published document, so each column's answer is checked against the client's
+// schemas.
 const extras = { datetime: { interval: 'day' }, visitorClaim: { claim: 'plan' }, visitorGeoPoint: { precision: 3 } };
 const metrics = ['eventsCount', 'sessionsCount', 'visitorsCount', 'pageFeedbackRating', 'askResponseRating'];
 await step('every published column is answered', async () => {
@@ -146,7 +147,8 @@ await step('a batch with one bad event is refused whole', async () => {
     await badField(ada, 'POST', path, { events: [good, { ...good, session: { sessionId: 's' } }] }, 'events[1].session.visitorId');
     await badField(ada, 'POST', path, { events: [event('v9', 'search_type_query')] }, 'events[0].query');
     await badField(ada, 'POST', path, {}, 'events');
-    // A later event is visible only after all earlier events. So none of the refused events was stored.
+    // The server shows a later event only after all earlier events. So if the later event is visible, the count shows
+    // that no refused event was stored.
     await api.trackEventsInSiteById(org, docs.id, { events: [event('v4', 'page_view')] });
     await until('one event more', async () => await total() >= 18);
     assert.equal(await total(), 18);

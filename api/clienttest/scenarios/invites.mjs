@@ -1,4 +1,4 @@
-// This scenario invites people: by a link for a role, by a link for one space or collection, and by e-mail.
+// This scenario invites people: by a link with a role, by a link to a space or a collection, and by e-mail.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, space, step } from '../lib/scenario.mjs';
 
@@ -12,7 +12,7 @@ await step('links for roles are made', async () => {
     for (const role of ['read', 'edit', null]) {
         const made = await api.createOrganizationInvite(org, { role });
         assert.equal(made.data.role, role);
-        assert.equal(made.data.redundant, true); // its maker is an admin
+        assert.equal(made.data.redundant, true); // the caller has joined already
         await leadsTo(ada, made);
         links[role ?? 'guest'] = made.data;
     }
@@ -27,7 +27,8 @@ await step('people join by them', async () => {
     assert.equal(await roleOf(bob), 'read');
     await cy.api.orgs.joinOrganizationWithInvite(org, links.guest.id);
     assert.equal(await roleOf(cy), null);
-    // Many people can use a link, also repeatedly. A higher role is given, and a lower role changes nothing.
+    // Many people can use a link, and a person can use several. A link with a higher role changes the member's role,
+    // and a link with a lower role does not.
     await bob.api.orgs.joinOrganizationWithInvite(org, links.edit.id);
     assert.equal(await roleOf(bob), 'edit');
     await bob.api.orgs.joinOrganizationWithInvite(org, links.read.id);
@@ -54,7 +55,7 @@ await step('a link opens one space or one collection', async () => {
     const { data: toCollection } = await api.createOrganizationInvite(org, { level: 'read', collection: collection.id });
     assert.equal(toCollection.collection.id, collection.id);
     assert.equal((await api.updateOrganizationInviteById(org, toCollection.id, { level: 'edit' })).data.level, 'edit');
-    // Cy is a guest and sees only what others grant.
+    // Cy is a guest and sees only spaces and collections with a grant.
     await refused(cy.api.spaces.getSpaceById(handbook.id), 404);
     await cy.api.orgs.joinOrganizationWithInvite(org, toSpace.id);
     assert.equal((await cy.api.spaces.getSpaceById(handbook.id)).data.permissions.comment, true);

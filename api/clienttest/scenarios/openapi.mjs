@@ -1,4 +1,4 @@
-// This scenario has the specification of an API, its versions and their contents.
+// This scenario creates an OpenAPI specification and reads its versions and their contents.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, step, until } from '../lib/scenario.mjs';
 
@@ -56,8 +56,8 @@ await step('it is published, and taken back', async () => {
     assert.equal((await fetch(open.urls.published)).status, 404);
 });
 
-// The server checks a text during the request, so a bad text is refused immediately. Only a specification that must be
-// fetched can fail later.
+// The server checks a text during the request, so it refuses a bad text at once. Only a specification that is fetched
+// from a URL can fail later.
 await step('a text that is no specification is refused and makes no version', async () => {
     for (const bad of ['this is no specification', '{"openapi":', 'openapi: 3.0.3\n']) {
         await badField(ada, 'PUT', `/orgs/${org}/openapi/${slug}`, { source: { text: bad } }, 'source.text');
@@ -85,7 +85,7 @@ await step('bad input is named', async () => {
     await badField(ada, 'POST', `/orgs/${org}/openapi`, { slug: 'fine', source: { url: 'not a url' } }, 'url');
 });
 
-// The job that fetches is tested in api/jobs: this server may not reach itself.
+// The tests of api/jobs check the job that fetches a URL. This server may not call itself.
 await step('a URL is fetched later, unless it cannot be', async () => {
     for (const url of ['http://10.0.0.1/openapi.yaml', 'http://127.0.0.1/openapi.yaml', 'https://user:secret@example.com/openapi.yaml']) {
         await badField(ada, 'PUT', `/orgs/${org}/openapi/far`, { source: { url } }, 'source.url');

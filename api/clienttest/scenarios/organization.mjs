@@ -1,5 +1,5 @@
-// This scenario has an organization with members in several roles and teams. It checks the access of each member, and
-// that strangers have none.
+// This scenario has an organization with teams and with members of several roles. It checks the access of each member,
+// and that users who are not members have no access.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, step, withToken } from '../lib/scenario.mjs';
 

@@ -1,5 +1,5 @@
-// This scenario replays the vectors of ../front-end/ on new sites. They have the requests of the open front end's
-// readers, in both of its generations.
+// This scenario replays the cases of ../front-end/ on new sites. The cases have the requests that the open front end
+// sends for its readers, in both generations of the front end.
 import { readFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { begin, operator, step, until } from '../lib/scenario.mjs';
@@ -22,7 +22,7 @@ await step('sites for readers', async () => {
     tokens['site key'] = operator('token', 'create', '--site', world.plain.site);
 });
 
-/** Returns the calls of a case, with the expectations for each call. */
+/** Returns the calls of a case, with the values that the case expects of each answer. */
 const steps = ({ steps: list }) => list.flatMap(({ sequence, then = {}, with: given, ...one }) => (
     sequence ? sequences[sequence].map((s, n) => ({ ...s, ...then[s.call], ...(n === 0 && { with: given }) })) : [{ ...one, with: given }]));
 

@@ -1,4 +1,4 @@
-// This scenario has the front end's other requests: search, changes, and the addresses of pages.
+// This scenario sends the front end's requests for search, changes, and the addresses of pages.
 import assert from 'node:assert/strict';
 import { badField, begin, insertPage, propose, publish, site, space, step, until } from '../lib/scenario.mjs';
 
@@ -62,7 +62,7 @@ await step('a change request and its merge say what they change', async () => {
 
 await step('an address that cannot be read is called by its host', async () => {
     const link = { type: 'link', title: 'a.example', site: 'a.example' };
-    // No server answers at port 22.
+    // The server does not connect to port 22.
     assert.deepEqual((await bob.api.spaces.getEmbedByUrlInSpace(guide.id, { url: 'https://www.a.example:22/' })).data, link);
     assert.deepEqual((await bob.api.urls.getEmbedByUrl({ url: 'https://www.a.example:22/' })).data, link);
 });

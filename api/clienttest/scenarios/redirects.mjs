@@ -1,5 +1,5 @@
-// This scenario checks that old addresses keep working. A redirect still finds its destination after a rename or a
-// move.
+// This scenario checks redirects from old addresses. A redirect leads to its destination even after the destination is
+// renamed or moved.
 import assert from 'node:assert/strict';
 import { all, badField, begin, insertPage, publish, refused, site, space, step } from '../lib/scenario.mjs';
 
@@ -7,7 +7,7 @@ const { ada, bob, eve, org } = await begin('Redirects', { bob: 'read' });
 const api = ada.api.orgs;
 const made = {};
 let docs, guides, manual, sections, page;
-// address returns the current address of a section. The default section has no path.
+// address returns the current address of a section. The address of the default section has no path.
 const address = async ({ id }) => (await api.listSiteSections(org, docs.id)).data.items.find((s) => s.id === id).urls.published;
 const target = async (source) => (await api.getSiteRedirectBySource(org, docs.id, { source })).data.target;
 
@@ -21,7 +21,7 @@ await step('a site with two sections and a page', async () => {
         const { data } = await api.addSectionToSite(org, docs.id, { spaceId, title });
         return (await api.updateSiteSectionById(org, docs.id, data.id, { path })).data;
     };
-    // The first section is the default; addresses may leave out its path.
+    // The first section is the default. An address may leave out its path.
     sections = [await section(manual.id, 'Manual', 'manual'), await section(guides.id, 'Guides', 'guides')];
     await api.publishSite(org, docs.id);
 });

@@ -1,5 +1,5 @@
-// This scenario has a change request from its draft to its merge. It is edited, discussed, reviewed, updated after the
-// main content has changed, merged, and made a PDF.
+// This scenario has a change request from its draft to its merge. The change request is edited, discussed, reviewed,
+// updated after the main content has changed, merged, and exported as a PDF.
 import assert from 'node:assert/strict';
 import {
     all, badField, begin, edit, insertPage, leadsTo, paragraph, propose, publish, refused, space, step, textOf, until,
@@ -31,7 +31,7 @@ await step('a draft is made', async () => {
     assert.equal(request.revisionInitial, (await bob.api.spaces.getSpaceById(guide.id)).data.revision);
     assert.equal(request.revisionMerged, undefined);
     await leadsTo(bob, made);
-    // The number also identifies the request.
+    // A change request can be read by its number, too.
     assert.deepEqual((await bob.api.spaces.getChangeRequestById(guide.id, String(request.number))).data, request);
 });
 
@@ -81,7 +81,7 @@ await step('it is discussed', async () => {
     await dee.api.spaces.postCommentReplyInChangeRequest(...at(), remark.id, { body: { markdown: 'Good.' } });
     const replies = await all((q) => cy.api.spaces.listCommentRepliesInChangeRequest(...at(), remark.id, { ...q, format: 'markdown' }), 1);
     assert.deepEqual(replies.map((r) => r.postedBy.id).sort(), [bob.id, dee.id].sort());
-    // A request can be read by its number and by its id.
+    // A change request can be addressed by its number or by its id.
     const { data: same } = await cy.api.spaces.getCommentInChangeRequest(guide.id, String(request.number), remark.id);
     assert.equal(same.replies, 2);
     const { data: resolved } = await bob.api.spaces.updateCommentInChangeRequest(...at(), remark.id, { addedReactions: ['1f44d'] });
@@ -117,7 +117,8 @@ await step('a rule keeps it from being merged before its reviewer approves', asy
 });
 
 await step('it is overtaken, and brought up to date', async () => {
-    // The main content gets another revision of the same pages. A page that both sides changed conflicts: see below.
+    // The main content gets another revision with the same pages. The test below has a page that was changed on both
+    // sides.
     const [{ data: other }, { data: idle }] = await Promise.all(
         ['Elsewhere', 'Idle'].map((subject) => ada.api.spaces.createChangeRequest(guide.id, { subject })));
     await ada.api.spaces.updateSpaceById(guide.id, { mergeRules: { type: 'none' } });
@@ -131,7 +132,7 @@ await step('it is overtaken, and brought up to date', async () => {
     assert.equal(now.outdated, false);
     assert.equal(now.revision, updated.revision);
     assert.ok(now.revisionMergedAncestor);
-    // The request still contains its changes.
+    // The change request still has its changes.
     const { data: drafted } = await bob.api.spaces.listPagesInChangeRequest(...at());
     assert.ok(drafted.pages.some((p) => p.title === 'Verify'));
 });
@@ -185,7 +186,7 @@ await step('it is printed', async () => {
         const { data } = await bob.api.spaces.getChangeRequestPdf(...at(), query);
         const response = await until('PDF', async () => {
             const answer = await fetch(new URL(data.url, url), { headers: { authorization: `Bearer ${bob.token}` } });
-            return answer.status !== 503 && answer; // on a busy machine, the PDF may not exist yet
+            return answer.status !== 503 && answer; // on a busy machine, the PDF may not be ready yet
         });
         assert.equal(response.status, 200, data.url);
         const bytes = Buffer.from(await response.arrayBuffer());

@@ -1,4 +1,4 @@
-// This scenario has a site that only readers with a share link may read. It creates, finds, renames, disables and
+// This scenario has a site that only readers with a share link can read. It creates, finds, renames, disables and
 // removes links.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, site, space, step } from '../lib/scenario.mjs';

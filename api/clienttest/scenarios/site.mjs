@@ -1,5 +1,5 @@
-// This scenario builds a site: sections and their groups, site spaces as variants, order, defaults, conditions,
-// publication.
+// This scenario builds a site. It has sections, groups of sections, and site spaces as variants, with an order,
+// defaults and conditions. It then publishes the site.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, site, space, step } from '../lib/scenario.mjs';
 
@@ -62,7 +62,8 @@ await step('a section gets variants and another default one', async () => {
     await api.moveSiteSpace(org, docs.id, v2.id, { position: { before: { type: 'site-space', siteSpace: v1.id } } });
     const { data: list } = await api.listSiteSections(org, docs.id);
     assert.deepEqual(list.items.find((s) => s.id === sections.api.id).siteSpaces.map((s) => s.id), [v2.id, v1.id]);
-    await refused(api.updateSiteSectionById(org, docs.id, sections.guides.id, { defaultSiteSpace: v2.id }), 400, 404); // of another section
+    // The site space is in another section.
+    await refused(api.updateSiteSectionById(org, docs.id, sections.guides.id, { defaultSiteSpace: v2.id }), 400, 404);
 });
 
 await step('a space without a section goes to the default one', async () => {

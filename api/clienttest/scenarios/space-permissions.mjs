@@ -1,4 +1,4 @@
-// This scenario adds people and teams to a space, lists them, changes their roles and removes them.
+// This scenario gives people and teams access to a space. It lists them, changes their roles and removes them.
 import assert from 'node:assert/strict';
 import { all, badField, begin, refused, space, step } from '../lib/scenario.mjs';
 

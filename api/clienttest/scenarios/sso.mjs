@@ -1,9 +1,9 @@
-// This scenario tests single sign-on: the steps of a provider until its activation, and the logins that people are
-// offered.
+// This scenario tests single sign-on. It creates and activates an identity provider, and lists the logins that an
+// organization offers.
 import assert from 'node:assert/strict';
 import { all, badField, begin, leadsTo, refused, step } from '../lib/scenario.mjs';
 
-// The certificate belongs to a private key that nobody has.
+// The certificate's private key does not exist any more.
 const certificate = `-----BEGIN CERTIFICATE-----
 MIIDFzCCAf+gAwIBAgIUdVIA5Qsn1xkmPyNOKiH2mBhvq/wwDQYJKoZIhvcNAQEL
 BQAwGjEYMBYGA1UEAwwPaWRwLmV4YW1wbGUuY29tMCAXDTI2MTEyMTE1MDQ1MFoY

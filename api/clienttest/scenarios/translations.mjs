@@ -1,4 +1,4 @@
-// This scenario translates a space: it creates, configures, runs and ends a translation, with a glossary.
+// This scenario translates a space with a glossary. It creates, configures, runs and deletes a translation.
 import assert from 'node:assert/strict';
 import { all, badField, begin, insertPage, leadsTo, paragraph, publish, refused, space, step, textOf } from '../lib/scenario.mjs';
 
@@ -68,7 +68,7 @@ await step('terms enter the glossary', async () => {
     assert.deepEqual(site.translations, { en: 'site', fr: 'site' });
     assert.ok(site.updatedAt >= site.createdAt);
     await refused(api.getGlossaryEntry(org, first.space.id), 404);
-    // If one term is refused, no term is stored.
+    // If the server refuses a term, it stores no term of the request.
     await badField(ada, 'PUT', `/orgs/${org}/translations-glossary`, {
         operations: [{ type: 'insert', translations: { en: 'fine' } }, { type: 'insert', translations: { en: 'two\nlines' } }],
     }, 'operations[1]');

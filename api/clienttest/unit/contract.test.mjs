@@ -1,5 +1,4 @@
-// These tests check the contract's checker with handmade answers. The checker accepts correct answers and finds each
-// kind of fault.
+// These tests check lib/contract.mjs with handmade answers. It must accept correct answers and find each kind of fault.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract, isTimestamp, published } from '../lib/contract.mjs';
@@ -32,7 +31,7 @@ const saml = {
 };
 const without = (object, ...names) => Object.fromEntries(Object.entries(object).filter(([name]) => !names.includes(name)));
 
-// Each row has a schema, a value, and the expected error; no error if the value is valid.
+// Each row has a schema, a value, and the expected error. A row without an error has a valid value.
 const rows = [
     ['a whole comment', 'Comment', comment],
     ['a resolved comment', 'Comment', { ...comment, status: 'resolved', resolvedAt: at, resolvedBy: user }],
@@ -136,7 +135,7 @@ test('statuses, headers and bodies of answers', () => {
     assert.equal(judged(...removal, answer(204)), '');
     assert.match(judged(...removal, answer(204, {})), /204 has no body/);
     assert.match(judged(...removal, answer(205)), /205: the seed knows 204/);
-    // A documented refusal has the shape that the document gives for it.
+    // If the document describes the refusal of an operation, the body must have the schema of this description.
     assert.equal(judged('GET', '/spaces/s/change-requests/c', answer(404, { error: { code: 404, message: 'no' } })), '');
 });
 
@@ -148,7 +147,7 @@ test('lists have their total', () => {
     assert.match(judged(...list, answer(200, { items: [saml], count: 0 })), /count is 0, with 1 items/);
     assert.match(judged(...list, answer(200, { items: [saml], count: 1, next: null })), /\/next must be object/);
     assert.match(judged(...list, answer(200, { count: 0 })), /'items'/);
-    // The list of logins has no envelope.
+    // The list of logins has no count, because the document does not describe it as a List.
     assert.equal(judged('GET', '/orgs/o/sso', answer(200, { items: [{ id: 'p', label: 'Okta', startURL: url }] })), '');
 });
 

@@ -1,5 +1,5 @@
-// The replay of vectors finds each fault of an answer: in its status, its schema, the front end's members, and the
-// case's values.
+// These tests check lib/vectors.mjs with handmade answers. It must find each fault of an answer: in the status, in the
+// schema, in the members that the front end reads, and in the values that a case expects.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { Contract } from '../lib/contract.mjs';

@@ -1,5 +1,5 @@
-// The witness checks every answer of the published client and of plain requests, even if the caller does not read the
-// answer.
+// These tests check Witness: it checks every answer to the published client and to direct requests, even if the caller
+// does not read the answer.
 import { test } from 'node:test';
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

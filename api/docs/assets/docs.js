@@ -1,5 +1,5 @@
-// This script searches, switches the language of examples, and sends requests from the page. Pages can be read
-// completely without it.
+// This script searches, switches the language of examples, and sends requests from the page. Readers see all contents
+// of the pages without the script, too.
 const root = document.body.dataset.root;
 const docs = document.body.dataset.docs;
 
@@ -9,7 +9,7 @@ const make = (name, members = {}, ...children) => {
     return element;
 };
 
-// The search fetches its index when its field gets the focus.
+// The index of the search is fetched when the search field gets the focus.
 const field = document.getElementById('find');
 const list = document.getElementById('found');
 const count = document.querySelector('.count');
@@ -117,7 +117,7 @@ const go = (item) => {
         .focus({ preventScroll: true });
 };
 
-field.addEventListener('focus', () => load().catch(() => {})); // The search shows the failure.
+field.addEventListener('focus', () => load().catch(() => {})); // The search itself shows the failure.
 field.addEventListener('input', search);
 field.addEventListener('blur', close);
 field.addEventListener('keydown', (event) => {
@@ -145,14 +145,14 @@ document.addEventListener('keydown', (event) => {
     }
 });
 
-// On a phone, the menu is closed when the page is opened.
+// On a narrow screen, such as a phone, the menu is closed when the page opens.
 const menu = document.querySelector('.menu');
 const phone = matchMedia('(max-width: 52rem)');
 const fold = () => (menu.open = !phone.matches);
 fold();
 phone.addEventListener('change', fold);
 
-// The chosen language applies to later pages, too.
+// The chosen language is stored, so that later pages use it, too.
 const languages = [...document.querySelectorAll('.languages input')];
 const remembered = () => {
     try {
@@ -172,7 +172,7 @@ for (const input of languages) {
     });
 }
 
-// This part sends requests from the page.
+// The code below sends requests from the page.
 
 /** The pasted token, which is only in the memory of this page. */
 let token = '';

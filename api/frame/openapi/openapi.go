@@ -82,12 +82,12 @@ func Document(table frame.Table, baseURL string) ([]byte, error) {
 	return json.Marshal(document, json.Deterministic(true), jsontext.WithIndent("  "))
 }
 
-// writer collects the named schemas that operations refer to.
+// writer makes the parts of the document, and collects the named schemas to which operations refer.
 type writer struct {
 	words   rules.Vocabulary
 	schemas jsonschema.Dict
 	types   map[string]reflect.Type
-	asked   bool // asked is true in a request body, where members that answers always have are optional.
+	asked   bool // asked is true in a request body. There, members that are always in answers are optional.
 }
 
 func mediaOf(media string, of jsonschema.Dict) jsonschema.Dict {
@@ -120,7 +120,7 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	}
 	refused := jsonschema.Dict{"$ref": "#/components/responses/Error"}
 	responses := jsonschema.Dict{strconv.Itoa(op.Status): success, "default": refused}
-	// The operation creates or changes the path's object.
+	// A Statused response has a second success status: 201 if the operation has created the object.
 	if op.Handler.Response.Implements(reflect.TypeFor[frame.Statused]()) {
 		created, err := d.success(op, http.StatusCreated)
 		if err != nil {
@@ -148,8 +148,8 @@ func (d *writer) operation(op *frame.Operation) (jsonschema.Dict, error) {
 	return out, nil
 }
 
-// refusals are the statuses with which the frame itself refuses an operation. Refusals by the operation's function are
-// under `default`.
+// refusals returns the error statuses that the frame itself answers for an operation. `default` describes the errors
+// that the operation's function returns.
 func refusals(op *frame.Operation) []int {
 	codes := []int{http.StatusBadRequest, http.StatusTooManyRequests}
 	if !op.Scope.Public {
@@ -213,8 +213,8 @@ func redirect(status int) jsonschema.Dict {
 	}}}
 }
 
-// request describes parameters and body. Path parameters that only the scope reads, and not the function, are described
-// from the path.
+// request describes the parameters and the body. A path parameter that the request type does not have is described as a
+// string.
 func (d *writer) request(op *frame.Operation) (params []any, body jsonschema.Dict, err error) {
 	described := map[string]bool{}
 	add := func(name, in string, required bool, of jsonschema.Dict) {

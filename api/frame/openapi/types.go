@@ -14,13 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// selfDescribed is a type whose JSON differs from its fields: a union, or a document.
+// selfDescribed is a type that describes its own JSON, because the JSON differs from its fields. Unions and documents
+// are such types.
 type selfDescribed interface {
 	OpenAPISchema() map[string]any
 }
 
-// togetherDescribed is a type with a rule about several members. The rule's keywords are added to the members'
-// keywords.
+// togetherDescribed is a type with a rule about several members. The keywords of this rule are added to the object's
+// schema.
 type togetherDescribed interface {
 	OpenAPIKeywords() map[string]any
 }
@@ -68,7 +69,8 @@ func (d *writer) typeSchema(t reflect.Type, r rules.Rule, tag reflect.StructTag)
 	return scalarSchema(t, r)
 }
 
-// isUnion reports whether a value of the type is encoded as one of its fields, so that the type itself has no members.
+// isUnion reports whether the type is a union: a value is encoded as the value of one of its fields, and the fields
+// have no names in JSON.
 func isUnion(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false
@@ -97,7 +99,7 @@ func (d *writer) unionSchema(t reflect.Type) (jsonschema.Dict, error) {
 	return jsonschema.Dict{"anyOf": alternatives}, nil
 }
 
-// ref refers to a type by name, and describes it on first use.
+// ref returns a reference to the schema of a named type. It adds the schema at the first reference.
 func (d *writer) ref(t reflect.Type) (jsonschema.Dict, error) {
 	name := schemaName(t)
 	if known, ok := d.types[name]; ok && known != t {
@@ -117,7 +119,7 @@ func (d *writer) ref(t reflect.Type) (jsonschema.Dict, error) {
 	return jsonschema.Dict{"$ref": "#/components/schemas/" + name}, nil
 }
 
-// schemaName turns List[github.com/…/schema.Space] into ListSpace.
+// schemaName returns the name of a type's schema: ListSpace for the type List[github.com/…/schema.Space].
 func schemaName(t reflect.Type) string {
 	var name strings.Builder
 	for part := range strings.FieldsFuncSeq(t.Name(), func(c rune) bool { return c == '[' || c == ']' || c == ',' }) {
@@ -156,7 +158,8 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 				return fmt.Errorf("field %s: %w", f.Name, err)
 			}
 			properties[name] = of
-			// In answers, members that are always written are required. In requests, the rules decide.
+			// In answers, members that are always present are required. In requests, the members with the rule
+			// "required" are.
 			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.Required || answered {
 				required = append(required, name)
@@ -180,7 +183,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 	return out, nil
 }
 
-// schemaPackage is the package of the answers' types.
+// schemaPackage is the path of the package with the types of answers.
 var schemaPackage = reflect.TypeFor[schema.User]().PkgPath()
 
 func indirect(t reflect.Type) reflect.Type {

@@ -10,7 +10,7 @@ import (
 )
 
 // Checker collects all problems of a request's members, so that one answer lists them all. Most problems come from the
-// rules in the tags of the request's type. Validate methods add checks across several members.
+// rules in the tags of the request's type. Methods named Validate add problems that concern several members together.
 type Checker struct {
 	Details []schema.Detail
 }
@@ -19,7 +19,7 @@ func (c *Checker) Add(field, problem string, allowed ...string) {
 	c.Details = append(c.Details, schema.Detail{Field: field, Problem: problem, Allowed: allowed})
 }
 
-// Enum checks an optional member with a closed set of values.
+// Enum adds a problem if a member is present and its value is not among the allowed values.
 func (c *Checker) Enum(field string, value *string, allowed []string) {
 	if value != nil && !slices.Contains(allowed, *value) {
 		c.Add(field, "has no value that is allowed", allowed...)
@@ -33,7 +33,7 @@ func joinField(path, name string) string {
 	return path + "." + name
 }
 
-// sortedKeys returns the keys of a map in order, so that equal requests get equal answers.
+// sortedKeys returns the keys of a map in sorted order, so that equal requests get equal answers.
 func sortedKeys(m reflect.Value) []reflect.Value {
 	keys := m.MapKeys()
 	slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
@@ -54,5 +54,6 @@ func (c *Checker) entries(field string, count int, length *Bounds) {
 	}
 }
 
-// NoNUL completes the sentence "<name> ..." for text that Postgres cannot store.
+// NoNUL is the problem of a text that contains U+0000, which Postgres cannot store. It follows the name of the member
+// in a sentence.
 const NoNUL = "must not hold the character U+0000"

@@ -9,10 +9,10 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Check returns the problems of a value of the rule's type.
+// Check adds the problems of a value to c. field is the value's name in the problems.
 type Check func(c *Checker, field string, value reflect.Value)
 
-// member is one checked field of a struct.
+// member is a field of a struct, with its check.
 type member struct {
 	name     string
 	index    []int
@@ -31,7 +31,7 @@ func MemberName(f reflect.StructField) string {
 	return ""
 }
 
-// Struct compiles a check of a struct's fields, in order.
+// Struct compiles the rules in the tags of a struct's fields to a check of the whole struct.
 func (v Vocabulary) Struct(t reflect.Type) (Check, error) {
 	var members []member
 	for i := range t.NumField() {
@@ -79,7 +79,7 @@ func (v Vocabulary) memberOf(f reflect.StructField) (member, error) {
 	return member{name: MemberName(f), required: r.Required, check: ck}, err
 }
 
-// bodyMember compiles the check of a body. The names of its members have no prefix.
+// bodyMember compiles the check of a body. In problems, the names of the body's members have no prefix.
 func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 	if f.Type == reflect.TypeFor[[]byte]() {
 		return member{check: func(*Checker, string, reflect.Value) {}}, nil
@@ -102,8 +102,8 @@ func (v Vocabulary) bodyMember(f reflect.StructField, r Rule) (member, error) {
 	}}, nil
 }
 
-// isAbsent reports whether a member was missing from the request. Null counts as absent, except in a schema.Opt, which
-// distinguishes null from an absent member.
+// isAbsent reports whether a member was missing from the request. Null is treated as absent. In a schema.Opt it is
+// present, because schema.Opt distinguishes null from an absent member.
 func isAbsent(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface:
@@ -115,7 +115,7 @@ func isAbsent(v reflect.Value) bool {
 	}
 }
 
-// checkOf compiles the check of a type under a rule.
+// checkOf compiles the check of a value of this type with this rule.
 func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Check, error) {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[ProblemFinder]()) {
 		return func(c *Checker, field string, value reflect.Value) {
@@ -138,7 +138,7 @@ func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Chec
 	case t.Kind() == reflect.Struct:
 		return v.Struct(t)
 	case t.Kind() == reflect.Slice && t.ConvertibleTo(reflect.TypeFor[jsontext.Value]()):
-		// The handler checks this JSON.
+		// The operation's function checks this JSON.
 		return func(*Checker, string, reflect.Value) {}, nil
 	case t.Kind() == reflect.Slice:
 		return v.arrayCheck(t, r, tag)
@@ -180,7 +180,7 @@ func (v Vocabulary) mapCheck(t reflect.Type, r Rule, tag reflect.StructTag) (Che
 		for _, key := range sortedKeys(value) {
 			name := joinField(field, key.String())
 			keys(c, name, key)
-			// A map's entry is not addressable, and a check may need its address.
+			// A check may need the address of the entry, but entries of maps have no address. So the check gets a copy.
 			entry := reflect.New(t.Elem()).Elem()
 			entry.Set(value.MapIndex(key))
 			values(c, name, entry)

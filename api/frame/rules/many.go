@@ -8,14 +8,15 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// OneOrMany is a body that is one object or an array of objects. The length rules of OneOrMany apply to the array; the
-// tags of the objects' type have the objects' rules. A problem's field has an index only if the body was an array.
+// OneOrMany is a body that is one object or an array of objects. The length rule of the body's field applies to the
+// array. The tags of the type T have the rules of each object. The names of members in problems have an index only if
+// the body was an array.
 type OneOrMany[T any] struct {
 	Items []T
 	array bool
 }
 
-// UnmarshalJSONFrom reads either form.
+// UnmarshalJSONFrom reads an object or an array of objects.
 func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if m.array = d.PeekKind() == jsontext.KindBeginArray; m.array {
 		return json.UnmarshalDecode(d, &m.Items)
@@ -26,7 +27,7 @@ func (m *OneOrMany[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 
 func (m OneOrMany[T]) isArray() bool { return m.array }
 
-// Field returns an item's name in problems. The name has an index only if the body was an array.
+// Field returns the name of a member of item i in problems. It begins with the index only if the body was an array.
 func (m OneOrMany[T]) Field(i int, name string) string {
 	if m.array {
 		return fmt.Sprintf("[%d].%s", i, name)
@@ -34,7 +35,8 @@ func (m OneOrMany[T]) Field(i int, name string) string {
 	return name
 }
 
-// EitherForm is implemented by every OneOrMany. Its first field has the items.
+// EitherForm is implemented by every OneOrMany. Code that uses this interface finds the items in the first field of the
+// struct.
 type EitherForm interface{ isArray() bool }
 
 func (v Vocabulary) manyCheck(t reflect.Type, r Rule) (Check, error) {

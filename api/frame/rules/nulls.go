@@ -10,11 +10,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// In a PATCH, null means removal. Members that can be removed are schema.Opts. For other members, null would have the
-// effect of an absent member. The answer would then claim a change that was not made. So a null for such a member is
-// refused. Outside of PATCH, many clients send null for "absent".
+// In a PATCH, null means that a member is removed. Members that can be removed have the type schema.Opt. Null for any
+// other member would have no effect, but the answer would be a success. So this package refuses null for such a member.
+// In other requests null is accepted, because many clients send null for absent members.
 
-// Lasting returns the members of a body that cannot be removed. It leaves out required members, because their rule
+// Lasting returns the members of a body that cannot be removed. It omits required members, because the rule "required"
 // already refuses null.
 func (v Vocabulary) Lasting(body reflect.Type) []string {
 	if body.Kind() != reflect.Struct {
@@ -31,8 +31,8 @@ func (v Vocabulary) Lasting(body reflect.Type) []string {
 	return names
 }
 
-// RefuseNulls refuses members that are null but cannot be removed, in a body that has already been decoded without
-// error.
+// RefuseNulls returns an error if a member that cannot be removed is null. The body must already have been decoded
+// without error.
 func RefuseNulls(body []byte, lasting []string) error {
 	if !bytes.Contains(body, []byte("null")) {
 		return nil
@@ -50,8 +50,9 @@ func RefuseNulls(body []byte, lasting []string) error {
 	return err
 }
 
-// EachMember calls see with each member of a decoded body and the kind of its value, until see fails. It refuses a null
-// body, because null decodes into any type.
+// EachMember calls see with the name of each member of a body and the kind of its value. It stops when see returns an
+// error. The body must already have been decoded without error. EachMember returns an error if the body is null,
+// because null can be decoded into any type.
 func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))
 	if start, err := d.ReadToken(); err != nil || start.Kind() != jsontext.KindBeginObject {
@@ -62,7 +63,7 @@ func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) er
 		if err != nil {
 			return schema.Internal(err)
 		}
-		// The token is valid until the next read.
+		// The token is valid only until the next read, so the name is copied now.
 		member := name.String()
 		if err := see(member, d.PeekKind()); err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Rule is a condition that a member of a request must satisfy. The frame, the OpenAPI document and the bad-input tests
-// all read it from the field's tags, so they agree:
+// Rule is a condition that a member of a request must satisfy. The frame, the OpenAPI document and the tests of bad
+// input all read rules from the tags of fields:
 //
 //	rules:"required"        the member must be present and not null
 //	rules:"len=2..128"      characters of a string, or entries of an array or of a map; either end may be left out
@@ -22,7 +22,7 @@ import (
 //	each:"…"                the same rules for each entry of an array or value of a map
 //	keys:"…"                the same rules for each key of a map
 //
-// Commas separate the rules of a tag. A type with a method Problems checks itself.
+// Commas separate the rules of a tag. If a type has a method Problems, this method is the only check of its values.
 type Rule struct {
 	Required, Some bool
 	Length         *Bounds
@@ -33,7 +33,7 @@ type Rule struct {
 	Absent         string
 }
 
-// Bounds are inclusive; a missing end is nil.
+// Bounds is a range of numbers, which includes both ends. An end is nil if there is no limit on this side.
 type Bounds struct{ Least, Most *int }
 
 // ProblemFinder is a type that checks its values itself, such as a rich document.
@@ -107,7 +107,7 @@ func parseBounds(text string) (*Bounds, error) {
 	return &b, nil
 }
 
-// String completes the sentence "must be ...".
+// String returns the bounds as words that follow "must be" in a problem.
 func (b *Bounds) String() string {
 	switch {
 	case b.Most == nil:
@@ -118,7 +118,8 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// Outside describes how far a count is outside the bounds, in units. It returns "" if the count is inside.
+// Outside returns the problem of a count that is outside the bounds, or "" if the count is inside. unit is the plural
+// noun for the counted things.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {
 	case b == nil:

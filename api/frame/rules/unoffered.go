@@ -7,7 +7,7 @@ import "github.com/octavo-docs/octavo/schema"
 // that should stay a draft.
 type Unoffered bool
 
-// Problems refuses true.
+// Problems returns a problem if the value is true.
 func (u *Unoffered) Problems(field string) []schema.Detail {
 	if !*u {
 		return nil
@@ -15,7 +15,7 @@ func (u *Unoffered) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is not offered by this server: it must be false or absent"}}
 }
 
-// OpenAPISchema describes the one value that is accepted.
+// OpenAPISchema describes the only accepted value, false.
 func (*Unoffered) OpenAPISchema() map[string]any {
 	return map[string]any{"type": "boolean", "enum": []any{false}}
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Vocabulary defines the names that rules use.
+// Vocabulary defines the names of enums and patterns that rules use.
 type Vocabulary struct {
-	// Enums are closed sets of values, by the names that `enum=` uses.
+	// Enums has, by the name in a rule `enum=`, all values that a member may have.
 	Enums map[string][]string
-	// Patterns are forms of text, by the names that `pattern=` uses.
+	// Patterns has, by the name in a rule `pattern=`, the form that a text must have.
 	Patterns map[string]Pattern
 }
 
@@ -37,18 +37,18 @@ func Join(parts ...Vocabulary) (Vocabulary, error) {
 	return all, nil
 }
 
-// Pattern is a form of text. It is stated three times: for the check, for the error message, and for the OpenAPI
-// document.
+// Pattern is a form of text. It is described for the check, for the error message, and for the OpenAPI document.
 type Pattern struct {
 	// Match reports whether a text has the form.
 	Match func(text string) bool
-	// Problem completes the sentence "<field> ...".
+	// Problem is the error message, which follows the name of the member.
 	Problem string
-	// Regexp and Format go into the OpenAPI document. Not is an expression that the text must not match.
+	// Regexp, Not and Format are for the OpenAPI document. A text must match the regular expression Regexp, and must
+	// not match Not.
 	Regexp, Not, Format string
 }
 
-// Common is the vocabulary that belongs to no single resource.
+// Common is the vocabulary that the rules of all operations may use.
 var Common = Vocabulary{
 	Enums: map[string][]string{
 		"order": {"asc", "desc"},
@@ -76,20 +76,20 @@ var Common = Vocabulary{
 }
 
 const (
-	// HTTPURL is the expression that the OpenAPI document gives for URLs, in addition to their format: few validators
-	// check formats.
+	// HTTPURL is the regular expression of URLs in the OpenAPI document. The document has it in addition to the format,
+	// because few validators check formats.
 	HTTPURL = `^[hH][tT][tT][pP][sS]?://[^/?#]`
-	// NotBlank is the expression that the OpenAPI document gives for text with at least one visible character.
+	// NotBlank is the regular expression, in the OpenAPI document, of a text with at least one visible character.
 	NotBlank = `\S`
 )
 
-// Matching returns the pattern of a regular expression.
+// Matching returns the pattern of texts that match a regular expression.
 func Matching(expression, problem string) Pattern {
 	compiled := regexp.MustCompile(expression)
 	return Pattern{Match: compiled.MatchString, Problem: problem, Regexp: expression}
 }
 
-// MatchingBut is Matching for forms with exceptions: a text that matches not is refused.
+// MatchingBut returns the pattern of texts that match expression and do not match not.
 func MatchingBut(expression, not, problem string) Pattern {
 	yes, no := regexp.MustCompile(expression), regexp.MustCompile(not)
 	return Pattern{
@@ -98,7 +98,7 @@ func MatchingBut(expression, not, problem string) Pattern {
 	}
 }
 
-// notBlank requires a visible character.
+// notBlank reports whether a text has a visible character.
 func notBlank(text string) bool {
 	for len(text) > 0 {
 		r, size := utf8.DecodeRuneInString(text)
@@ -110,16 +110,16 @@ func notBlank(text string) bool {
 	return false
 }
 
-// isDateTime limits times to the years that Postgres and RFC 3339 have in common.
+// isDateTime reports whether a text is a time in the form of RFC 3339, in a year that Postgres can also store.
 func isDateTime(text string) bool {
 	at, err := time.Parse(time.RFC3339, text)
 	return err == nil && at.UTC().Year() >= 1 && at.UTC().Year() <= 9999
 }
 
-// isPlainLink checks links that are shown to other people.
+// isPlainLink reports whether a link may be shown to other people. It must contain no user and no password.
 func isPlainLink(text string) bool { return schema.LinkAllowed(text) && !schema.LinkHasLogin(text) }
 
-// isPlainURL checks URLs that are shown to other people.
+// isPlainURL reports whether an absolute URL may be shown to other people. It must contain no user and no password.
 func isPlainURL(text string) bool {
 	return schema.AbsoluteURL(text) && schema.WithoutCredentials(text) == text
 }

@@ -1,5 +1,5 @@
-// Package book makes the PDF of a source. If a single PDF would need too much of the renderer's memory, it makes parts
-// and joins them. The parts are unnamed files in the system's folder for temporary files.
+// Package book makes the PDF of a source. If the renderer would need too much memory for a single PDF, package book
+// makes several PDFs and joins them. These parts are unnamed files in the system's folder for temporary files.
 package book
 
 import (
@@ -14,9 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf/join"
 )
 
-// Renderer makes a PDF of the files that input sends, and writes it to out. The files and the PDF are streamed, and not
-// held in this process. Its errors have methods: Public returns the text for users. Final reports whether another
-// attempt fails in the same way. TooLarge reports whether a smaller part of the files might be rendered.
+// Renderer makes a PDF of the files that input sends, and writes it to out. It streams the files and the PDF, so they
+// are never completely in memory. Its errors may have these methods: Public returns the text for users. Final reports
+// whether another attempt would fail in the same way. TooLarge reports whether a smaller part of the files might be
+// rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }
@@ -24,12 +25,12 @@ type Renderer interface {
 // Config has the settings of Write.
 type Config struct {
 	Renderer Renderer
-	// Memory bounds the estimated memory of a part, in bytes; 0 means no bound.
+	// Memory is the largest estimated memory, in bytes, that the renderer may need for a part; 0 means no limit.
 	Memory int64
 }
 
-// most is the largest number of times that the front is made. The page numbers in the front depend on its number of
-// sheets, and may change this number.
+// most is the largest number of times that the front, with the table of contents, is made. The page numbers in the
+// front depend on the number of its sheets, and other page numbers may change this number again.
 const most = 4
 
 // Write makes the PDF of a source and writes it to out.
@@ -56,7 +57,7 @@ func (c Config) Write(ctx context.Context, s pdf.Source, out io.Writer) error {
 	return m.write(ctx, out)
 }
 
-// counter records whether something was written.
+// counter is a writer that records whether anything was written.
 type counter struct {
 	out io.Writer
 	any bool
@@ -86,7 +87,7 @@ func (c Config) render(ctx context.Context, files iter.Seq2[pdf.File, error], ou
 	}, out)
 }
 
-// maker makes a book in parts.
+// maker makes a PDF in parts.
 type maker struct {
 	Config
 	book  *pdf.Book
@@ -135,8 +136,8 @@ func (m *maker) makeFront(ctx context.Context, sheets []int) (err error) {
 	return err
 }
 
-// makeParts renders the parts, which follow the first `before` sheets, and finds the sheets of the pages. A part that
-// needs too much memory is halved.
+// makeParts renders the parts. before is the number of sheets in front of the first part. It sets the sheet number of
+// each page in sheets. If a part needs too much memory, makeParts renders it as two halves.
 func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	m.dropParts()
 	for at := 0; at < len(m.parts); {
@@ -164,14 +165,14 @@ func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	return nil
 }
 
-// make renders a part into a file.
+// make renders a part into a temporary file.
 func (m *maker) make(ctx context.Context, files iter.Seq2[pdf.File, error]) (*made, error) {
 	file, err := os.CreateTemp("", "octavo-book-*.pdf")
 	if err != nil {
 		return nil, err
 	}
 	part := &made{file: file}
-	if err := os.Remove(file.Name()); err != nil { // The file lives until it is closed.
+	if err := os.Remove(file.Name()); err != nil { // The file has no name now. Closing it deletes it.
 		part.drop()
 		return nil, err
 	}
@@ -192,7 +193,7 @@ func (m *maker) make(ctx context.Context, files iter.Seq2[pdf.File, error]) (*ma
 
 func (p *made) drop() {
 	if p != nil {
-		_ = p.file.Close() // The file was only read, or is discarded.
+		_ = p.file.Close() // Errors of Close do not matter: the file was only read, or is discarded.
 	}
 }
 

@@ -48,10 +48,10 @@ func sourceOf(t *testing.T, title string, pages []page) pdf.Source {
 	return s
 }
 
-// everyKind is the text of a page with all kinds of blocks.
+// everyKind is the text that stands for a document with all kinds of blocks.
 const everyKind = "every kind"
 
-// tiny is a bound that every part exceeds, so that each unit becomes a part.
+// tiny is a memory limit that every part exceeds, so that each unit becomes a part.
 const tiny = 1
 
 func write(t *testing.T, c book.Config, s pdf.Source) []byte {
@@ -63,7 +63,7 @@ func write(t *testing.T, c book.Config, s pdf.Source) []byte {
 	return out.Bytes()
 }
 
-// english returns pages of the first level and below, with links in all directions, notes, tables and long texts.
+// english returns pages of several levels, with notes, tables, long texts, and links to earlier and later pages.
 func english() []page {
 	long := strings.Repeat("Some words that fill a line of a sheet, and then the next one. ", 120)
 	pages := []page{
@@ -100,8 +100,8 @@ func small() []page {
 	return pages
 }
 
-// TestPartsAreTheBook compares two PDFs of a book sheet by sheet. The first PDF has parts that begin at pages of the
-// first level. The second PDF has one piece.
+// TestPartsAreTheBook renders a book in parts and as a whole. Both PDFs must have the same sheets, labels, bookmarks
+// and links. The parts begin at pages of the first level.
 func TestPartsAreTheBook(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -144,8 +144,8 @@ func TestPartsAreTheBook(t *testing.T) {
 	}
 }
 
-// memoryOfParts finds a memory limit that splits a source into at least the given number of parts. Each part begins at
-// the first level.
+// memoryOfParts finds a memory limit that splits a source into at least the given number of parts. With this limit each
+// part begins at a page of the first level.
 func memoryOfParts(t *testing.T, s pdf.Source, least int) int64 {
 	t.Helper()
 	measured, err := pdf.Measure(s)

@@ -11,7 +11,7 @@ import (
 
 // facts are the texts, labels, bookmarks and links that a reader of a PDF sees.
 type facts struct {
-	texts, labels []string // texts and labels are of the sheets.
+	texts, labels []string // texts and labels have an entry for each sheet.
 	outline       []string // outline has a line for each bookmark.
 	links         []string // links has a line for each link.
 }
@@ -24,7 +24,7 @@ func factsOf(t *testing.T, text []byte) facts {
 	}
 	root := r.Trailer().Key("Root")
 	f := facts{}
-	sheets := map[int64]int{} // sheets has the numbers of sheets, by their key in the tree of tags.
+	sheets := map[int64]int{} // sheets has the number of each sheet, by the sheet's key in the tree of tags.
 	for i := 1; i <= r.NumPage(); i++ {
 		page := r.Page(i)
 		key := page.V.Key("StructParents").Int64()
@@ -88,7 +88,8 @@ func factsOf(t *testing.T, text []byte) facts {
 	return f
 }
 
-// checkTags follows the tags from the sheets to the document. Each tag has a parent, and all tags have different names.
+// checkTags follows the tags from the sheets up to the document. It checks that each tag has a parent, and that no two
+// tags have the same name.
 func checkTags(t *testing.T, root reader.Value, sheets map[int64]int) {
 	t.Helper()
 	tags := root.Key("StructTreeRoot")

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// groups returns pages with headings of the contents, which are pages without a text. Some headings are on the first
-// level, and some below. Some are next to each other, some have no children, and some are at the end.
+// groups returns pages of which some are groups: pages without a text, which are headings in the table of contents.
+// Groups are on the first level and below, next to each other, without pages of their own, and at the end.
 func groups() []page {
 	text := strings.Repeat("Words of a page in a group. ", 90)
 	pages := []page{{"First group", 0, ""}, {"Empty group", 0, ""}}
@@ -24,8 +24,8 @@ func groups() []page {
 	return append(pages, page{"Last group", 0, ""})
 }
 
-// reusing returns pages that share contents, so several parts have the same headings, notes, tables and links. Missing
-// contents are shown as cards.
+// reusing returns pages that include the same reusable contents, so several parts have the same headings, notes, tables
+// and links. A reusable content that is missing is shown as a card.
 func reusing() []page {
 	var pages []page
 	for i := range 8 {
@@ -44,7 +44,7 @@ var contents = map[string]string{
 	"table": "| a | b |\n| - | - |\n| 1 | [own](ref:anchor/gap?page=p5) |\n\n```go\nfunc main() {}\n```\n",
 }
 
-// expanded replaces the blocks that refer to contents by the contents.
+// expanded replaces each block that includes a reusable content by the content's blocks.
 func expanded(d schema.Document) schema.Document {
 	d.Nodes = includes.Replace(d.Nodes, func(id string) ([]schema.Node, bool) {
 		text, ok := contents[id]

@@ -24,7 +24,7 @@ type large struct{}
 func (large) Error() string  { return "too large" }
 func (large) TooLarge() bool { return true }
 
-// weak is a renderer that refuses sources with too much text.
+// weak is a renderer that refuses sources with more than most bytes of text.
 type weak struct {
 	counting
 	most int
@@ -49,7 +49,7 @@ func (w *weak) Render(
 	return w.counting.Render(ctx, input, out)
 }
 
-// huge returns a page that is too large for a single part.
+// huge returns pages of which one is too large for a single part.
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
@@ -75,9 +75,9 @@ func below() []page {
 	return pages
 }
 
-// TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book has the words,
-// bookmarks and links of the book in one piece. Only the new sheets at the seams differ. The short form has the small
-// books.
+// TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book then has the
+// same words, bookmarks and links as a book that is rendered as a whole, and more sheets. The short form tests only the
+// small books.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -113,13 +113,13 @@ func TestHalves(t *testing.T) {
 	}
 }
 
-// bookTitle is at the foot of each sheet, with its number.
+// bookTitle is the title of the book. The foot of each sheet has this title and the number of the sheet.
 const bookTitle = "Zeitung"
 
 var footer = regexp.MustCompile(`^([0-9]+|\.|` + bookTitle + `)$`)
 
-// plain counts the words of a PDF, except numbers, the dots before page numbers in the contents, and the footers of
-// sheets. The place of a note depends on where the sheet ends.
+// plain counts each word of a PDF. It leaves out numbers, the dots before page numbers in the table of contents, and
+// the footers of sheets. It does not compare the order of words: the place of a note depends on where a sheet ends.
 func plain(f facts) map[string]int {
 	words := map[string]int{}
 	for word := range strings.FieldsSeq(strings.ReplaceAll(strings.Join(f.texts, " "), "\u2060", " ")) {
@@ -138,7 +138,8 @@ func titles(f facts) []string {
 	return made
 }
 
-// TestNoHalves: an indivisible source fails with the renderer's reason, and so does a partly written PDF.
+// TestNoHalves: if the renderer refuses a source that cannot be divided, or fails after it has written a byte, writing
+// the book fails with the renderer's error.
 func TestNoHalves(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer
@@ -157,7 +158,7 @@ func TestNoHalves(t *testing.T) {
 	}
 }
 
-// refusing is a renderer that refuses every source, after a byte if begins is true.
+// refusing is a renderer that refuses every source. If begins is true, it writes a byte first.
 type refusing struct{ begins bool }
 
 func (r refusing) Render(

@@ -21,9 +21,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// TestLargeBook makes a book of several parts. This process and the renderer together stay within 2 GiB. If
-// OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to it. This book takes a
-// quarter of an hour: see make bench-book.
+// TestLargeBook renders a book of several parts. It checks that this process and the renderer together use at most 2
+// GiB of memory. If OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to this file,
+// which takes a quarter of an hour: see make bench-book.
 func TestLargeBook(t *testing.T) { // It is not parallel, because it measures this process.
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -88,7 +88,7 @@ func TestLargeBook(t *testing.T) { // It is not parallel, because it measures th
 	}
 }
 
-// own returns the largest memory that this process has used.
+// own returns the largest amount of memory that this process has used so far, in bytes.
 func own(t *testing.T) int64 {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/status")
@@ -105,7 +105,7 @@ func own(t *testing.T) int64 {
 
 func solid(text string) string { return strings.Join(strings.Fields(text), "") }
 
-// dense is a book whose pages each have code, a table, an image, a hint, a list and a link to another page.
+// dense returns a book in which each page has code, a table, an image, a hint, a list and a link to another page.
 func dense(pages int) pdf.Source {
 	s := pdf.Source{
 		Title: "Generated pages", Date: "2026-11-28",
@@ -155,7 +155,7 @@ func denseText(i, pages int) string {
 	return b.String()
 }
 
-// drawn is an image of 640 × 200 pixels.
+// drawn returns an image of 640 × 200 pixels.
 func drawn(id string) ([]byte, error) {
 	i, err := strconv.Atoi(strings.TrimPrefix(id, "image"))
 	if err != nil {

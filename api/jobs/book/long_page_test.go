@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongPage makes a book of one page of the largest size, in English and in Chinese. The book has the page's last
-// word, and samples of the text before it.
+// TestLongPage renders a book of a single page that has the largest size, in English and in Chinese. It checks that the
+// book has the page's last word, and samples of the text before this word.
 func TestLongPage(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {

@@ -27,10 +27,10 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Drain runs jobs until none is left, with the runner of the product. A job that fails ends the test with its reason.
-// Jobs for Git are left out: the repositories of examples do not exist, and tests with a repository use RunAll. Mails
-// stay in the queue as well, because there is no mail server: see RunMails. A fake renderer makes the PDFs: see
-// DrainWith. The translator of the tests translates into capitals.
+// Drain runs jobs with the real runner until none is left. If a job fails, the test ends with its reason. Drain does
+// not run jobs for Git, because the repositories of examples do not exist. Tests with a repository use RunAll. Drain
+// sends no mails, because there is no mail server (see RunMails). The renderer is Paper (see DrainWith). The translator
+// translates into capitals.
 func Drain(t testing.TB, st *store.Store) {
 	t.Helper()
 	DrainWith(t, st, Paper{})
@@ -39,7 +39,7 @@ func Drain(t testing.TB, st *store.Store) {
 // Paper is a renderer whose PDFs list the names of its input files.
 type Paper struct{}
 
-// Render writes the names.
+// Render writes the names of the files.
 func (Paper) Render(_ context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	if _, err := io.WriteString(out, "%PDF-1.7"); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (Paper) Render(_ context.Context, input func(send func(name string, content
 	})
 }
 
-// DrainWith is Drain with a renderer.
+// DrainWith is like Drain, with another renderer.
 func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
@@ -63,14 +63,16 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 		cfg.Ended = func(state schema.JobState) { ended <- state }
 	})()
 	late := time.After(eventually.Patience)
-	// The runner is notified only of its own jobs. Another runner may run concurrently.
+	// Ended reports only the jobs of this runner. Another runner may run jobs at the same time, so open jobs are also
+	// counted periodically.
 	others := time.NewTicker(50 * time.Millisecond)
 	defer others.Stop()
 	for open(t, st, git, mails) > 0 {
 		select {
 		case state := <-ended:
 			if state == schema.JobDone || state == schema.JobWaiting {
-				continue // A job that gave way to other jobs waits for its next turn.
+				// The job gave its worker to another job, and waits for its next turn.
+				continue
 			}
 			page, err := st.Queue.ListAll(t.Context(), nil, nil, "", 10)
 			t.Fatalf("a job is %s: %+v %v", state, page.Rows, err)
@@ -82,10 +84,10 @@ func DrainWith(t testing.TB, st *store.Store, renderer book.Renderer) {
 	}
 }
 
-// Broken is a renderer that fails; if it is Final, its failures are final.
+// Broken is a renderer that always fails. Final says whether another attempt would also fail.
 type Broken struct{ Final bool }
 
-// Render fails.
+// Render returns an error.
 func (b Broken) Render(context.Context, func(send func(name string, content []byte) error) error, io.Writer) error {
 	return noInk{b.Final}
 }
@@ -100,7 +102,7 @@ func (noInk) Error() string { return "secret cause" }
 // Public returns the text for users.
 func (noInk) Public() string { return "there is no ink" }
 
-// Fail runs jobs without pauses, until a job has failed for good.
+// Fail runs jobs, with short pauses between attempts, until a job has failed and is not retried.
 func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 	t.Helper()
 	ended := make(chan schema.JobState, 1000)
@@ -124,7 +126,7 @@ func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 
 var git, mails = schema.SyncGit{}.Kind(), schema.SendInvites{}.Kind()
 
-// open counts the open jobs, except jobs of some kinds.
+// open returns the number of open jobs, without the jobs of the kinds in but.
 func open(t testing.TB, st *store.Store, but ...string) int64 {
 	t.Helper()
 	totals, err := st.Queue.Totals(t.Context())
@@ -140,7 +142,7 @@ func open(t testing.TB, st *store.Store, but ...string) int64 {
 	return n
 }
 
-// Git is a Git client that may reach servers of the test itself.
+// Git returns a Git client that may connect to servers of the test itself.
 func Git(t testing.TB) *gitsync.Client {
 	t.Helper()
 	return gitsync.New(gitsync.Config{
@@ -149,7 +151,7 @@ func Git(t testing.TB) *gitsync.Client {
 	})
 }
 
-// cacheDirs are the folders of Git caches by their tests: all runs of a test share one.
+// cacheDirs has, by test, the folder of the Git cache. All runs of a test share it.
 var cacheDirs sync.Map
 
 func cacheDir(t testing.TB) string {
@@ -161,8 +163,8 @@ func cacheDir(t testing.TB) string {
 	return text
 }
 
-// pools are the connections of runners that have stopped, for the next runner of the test on the same store. A new
-// connection reads the catalog and plans each statement again.
+// pools has the connection pools of runners that have stopped. The next runner of the same test and store uses them
+// again, because a new connection is slower: it reads the catalog and plans each statement again.
 var pools = struct {
 	sync.Mutex
 	idle map[poolKey][]*pgxpool.Pool
@@ -173,7 +175,7 @@ type poolKey struct {
 	st *store.Store
 }
 
-// pool returns connections that no other runner has. giveBack returns them to the pool.
+// pool returns a connection pool that no other runner uses. giveBack makes it available to the next runner.
 func pool(t testing.TB, st *store.Store) (of *pgxpool.Pool, giveBack func()) {
 	t.Helper()
 	key := poolKey{t, st}
@@ -207,13 +209,13 @@ func RunAll(t testing.TB, st *store.Store) []schema.Job {
 	return RunAllWith(t, st, translationtest.Loudly{})
 }
 
-// RunAllWith is RunAll with a translator, which may be nil.
+// RunAllWith is like RunAll, with another translator, which may be nil.
 func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) []schema.Job {
 	t.Helper()
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Translator = translator })
 }
 
-// RunMails is RunAll with a server for mails. The links in the mails begin with base.
+// RunMails is like RunAll, and sends mails by mailer. The links in the mails begin with base.
 func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []schema.Job {
 	t.Helper()
 	urls, err := schema.NewURLs(base)
@@ -223,7 +225,7 @@ func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Mail, cfg.Deps.View = mailer, view.Presenter{URLs: urls} })
 }
 
-// RunRefined is RunAll with a language model for clusters of conversations.
+// RunRefined is like RunAll, with a language model for clusters of conversations.
 func RunRefined(t testing.TB, st *store.Store, refiner jobs.Refiner) []schema.Job {
 	t.Helper()
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Refiner = refiner })
@@ -255,17 +257,18 @@ func runAll(t testing.TB, st *store.Store, option func(*jobs.Config)) []schema.J
 	return page.Rows
 }
 
-// Webhooks delivers events to receivers of the test itself.
+// Webhooks returns a client that may send events to receivers of the test itself.
 func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 	t.Helper()
 	return webhooks.New(webhooks.Config{Guard: outboundtest.Guard(t, outboundtest.Loopback), Timeout: timeout})
 }
 
-// poll is short enough for tests. River is notified of new jobs and of turns, and need not poll. A runner queries the
-// jobs of each kind at every poll. With a shorter poll, most statements of tests would be polls.
+// poll is the interval at which the runners of tests poll. Tests need no shorter interval, because River is notified of
+// new jobs and of turns. A poll makes a query for each kind of job, so with a shorter interval most queries of tests
+// would be polls.
 const poll = 400 * time.Millisecond
 
-// Start starts a runner that polls quickly, and stops it when the test ends, or earlier.
+// Start starts a runner. It is stopped by stop, or when the test ends.
 func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
 	stop = sync.OnceFunc(start(t, st, option))
@@ -273,7 +276,7 @@ func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	return stop
 }
 
-// start starts a runner that polls quickly. The caller stops it.
+// start starts a runner. The caller must call stop.
 func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
 	of, giveBack := pool(t, st)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/saml"
 )
 
-// RequestOf reads the request out of the address that a browser is sent to.
+// RequestOf returns the request in the address to which a browser is redirected.
 func RequestOf(address *url.URL) (crewjam.AuthnRequest, error) {
 	var request crewjam.AuthnRequest
 	deflated, err := base64.StdEncoding.DecodeString(address.Query().Get("SAMLRequest"))
@@ -28,14 +28,14 @@ func RequestOf(address *url.URL) (crewjam.AuthnRequest, error) {
 	return request, nil
 }
 
-// answerPage posts the answer without a click, like identity providers.
+// answerPage is a page whose script posts the answer at once. The pages of identity providers do the same.
 var answerPage = template.Must(template.New("answer").Parse(`<!doctype html><title>Identity provider</title>
 <form method="post" action="{{.Address}}"><input type="hidden" name="SAMLResponse" value="{{.Answer}}"></form>
 <script>document.forms[0].submit()</script>
 `))
 
-// Handler is the identity provider's site. who names the person of each request. The browser is sent back with the
-// answer.
+// Handler returns the handler of the identity provider's site. It logs in the person that who returns. Its page then
+// posts the answer to the service.
 func (i *IdP) Handler(who func() Person) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		request, err := RequestOf(r.URL)

@@ -27,7 +27,8 @@ type IdP struct {
 	Certificate *x509.Certificate
 }
 
-// The keys are made only once, because this takes longer than the rest of most tests.
+// Ours and Other return two identity providers with the same entity id and different keys. The keys are made only once,
+// because making a key takes longer than the rest of most tests.
 var (
 	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
@@ -54,7 +55,7 @@ func New(entityID string) *IdP {
 	return &IdP{EntityID: entityID, Key: key, Certificate: certificate}
 }
 
-// PEM is the certificate in the form that administrators copy.
+// PEM returns the certificate in the form that administrators copy.
 func (i *IdP) PEM() string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: i.Certificate.Raw}))
 }
@@ -67,7 +68,7 @@ type Person struct {
 	Name   string
 }
 
-// Assertion is a good assertion about a person.
+// Assertion returns a valid assertion about a person, which is not signed yet.
 func (i *IdP) Assertion(s saml.Service, requestID string, who Person) *crewjam.Assertion {
 	now := time.Now().UTC()
 	attribute := func(name, value string) crewjam.Attribute {
@@ -102,7 +103,7 @@ func (i *IdP) Assertion(s saml.Service, requestID string, who Person) *crewjam.A
 	return a
 }
 
-// Response is a valid response with an assertion that is not signed yet.
+// Response returns a valid response with the assertion. The response is not signed yet.
 func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Element) *etree.Element {
 	r := &crewjam.Response{
 		ID: saml.NewRequestID(), InResponseTo: requestID, Version: "2.0", IssueInstant: time.Now().UTC(), Destination: s.ACSURL,
@@ -115,7 +116,8 @@ func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Elemen
 	return el
 }
 
-// Sign returns the element with a signature after its issuer, by a method of goxmldsig.
+// Sign returns the element with a signature after its issuer. method is the signature method, for example
+// dsig.RSASHA256SignatureMethod.
 func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 	ctx, err := dsig.NewSigningContext(i.Key, [][]byte{i.Certificate.Raw})
 	if err != nil {
@@ -130,12 +132,12 @@ func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 		panic(err)
 	}
 	signature := signed.Child[len(signed.Child)-1]
-	signed.Child = signed.Child[:len(signed.Child)-1] // The library appends it without a parent.
+	signed.Child = signed.Child[:len(signed.Child)-1] // The library appends the signature without a parent.
 	signed.InsertChildAt(1, signature)
 	return signed
 }
 
-// Encode writes a response in the form that a browser posts.
+// Encode returns a response in the form in which a browser posts it.
 func Encode(response *etree.Element) string {
 	document := etree.NewDocument()
 	document.SetRoot(response)
@@ -146,7 +148,7 @@ func Encode(response *etree.Element) string {
 	return base64.StdEncoding.EncodeToString(text)
 }
 
-// Good is a response that logs somebody in.
+// Good returns an encoded response with a signed assertion, which logs the person in.
 func (i *IdP) Good(s saml.Service, requestID string, who Person) string {
 	assertion := i.Sign(i.Assertion(s, requestID, who).Element(), dsig.RSASHA256SignatureMethod)
 	return Encode(i.Response(s, requestID, assertion))
