@@ -2,7 +2,7 @@ package pdf
 
 import "strings"
 
-// These are estimates of the renderer's memory, in bytes.
+// These constants are estimates of the memory that the renderer needs, in bytes.
 const (
 	costOfStart = 128 << 20
 	costOfPage  = 64 << 10
@@ -35,7 +35,7 @@ func costOf(n *node) int64 {
 	return cost
 }
 
-// rowsOf returns the rows of a table's cells, including the head.
+// rowsOf returns the rows of a table's cells. The head is one of the rows.
 func rowsOf(n *node) [][]node {
 	if n.Columns == nil {
 		return nil
@@ -47,7 +47,7 @@ func rowsOf(n *node) [][]node {
 	return append([][]node{head}, n.Rows...)
 }
 
-// notesOf counts the notes of a node and its descendants, which are shown at the foot of the sheets.
+// notesOf returns the number of notes in a node and its descendants. The notes are shown at the foot of the sheets.
 func notesOf(n *node) int {
 	notes := 0
 	if n.Kind == "note" {
