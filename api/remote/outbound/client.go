@@ -38,7 +38,7 @@ func (g *Guard) Client(l Limits) *http.Client {
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
-		DisableCompression: true, // transport decompresses, so that it can limit the bytes before and after decompression
+		DisableCompression: true, // transport decompresses, to bound the bytes before and after
 	}
 	return &http.Client{Transport: &transport{base, l}, CheckRedirect: checkRedirect(l.Redirects), Timeout: l.Whole}
 }
@@ -199,7 +199,8 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	// One byte more than the limit is read. So an answer of exactly the limit differs from a larger answer.
+	// The code below reads up to one byte more than the limit. So it can distinguish an answer of exactly the limit
+	// from a larger answer.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}

@@ -69,7 +69,7 @@ func (t *term) words() (list [][]Token) {
 	return list
 }
 
-// None reports whether the query cannot find pages, because it has no words or only excluded words.
+// None reports whether the query finds no pages, because it has no words or only excluded words.
 func (q Query) None() bool {
 	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without })
 }
