@@ -269,8 +269,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey does the same as join, but for a name that the client has chosen. It shows the name only if the name has the
-// form of an id. Any other name might contain any text.
+// joinKey joins a path and a name that the client has chosen. The path shows the name only if the name has the form of
+// an id. Any other name might contain any text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"
