@@ -117,7 +117,7 @@ type KeyClaim struct {
 	MessageID [16]byte
 	Partition int
 	Offset    int64
-	// Attempt is the number of the attempt that has claimed the key most recently.
+	// Attempt identifies the attempt that has claimed the key most recently.
 	Attempt int32
 	State   KeyState
 	// Left is the time until the key of a done request can be used again. It is zero in other states.

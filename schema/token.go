@@ -40,9 +40,9 @@ const (
 // TokenPrefix is the prefix of every token that Octavo makes, so that scanners for leaked secrets recognize the tokens.
 const TokenPrefix = "oct_"
 
-// integrationPrefix is the prefix of the tokens of integrations and installations. These tokens are stored in a
-// separate table. No other token has this prefix, because the characters after TokenPrefix in other tokens contain no
-// underscore.
+// integrationPrefix is the prefix of the tokens of integrations and installations. These tokens are stored separately
+// from all other tokens. No other token has this prefix, because the characters after TokenPrefix in other tokens
+// contain no underscore.
 const integrationPrefix = TokenPrefix + "int_"
 
 // NewIntegrationToken makes a token for an integration or for an installation.

@@ -269,7 +269,7 @@ func TestParallelChangeRequests(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{writers, 0, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// Two calls merge the same change request concurrently. One of the calls is refused.
+	// Two calls merge the same change request concurrently. The server refuses the second of these calls.
 	request := h.ChangeRequest(h.Ours)
 	statuses := make(chan int, 2)
 	for range 2 {
@@ -284,7 +284,7 @@ func TestParallelChangeRequests(t *testing.T) {
 }
 
 // TestParallelMergesStayUpToDate merges many requests concurrently. A rule allows only merges of requests that are up
-// to date. One merge succeeds. All other requests are then outdated, although they have no conflict.
+// to date. Only the first merge succeeds. All other requests are then outdated, although they have no conflict.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// These are the lifetimes of signed URLs. During its lifetime, the URL of a PDF must be downloaded. The URL of a file
-// must stay valid as long as a page with the file may stay open.
+// These are the lifetimes of signed URLs. A client must download a PDF during the lifetime of its URL. A page may stay
+// open for hours, and the URLs of its files must stay valid for this time.
 const (
 	pdfLifetime  = 10 * time.Minute
 	fileLifetime = 24 * time.Hour

@@ -86,8 +86,8 @@ func onePageOperations(h *pages) []frame.Operation {
 // relative to the page's file. With `stable`, the link is /pages/ and the id of the page, which front ends replace. If
 // the parameter is absent, links in Markdown are returned as they were written, and links in pages that were written as
 // documents are relative. Editors can send each of these forms back. For editors, paths are paths of files in the Git
-// repository. For readers, and if there is no repository, a page has the path of its file. References by id are shown
-// with the title of their target, except in Markdown that is returned as it was written.
+// repository. For readers, and if there is no repository, a page counts as a file at the page's path. References by id
+// are shown with the title of their target, except in Markdown that is returned as it was written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
@@ -320,7 +320,7 @@ func (h *pages) markdown(
 		}
 		d = pagelinks.Stable(d)
 	case refs == refsRelative:
-		// A reference to a page without a title gets the name of the page's file as its text, as in Git.
+		// If a reference to a page of the space has no title, its text is the name of the page's file, as in Git.
 		if d, err = links.relative(ctx, page, d, c.Reader != nil); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}

@@ -59,7 +59,7 @@ func TestTranslation(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil || a.Status != 200 || len(document.Problems("")) > 0 || document.Nodes[0].Nodes[0].Leaves[0].Text != "Be polite." {
 		t.Errorf("%d %s %v", a.Status, a.Body, document.Problems(""))
 	}
-	// One waiting run serves all requests. It is counted when it is done.
+	// A single waiting run serves all requests. It is counted when it is done.
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {

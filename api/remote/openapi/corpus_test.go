@@ -85,7 +85,7 @@ func TestCorpus(t *testing.T) {
 }
 
 // TestBundles fetches specifications that consist of several documents. The result contains all parts and refers to no
-// other document. One server listens at the addresses of all other hosts. It must get no connection.
+// other document. Another server listens at the addresses of all other hosts. It must get no connection.
 func TestBundles(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/bundled/*")

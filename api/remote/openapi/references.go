@@ -30,7 +30,7 @@ type references struct {
 	load load
 	// sources has the other documents, by their addresses.
 	sources map[string]*source
-	// links has the references whose text must change.
+	// links has the new forms of the references.
 	links []link
 	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order in
 	// which they were found.

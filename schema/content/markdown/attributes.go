@@ -87,7 +87,7 @@ func headingOf(n *attributesBlock) *ast.Heading {
 	return nil
 }
 
-// withoutAnchor returns the heading if its own line cannot contain an anchor, and otherwise nil.
+// withoutAnchor returns the heading if its own line contains nothing that could be an anchor. Otherwise it returns nil.
 func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	for child := heading.FirstChild(); child != nil; child = child.NextSibling() {
 		if kind := child.Kind(); kind == kindHeadingID || kind == ast.KindRawHTML {

@@ -231,7 +231,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
-	last, copied := -1, -1 // last is the last copied unit; copied is also this unit until another block is written
+	last, copied := -1, -1 // last is the last copied unit; copied is the unit with which the written text ends, or -1
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]

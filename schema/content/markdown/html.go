@@ -182,7 +182,8 @@ func (e *element) plain() (string, bool) {
 	return html.UnescapeString(b.String()), true
 }
 
-// readLength returns a width or a height. It is a number if the unit is pixels, and otherwise has its unit.
+// readLength reads a width or a height. It returns a number if the text has no unit, and otherwise the value with its
+// unit.
 func readLength(text string) (any, bool) {
 	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
 	value, err := strconv.ParseFloat(digits, 64)

@@ -139,8 +139,8 @@ func carryMarks(pieces []piece) {
 	}
 }
 
-// nests reports whether each hidden tag in the pieces has its start and its end in the pieces. Otherwise an element
-// around the pieces would cut the content of a tag in two.
+// nests reports whether each hidden tag in the pieces has its start and its end in the pieces. An element can enclose
+// the pieces only if this is true.
 func nests(pieces []piece) bool {
 	var open []string
 	for i := range pieces {

@@ -14,7 +14,7 @@ import (
 type style struct {
 	marks content.Marks
 	color string // "text background": the names of the two colors; "" if both colors are the default
-	tags  string // opening tags of HTML elements without a mark, outermost first, separated by tagBreak
+	tags  string // opening tags of the HTML elements that are stored, outermost first, separated by tagBreak
 	raw   bool   // whether the text is the source of an inline that documents cannot have; it is written unchanged
 	// hidden is true if the text is source that is not shown. If hidden is true, raw is also true.
 	hidden bool

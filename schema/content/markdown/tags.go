@@ -28,8 +28,8 @@ type tagRow struct {
 	kind  string // the type of the node; if the grammar lacks the type, the node is stored as tags around its content
 	form  form
 	attrs []tagAttribute
-	// position is the member whose value is written first in the tag, without a name. bare is true if this value is
-	// written without quotes.
+	// position is the member whose value is written in the tag without a name. bare is true if this value is written
+	// without quotes.
 	position string
 	bare     bool
 	// sealed is true if the node's data cannot store attributes that are not in attrs.

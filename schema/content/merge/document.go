@@ -11,8 +11,8 @@ import (
 
 // Documents merges two documents that come from one base. Blocks with equal keys are versions of one block. Blocks
 // without a key first get keys as in keys.Assign. In a conflict, the result has the chosen version. Without a choice,
-// it has the version of ours. All blocks of the result have keys. If the result is an unchanged side, its blocks stay
-// as they are.
+// it has the version of ours. If the result is an unchanged side, its blocks stay as they are. Otherwise all blocks of
+// the result have keys.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list

@@ -87,7 +87,7 @@ func (q Query) Dictionary() (words []string) {
 }
 
 // Doubtful is a word of a query that may be misspelled. Word is misspelled if the vocabulary does not contain it. If
-// Begins is true, Word may be the beginning of a word in the vocabulary.
+// Begins is true and a word in the vocabulary begins with Word, Word is not misspelled.
 type Doubtful struct {
 	Word   string
 	Begins bool
