@@ -50,7 +50,8 @@ type Ref struct {
 	In    int    `json:"in,omitzero"`
 }
 
-// Of lists the files and contents to which a document refers. Each file is listed once for each branch.
+// Of lists the files and contents to which a document refers. Each file is listed once for each branch that refers to
+// it.
 func Of(d schema.Document) Refs {
 	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
 	markdown.EachNode(d, f.node)
@@ -169,7 +170,7 @@ func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 		return 0, false
 	}
 	for _, at := range slices.Backward(fresh) {
-		expression := strings.ReplaceAll(at.Expression, "\x00", "\uFFFD") // Postgres stores no NUL.
+		expression := strings.ReplaceAll(at.Expression, "\x00", "\uFFFD") // Postgres cannot store the character NUL
 		f.refs.Branches = append(f.refs.Branches, Branch{In: number, If: expression})
 		number = len(f.refs.Branches)
 		f.branches[at] = number

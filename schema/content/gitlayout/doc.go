@@ -10,11 +10,11 @@
 // have an anchor, the file's page is the first of these entries. Other entries with anchors are links. The id of a
 // group's heading is the group's slug. The title attribute of an entry's link is the label of the page. Without a table
 // of contents, the tree of pages follows the folders. README.md is the page of its folder, and the other files follow,
-// sorted by name. Names that begin with a dot are left out. A page's title is the first of these that exists: the text
-// of its entry, the `title` of its front matter, its first heading of level 1, its file name. If a heading is the
-// page's title, the document does not contain this heading. The attributes of a page come from these fields of the
-// front matter: `title`, `description`, `icon`, `emoji`, `hidden`, `noIndex`, `noRobotsIndex` and `if`. `cover`,
-// `layout` and `vars` are read and never written. Other front matter stays unchanged in the file.
+// sorted by name. Files and folders whose names begin with a dot are left out. A page's title is the first of these
+// that exists: the text of its entry, the `title` of its front matter, its first heading of level 1, its file name. If
+// a heading is the page's title, the document does not contain this heading. The attributes of a page come from these
+// fields of the front matter: `title`, `description`, `icon`, `emoji`, `hidden`, `noIndex`, `noRobotsIndex` and `if`.
+// `cover`, `layout` and `vars` are read and never written. Other front matter stays unchanged in the file.
 //
 // Links are relative, or begin at the root of the content or of the repository. Links to files of pages become
 // references to the pages. Links to other files become references to files, and these files are added to the space. All

@@ -54,9 +54,9 @@ type exporter struct {
 	// page's id.
 	paths, keys map[string]string
 	ids         map[string]string // ids of pages, by path
-	rewrite     map[string]bool   // pages whose files the repository has changed
+	rewrite     map[string]bool   // ids of pages whose files were changed in the repository
 	assets      map[string]string // paths of the space's files, by id
-	folded      map[string]bool   // paths that are taken, as Fold returns them
+	folded      map[string]bool   // paths that are in use, as Fold returns them
 	changes     map[string]Change
 	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note

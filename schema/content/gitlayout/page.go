@@ -85,7 +85,7 @@ func (f *pageFile) findHeading() {
 type titleFrom int
 
 const (
-	titleInEntry titleFrom = iota // the text of the table of contents
+	titleInEntry titleFrom = iota // the text of the entry in the table of contents
 	titleInFront
 	titleInHeading
 	titleInName // the name of the file

@@ -91,7 +91,7 @@ func Edit(file []byte, d schema.Document) []byte {
 	return []byte(front + markdown.Edit(body, d))
 }
 
-// split separates the front matter of a file from its text, The front matter includes the blank lines after it. Front
+// split separates the front matter of a file from its text. The front matter includes the blank lines after it. Front
 // matter that cannot be read belongs to the text.
 func split(file string) (front, body string) {
 	_, body, err := frontmatter.Split(file)

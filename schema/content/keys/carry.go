@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxPairs and maxWords bound the work of pairing edited blocks. A gap is the blocks between two unchanged neighbors.
+// maxPairs and maxWords bound the work of pairing edited blocks. The blocks between two unchanged neighbors form a gap.
 // If a gap has more than maxPairs possible pairs, its blocks are paired only by type. maxWords is the number of words
 // of a block that are compared.
 const (

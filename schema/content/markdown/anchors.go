@@ -30,7 +30,7 @@ var anchorName = regexp.MustCompile(`^[^\s"'<>{}` + "`" + `\\\x00-\x1f]+$`)
 
 func validAnchor(id string) bool { return len(id) <= maxAnchor && anchorName.MatchString(id) }
 
-// gitbookAnchor is the anchor that GitBook writes.
+// gitbookAnchor returns the anchor that GitBook writes for an id.
 func gitbookAnchor(id string) string { return `<a href="#` + id + `" id="` + id + `"></a>` }
 
 // setAnchor stores the id of a heading, and the source of the id if it differs from GitBook's form.

@@ -51,7 +51,7 @@ func (r *reader) code(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: "code", Data: data, Nodes: codeLines(lines)}}
 }
 
-// titleIn returns the title in the first line of a code block, such as ```go title="main.go"
+// titleIn returns the title in the first line of a code block, for example main.go in ```go title="main.go"
 func titleIn(info string) string {
 	if title := codeTitle.FindStringSubmatch(info); title != nil {
 		return unescape([]byte(title[1]))
@@ -70,7 +70,8 @@ func codeLines(lines []string) []schema.Node {
 	return nodes
 }
 
-// preAttributes are the attributes that GitBook writes into <pre>, and the members of a code block's data for them.
+// preAttributes are the attributes that GitBook writes into <pre>. Each row also has the member of a code block's data
+// with the attribute's value.
 var preAttributes = []struct{ name, member string }{
 	{"data-title", "title"}, {"data-overflow", "overflow"}, {"data-line-numbers", "lineNumbers"},
 	{"data-full-width", "fullWidth"},

@@ -80,7 +80,7 @@ func (l *delimiters) drop(d *parser.Delimiter) {
 type closerKind struct {
 	char    byte
 	canOpen bool
-	length  int // modulo 3
+	length  int // length of the delimiter, modulo 3
 }
 
 // pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If bottom is nil, pair

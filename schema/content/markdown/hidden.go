@@ -80,9 +80,9 @@ var (
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is hidden from readers. If the name is not an HTML name, as in <your-key> or
-// List<String>, the tag is the author's text. If such a tag has attributes or an end tag, it is a component, which is
-// hidden.
+// hidesTag reports whether a tag is hidden from readers. A tag with the name of an HTML element is hidden. Any other
+// tag, as in <your-key> or List<String>, is text of the author. But if such a tag has attributes or an end tag, it is a
+// component, and is hidden.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||

@@ -129,7 +129,8 @@ func htmlCode(text string) string {
 	return b.String()
 }
 
-// balanced reports whether the brackets of a text cannot be a part of a link.
+// balanced reports whether all brackets of a text are in pairs, and no brackets look like a link or a reference to a
+// note.
 func balanced(text string) bool {
 	depth := 0
 	for _, c := range []byte(text) {

@@ -11,7 +11,7 @@ import (
 type markdownState struct {
 	delimiters delimiters
 	brackets   []*bracket
-	inactive   int // number of brackets at the bottom of the stack that a link follows
+	inactive   int // number of brackets at the bottom of the stack that are before a link, so they are text
 	depths     map[ast.Node]int
 	references *bool
 	// expanded is the total length of the destinations and titles of all references read so far, in bytes. maxExpanded

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// columnKind reads and writes the cells of a type of column. The type text has no row, because its cells contain
-// blocks.
+// columnKind reads and writes the cells of a type of column. Columns of the type text have no columnKind, because their
+// cells contain blocks.
 type columnKind struct {
 	read  func(r *reader, about map[string]any, td *element) (any, bool)
 	write func(about map[string]any, value any) string

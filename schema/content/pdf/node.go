@@ -172,7 +172,7 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
-// scriptLanguages has scripts with the language that the words on the cover and in the contents then have.
+// scriptLanguages maps some scripts to the language in which the words on the cover and in the contents are written.
 var scriptLanguages = []struct {
 	script   *unicode.RangeTable
 	language string

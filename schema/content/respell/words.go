@@ -10,8 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, Words returns the text as
-// markdown.Write writes it.
+// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, Words returns next unchanged.
 const maxBytes = 256 << 10
 
 // farthest is the number of words before and after a new word among which spell looks for the new word's spelling.

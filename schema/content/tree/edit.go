@@ -11,8 +11,8 @@ import (
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has, for each page whose children were read, the ids of these children in order. whole has the pages all
-	// of whose descendants were read.
+	// children has, for each page whose children were read, the ids of these children in order. whole has the pages for
+	// which all descendants were read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string

@@ -8,8 +8,8 @@ import (
 )
 
 // Matcher finds the words of a query in a text. Callers use it to show at which places of a found page the words are.
-// It has only the stems of the query's words, so it also accepts a word that begins with such a stem. It does not
-// decide which pages are found: Postgres does.
+// It has only the stems of the query's words, so it also accepts a word that begins with such a stem. Postgres, and not
+// Matcher, decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
 // matchTerm is a word of a query. A text matches if it contains one of words, a word that is slightly longer than one

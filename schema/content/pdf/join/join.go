@@ -41,7 +41,7 @@ type book struct {
 	places  map[string]ref
 	roles   dict
 	tagged  []dict // the roots of the parts' tags
-	key     int    // added to the keys of the current part's entries in parents
+	key     int    // the number that is added to the keys of the current part's entries in parents
 }
 
 // Join joins the parts and writes the book. The first part is the front.
