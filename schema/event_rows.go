@@ -108,7 +108,7 @@ func MissingOpen(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// MissingLost returns the number of missing rows that are not in the log.
+// MissingLost returns the number of missing rows that a repair has not found in the log.
 func MissingLost(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += min(m.Rows, m.Lost)

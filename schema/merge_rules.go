@@ -289,7 +289,7 @@ func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	return problems
 }
 
-// Custom reports whether one of the rules has an expression.
+// Custom reports whether at least one rule has an expression.
 func (m MergeRules) Custom() bool {
 	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }

@@ -108,7 +108,7 @@ type OpenAPISpecContentURLs struct {
 	Public Opt[string] `json:"public"`
 }
 
-// OpenAPISpecFiles has the files by name. In responses for renderers, it has a list instead, because the parser of
+// OpenAPISpecFiles has the files by name. In responses for renderers, it has a list of files, because the parser of the
 // renderers reads a list.
 type OpenAPISpecFiles struct {
 	ByName map[string]OpenAPISpecFile

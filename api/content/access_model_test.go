@@ -58,8 +58,8 @@ func (m *contentModel) within(id, ancestor string) bool {
 	return false
 }
 
-// role returns the role that a user has on a node. It walks the tree in the simplest way. names has the ids of the user
-// and of the user's teams.
+// role returns the role that a user has on a node. The role follows from the grants and the levels of the node and its
+// ancestors. names has the ids of the user and of the user's teams.
 func (m *contentModel) role(role schema.Role, names []string, id string) schema.Role {
 	if role == schema.RoleAdmin {
 		return role

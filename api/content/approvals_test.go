@@ -13,8 +13,8 @@ import (
 )
 
 // TestApprovalsCountWhileTheirReviewersMayReview combines each rule about reviews with each way in which a reviewer can
-// lose the right to review. After this, an approval of the reviewer does not count, and a refusal does not block the
-// merge.
+// lose the right to review. After this, an approval of the reviewer no longer allows the merge, and a refusal no longer
+// blocks it.
 func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -79,7 +79,8 @@ const (
 	orderByCreation = "createdAt"
 )
 
-// listChangeRequestsRequest accepts one or several statuses, because versions of the contract differ.
+// listChangeRequestsRequest accepts one or several statuses, because some versions of the contract have a single status
+// and others have a list.
 type listChangeRequestsRequest struct {
 	schema.PageRequest
 	Statuses    []string `query:"status" each:"enum=changeRequestStatus"`

@@ -216,7 +216,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleEdit, 2)
 	sees(schema.RoleGuest, 2)
 	sees(schema.RoleCreate, 0)
-	// A space without access for members, because it inherits from such a collection, is not visible either.
+	// If a space inherits from a collection without access for members, the space is not visible either.
 	closed := h.Collection(h.Ours, nil)
 	h.Exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.Ours.Space.ID, closed)
 	sees(schema.RoleCreate, 2)

@@ -76,7 +76,7 @@ func placeOf(c *access.Caller) store.Place {
 	return place
 }
 
-// bodyFormat has the parameter for the format of bodies in responses. If it is absent, markdown.Render also uses
+// bodyFormat has the parameter for the format of bodies in responses. If the parameter is absent, responses have
 // Markdown.
 type bodyFormat struct {
 	Format *string `query:"format" rules:"enum=format,default=markdown"`

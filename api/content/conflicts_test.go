@@ -130,7 +130,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 				t.Errorf("%v", text)
 			}
 
-			// After a choice, an earlier review does not count any more.
+			// After a choice, an earlier review no longer counts as a review of the current content.
 			review := apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)
@@ -144,7 +144,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			); !is.Outdated {
 				t.Errorf("the review still counts: %+v", is)
 			}
-			// The same choice a second time changes nothing.
+			// If the same choice is sent again, it does not make the review outdated.
 			review = apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)

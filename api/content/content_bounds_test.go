@@ -46,7 +46,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	if got := nodes(); got != 0 {
 		t.Errorf("the Markdown was read again: %d nodes", got)
 	}
-	// Such rows exist from the time before documents were stored. A program that stores no documents writes them too.
+	// Older versions of Octavo stored no documents, so such rows still exist.
 	for _, before := range []string{"delete from comment_documents where comment_id = $1",
 		`update comments set body = '{"markdown":"a\n\nb"}' where id = $1`} {
 		h.Exec(before, comment)

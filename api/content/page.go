@@ -262,7 +262,7 @@ func titled(title, text string, d schema.Document) string {
 	return heading + "\n" + strings.TrimLeft(text, "\n")
 }
 
-// sight returns the caller's access. It determines which link targets of a page the caller sees.
+// sight returns the caller's access. This access determines which link targets of a page the caller sees.
 func sight(c *access.Caller) store.Sight {
 	if c.Reader == nil {
 		return store.Sight{UserID: c.Principal.UserID}

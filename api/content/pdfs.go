@@ -26,7 +26,7 @@ const (
 	// pdfPoll is the interval at which a waiting request looks for the PDF in the database. The job that makes the PDF
 	// may run on any node.
 	pdfPoll = 250 * time.Millisecond
-	// pdfReading is the time limit for everything except the wait.
+	// pdfReading is the time limit for all other work of a request: everything except the wait.
 	pdfReading = 10 * time.Second
 	// pdfRetry is the time after which a client may send the request again.
 	pdfRetry = 5 * time.Second

@@ -232,7 +232,8 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime submits many reviews of one user concurrently. Only one of these reviews counts.
+// TestReviewsAtTheSameTime submits many reviews of one user concurrently. At most one of these reviews is not outdated
+// afterwards.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -445,8 +445,8 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	}
 }
 
-// TestTranslationGoesOn checks that a run which fails in the middle continues where it stopped. This is also so if its
-// process ends.
+// TestTranslationGoesOn lets a run fail in the middle. The retry sends only the texts that the failed attempt has not
+// translated.
 func TestTranslationGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

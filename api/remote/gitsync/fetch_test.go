@@ -251,7 +251,7 @@ func TestFetchFails(t *testing.T) {
 		{me + "/metadata/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{me + "/loop/a.git", "refs/heads/main", StepConnect, Unreachable},
 		{"http://me:s3cr3t@10.0.0.1/a.git", "refs/heads/main", StepResolve, Unreachable},
-		// either ::1, an address of localhost, is not allowed, or no server listens at port 80
+		// localhost may have the address ::1, which is not allowed; otherwise no server listens at port 80
 		{"http://me:s3cr3t@localhost/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@2130706433/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@127.0.0.1:22/a.git", "refs/heads/main", StepResolve, Unreachable},

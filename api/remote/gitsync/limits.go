@@ -4,9 +4,9 @@ import "time"
 
 // Limits bound one fetch or push.
 type Limits struct {
-	Time      time.Duration // of the fetch or push, from its first connection on
-	RefsBytes int64         // of the list of branches and tags
-	PackBytes int64         // of the pack, as it is sent
+	Time      time.Duration // longest time of the fetch or push, from its first connection on
+	RefsBytes int64         // largest size of the list of branches and tags
+	PackBytes int64         // largest size of the pack as it is sent
 	// Objects and InflatedBytes bound all objects of the pack together. ObjectBytes bounds each object. BaseBytes
 	// bounds the bytes that deltas read. It is the sum of the sizes of their bases, and a base counts once for each
 	// delta.

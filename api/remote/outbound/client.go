@@ -13,9 +13,9 @@ import (
 
 // Limits bound one use of HTTP. All limits except Redirects must be set.
 type Limits struct {
-	TLS     time.Duration // of the TLS handshake
-	Headers time.Duration // from the end of the request to the headers of the answer
-	Whole   time.Duration // of the whole request, including redirects and the body of the answer
+	TLS     time.Duration // longest time of the TLS handshake
+	Headers time.Duration // longest time from the end of the request to the headers of the answer
+	Whole   time.Duration // longest time of the whole request, with redirects and the body of the answer
 	// Redirects is the largest number of redirects that are followed. If it is 0, redirects are not followed.
 	Redirects int
 	// WireBytes bounds the body as it is sent. Bytes bounds the body after decompression.

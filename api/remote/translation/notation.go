@@ -285,7 +285,7 @@ func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	return d.nodes(), nil
 }
 
-// number gives the inlines and leaves the same numbers as the encoder does.
+// number gives each inline, and each leaf of text with marks, the number that the encoder gives it.
 func (d *decoder) number(nodes []schema.Node) {
 	for _, n := range nodes {
 		if n.Object != schema.ObjectText {

@@ -82,7 +82,7 @@ type importer struct {
 	// was has, by id, the pages as they were at the last synchronisation. For a page that was never synced, was has the
 	// page's state in the space.
 	was     map[string]tree.Node
-	pageIDs map[string]string // by path
+	pageIDs map[string]string // ids of pages, by path
 	out     Content
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of their parent page.

@@ -107,7 +107,8 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 		leafKinds[kind](t, &n)
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
 			line := schema.Block("code-line")
-			// In some containers, goldmark reads a line of spaces as an empty line.
+			// In some containers, goldmark reads a line of spaces as an empty line. So every generated line that is not
+			// empty has another character.
 			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
 				line.Nodes = []schema.Node{schema.Text(text)}
 			}

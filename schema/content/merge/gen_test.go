@@ -181,7 +181,7 @@ func (w writer) step(d *schema.Document) {
 			return
 		}
 		n := (*list)[i]
-		(*list)[i].Type = "gone" // append may move the lists in memory
+		(*list)[i].Type = "gone" // sweep removes the marked node; append may move the lists in memory
 		*to.list = append(*to.list, n)
 		d.Nodes = sweep(d.Nodes)
 	default:
