@@ -164,8 +164,8 @@ type EventBalance struct {
 	Repeated uint64            `json:"repeated"`
 	Refused  map[string]uint64 `json:"refused"`
 	// UnreadRequests has the numbers of requests that were refused before they were read, by reason. Either the process
-	// had no free memory for them, or the rules of a publishable key refused them. Received does not include their
-	// events.
+	// had no free memory for them, or the rules of a publishable key refused them. Received does not include the events
+	// of these requests.
 	UnreadRequests map[string]uint64 `json:"unreadRequests"`
 	// RefusedByDay has the refused events and unread requests of the last 30 days. The oldest day comes first. Days
 	// without refusals are left out.

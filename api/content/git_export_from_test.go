@@ -32,7 +32,7 @@ func TestGitExportElsewhere(t *testing.T) {
 		// prepare changes the repositories after the import.
 		prepare func(b *gitBench, imported string)
 		parent  bool // whether the imported commit is the parent of the exported commit
-		only    bool // whether files that were not synchronized are missing
+		only    bool // whether the exported branch has only synchronized files
 		reason  string
 	}{
 		"a new branch": {"a.git", "review", nil, true, false, ""},

@@ -12,8 +12,8 @@ import (
 
 // Customization defines how a site looks and behaves. The type is used for three kinds of settings. In the settings of
 // a site, an absent member has its default value. In the overrides of a site space, an absent member has the value of
-// the site's settings. Merge makes the effective settings from these two. They have every required member (see
-// [Default]).
+// the site's settings. Merge makes the effective settings from the settings of the site and the overrides. The
+// effective settings have every required member (see [Default]).
 //
 // A struct that contains only Opts is a group. The members of a group are set and overridden individually. Every other
 // member is a leaf, which is always set as one value: for example a pair of colors, a favicon or a list of links.

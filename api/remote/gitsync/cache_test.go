@@ -96,7 +96,7 @@ func TestCache(t *testing.T) {
 			name := "folder3/page3.md"
 			want[name] = strings.Replace(want[name], "# Page 3", "# Page three", 1)
 			tip = f.Files("a.git", "main", want, tip)
-			n := look("one file", 4) // a commit, two trees and a file
+			n := look("one file", 4) // the server sends a commit, two trees and a file
 			if n > whole/20 {
 				t.Errorf("%d bytes came for one file, of %d", n, whole)
 			}

@@ -35,7 +35,7 @@ type Remote struct {
 type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
-	TempDir string // folder for packs; "" means the system's folder for temporary files
+	TempDir string // folder for packs, or "" for the system's folder for temporary files
 	// CacheDir is the folder of the cache. It has the objects of fetches with a key in Remote.Cache, up to CacheBytes.
 	// If CacheDir is empty or CacheBytes is 0, nothing is cached.
 	CacheDir   string

@@ -18,7 +18,7 @@ import (
 // close it.
 type Snapshot struct {
 	Commit string // hash of the commit
-	Files  []File // in the order of the tree
+	Files  []File // files of the commit, in the order of the tree
 	Left   []Left
 
 	tree  plumbing.Hash

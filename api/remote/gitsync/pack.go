@@ -22,12 +22,12 @@ const cacheBytes = 16 << 20
 // pack is a pack file. It is in a temporary folder, which close removes, or in the cache. Only one goroutine may use a
 // pack at a time.
 type pack struct {
-	dir     string // "" if the pack is in the cache
+	dir     string // temporary folder of the pack, or "" if the pack is in the cache
 	file    *goGitFile
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo
 	count   uint32
-	bases   map[plumbing.Hash]bool // the objects that deltas name by their hashes
+	bases   map[plumbing.Hash]bool // hashes of the objects from which deltas are computed
 }
 
 // goGitFile implements the file interface of go-git. Lock does nothing, because only one goroutine uses the file.

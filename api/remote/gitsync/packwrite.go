@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" // for the checksum of packs
+	"crypto/sha1" // packs have a SHA-1 checksum
 	"encoding/binary"
 	"errors"
 	"io"
@@ -23,7 +23,7 @@ type packFile interface {
 }
 
 const (
-	packCountAt = 8 // offset of the number of objects
+	packCountAt = 8 // offset at which a pack has the number of its objects
 	packVersion = 2
 )
 

@@ -137,7 +137,7 @@ func send(
 	var hashes []plumbing.Hash
 	for _, encoded := range made {
 		hash := encoded.Hash()
-		if _, known := store.Objects[hash]; known { // two files have the same content
+		if _, known := store.Objects[hash]; known { // two objects with the same content have the same hash
 			continue
 		}
 		if _, err := store.SetEncodedObject(encoded); err != nil {

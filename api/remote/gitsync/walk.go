@@ -19,7 +19,7 @@ type File struct {
 
 // Left is an entry of a commit that was not read.
 type Left struct {
-	Path string // exactly as in the repository, so it may be unsafe to show or use
+	Path string // path as it is in the repository, so it may be unsafe to show or use
 	Why  Leaving
 }
 

@@ -92,7 +92,7 @@ func (t *transport) bound(req *http.Request, response *http.Response) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return &Error{Reason: BadResponse}
 	}
-	response.Request = req // base has got a copy of the request
+	response.Request = req // base received a copy of req
 	if req.Method == http.MethodHead {
 		return nil
 	}
@@ -153,8 +153,8 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 			return refuse(RefusedRedirect)
 		}
 		req.Header.Del("Referer") // the query in the Referer may contain a secret
-		// net/http sends the headers of the first request with every request of the chain. If the chain has left its
-		// origin once, later requests must not send these headers either.
+		// net/http sends the headers of the first request with every request of the chain. If a request of the chain
+		// goes to another origin, this request and all later requests have only the headers in safeHeaders.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
 			if SameOrigin(via[0].URL, hop.URL) {
 				continue

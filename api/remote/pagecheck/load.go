@@ -43,7 +43,7 @@ func New(guard *outbound.Guard) *Client {
 	})}
 }
 
-// Load loads a page. The errors are for users: see outbound.Explain.
+// Load loads a page. The texts of its errors are for users.
 func (c *Client) Load(ctx context.Context, address string) (*Page, error) {
 	const accept = "text/html,application/xhtml+xml;q=0.9,*/*;q=0.5"
 	response, err := c.send(ctx, http.MethodGet, address, accept, "", http.NoBody)

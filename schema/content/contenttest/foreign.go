@@ -1,7 +1,7 @@
 package contenttest
 
 import (
-	_ "embed" // for the cases
+	_ "embed" // go:embed reads the cases
 	"strings"
 )
 

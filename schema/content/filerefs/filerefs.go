@@ -20,8 +20,8 @@ import (
 // files beyond the limit, but users can.
 const (
 	maxBytes    = 128 << 10
-	refBytes    = 40 // bytes of a reference, without the id of a space
-	branchBytes = 24 // memory of a branch, in addition to its expression
+	refBytes    = 40 // memory of a reference without the id of a space, in bytes
+	branchBytes = 24 // memory of a branch without its expression, in bytes
 )
 
 // Refs has the files and contents to which one document refers. The size of Refs grows linearly with the document's

@@ -15,7 +15,7 @@ import (
 // Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
 // signs. Fields has the source text of the front matter, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // including the fences; "" if there is no front matter
+	source string // front matter with its fences, or "" if there is no front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string

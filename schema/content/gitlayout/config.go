@@ -43,7 +43,7 @@ const (
 	summaryName   = "SUMMARY.md"
 	readmeName    = "README.md"
 	assetFolder   = ".gitbook/assets/"
-	includeFolder = ".gitbook/includes/" // of reusable contents
+	includeFolder = ".gitbook/includes/" // folder of reusable contents
 	maxConfig     = 64 << 10
 )
 

@@ -49,7 +49,7 @@ type exporter struct {
 	base   Base
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
-	pages  []tree.Page // nested, as a tree
+	pages  []tree.Page // pages as a tree
 	// paths has the path of each existing page's file, by the page's id. keys has the key of each page's entry, by the
 	// page's id.
 	paths, keys map[string]string

@@ -151,7 +151,7 @@ func (x *exporter) inFolder(name string) string {
 		}
 		folder = at + "/"
 	}
-	const numbers = 8 // leaves room for a number at the end
+	const numbers = 8 // characters that are left for a number at the end
 	if at := folder + path.Base(name); l.writable(at + strings.Repeat("0", numbers)) {
 		return at
 	}

@@ -15,7 +15,7 @@ import (
 
 // Synced is the state of a repository's file, or of an entry without a file, at the last synchronisation.
 type Synced struct {
-	// Blob is the hash of the file; "" for an entry without a file.
+	// Blob is the hash of the file. It is "" for an entry without a file.
 	Blob string
 	// Page is the id of the page, and File is the id of the space's file. Both are empty for other files.
 	Page, File string

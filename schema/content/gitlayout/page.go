@@ -26,7 +26,7 @@ type pageFile struct {
 	// heading.
 	lead, heading, rest string
 	headingText         string
-	headingData         schema.Data // with the heading's anchor
+	headingData         schema.Data // data of the heading, such as its anchor
 }
 
 const byteOrderMark = "\ufeff"
@@ -85,10 +85,10 @@ func (f *pageFile) findHeading() {
 type titleFrom int
 
 const (
-	titleInEntry titleFrom = iota // the text of the entry in the table of contents
+	titleInEntry titleFrom = iota // the title is the text of the entry in the table of contents
 	titleInFront
 	titleInHeading
-	titleInName // the name of the file
+	titleInName // the title is the name of the file
 )
 
 func (f *pageFile) title(entry *Entry) (string, titleFrom) {

@@ -19,7 +19,7 @@ import (
 // [schema.MaxDocumentNodes] nodes. A block stays unchanged if its content is missing or would exceed a bound.
 const (
 	maxNamed         = 100
-	MaxBytes         = 64 << 10 // bytes of one content, as Markdown
+	MaxBytes         = 64 << 10 // largest size of one content as Markdown, in bytes
 	MaxExpandedBytes = 256 << 10
 )
 

@@ -80,7 +80,7 @@ func (l *delimiters) drop(d *parser.Delimiter) {
 type closerKind struct {
 	char    byte
 	canOpen bool
-	length  int // length of the delimiter, modulo 3
+	length  int // number of characters of the delimiter, modulo 3
 }
 
 // pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If bottom is nil, pair
@@ -143,8 +143,8 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	}
 }
 
-// openerOf finds the nearest opener, and the number of characters of each delimiter that the pair uses. The number is 0
-// if there is no opener.
+// openerOf finds the nearest opener. It also returns the number of characters that the pair uses of each of its two
+// delimiters. The number is 0 if there is no opener.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++

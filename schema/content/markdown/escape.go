@@ -8,7 +8,7 @@ import (
 
 // inlineForm is one way to write inlines.
 type inlineForm struct {
-	italic    string // the delimiter
+	italic    string // delimiter with which italic text is written
 	html      bool   // whether marks are written as HTML elements
 	addresses bool   // whether addresses are unescaped, because other Markdown readers search texts for addresses
 }

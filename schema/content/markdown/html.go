@@ -20,7 +20,7 @@ const maxAttributes = 32
 type element struct {
 	name  string
 	attrs attributes
-	text  string // as in the source: character references are not resolved
+	text  string // text as it is in the source, with unresolved character references
 	// comment is the source of a comment. It is also the source of another element that has no name and no text.
 	comment string
 	nodes   []*element
@@ -31,7 +31,7 @@ type attributes []attribute
 
 type attribute struct {
 	name, value string
-	flag        bool // true for an attribute without a value
+	flag        bool // whether the attribute has no value
 }
 
 func (a attributes) get(name string) (string, bool) {

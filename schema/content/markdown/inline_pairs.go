@@ -107,7 +107,7 @@ func (b *inlineBuilder) missedHTML() {
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			// The limit bounds the time. The check of each tag reads the rest of the line.
+			// The number of hidden tags is limited, because the check of each tag reads the rest of the line.
 			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 {
 				p.text = nil
 				left--

@@ -19,7 +19,7 @@ type tagNode struct {
 	ast.BaseBlock
 	row        *tagRow
 	tag        tag
-	open, end  string // the lines of the tag and the end tag
+	open, end  string // lines of the tag and of the end tag
 	endAt      int    // position of the end tag in the source
 	terminated bool
 	division   bool // whether the tag is written as <div data-tag="name">

@@ -56,7 +56,7 @@ type delimiters struct{ first, last *parser.Delimiter }
 type reader struct {
 	source []byte
 	state  *markdownState
-	inCell bool // inside of a table's cell
+	inCell bool // whether the text is in a table's cell
 	// inHeading is true while a heading is read. An anchor in the text is then the heading's id. inNote is true while a
 	// note is read. A note cannot contain notes.
 	inHeading, inNote bool

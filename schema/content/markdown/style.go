@@ -13,7 +13,7 @@ import (
 // one leaf.
 type style struct {
 	marks content.Marks
-	color string // "text background": the names of the two colors; "" if both colors are the default
+	color string // names of the text color and the background color, or "" if both are the default
 	tags  string // opening tags of the HTML elements that are stored, outermost first, separated by tagBreak
 	raw   bool   // whether the text is the source of an inline that documents cannot have; it is written unchanged
 	// hidden is true if the text is source that is not shown. If hidden is true, raw is also true.
@@ -117,7 +117,7 @@ func (s style) layers() []layer {
 
 // layer has the texts that begin and end a style.
 type layer struct {
-	mark        content.Marks // the marks that Markdown writes with delimiters
+	mark        content.Marks // mark of this layer
 	open, close string
 	html        string // the name of the HTML element with the same meaning
 }

@@ -28,8 +28,8 @@ var (
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)
 )
 
-// findTables maps the position of the beginning of each table with blank lines to the position of its end. It leaves
-// out tables that contain other tables.
+// findTables returns the end of each table that has blank lines, by the table's beginning. It leaves out tables that
+// contain other tables.
 func findTables(source []byte) map[int]int {
 	if !bytes.Contains(source, []byte("table>")) {
 		return nil

@@ -18,7 +18,7 @@ const (
 	formAlone     form = iota // no content and no end tag
 	formContainer             // blocks
 	formCode                  // one code block
-	formCaption               // no content, or one paragraph with the caption; without it, the end tag is optional
+	formCaption               // one paragraph with the caption, or no content; without content, the end tag is optional
 	formLink                  // no content, or one paragraph with a link made from the attributes
 )
 

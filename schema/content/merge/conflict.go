@@ -147,7 +147,7 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 const (
 	maxTitle       = 256
 	maxSlug        = 100
-	maxWord        = 50 // an emoji, or the name of an icon
+	maxWord        = 50 // characters of an emoji, or of the name of an icon
 	maxDescription = 1000
 )
 

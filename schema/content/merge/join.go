@@ -198,8 +198,8 @@ func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	return expand([]schema.Node{n})
 }
 
-// added returns the blocks of a list that only this side has. Neither the other side nor the base may have one of their
-// descendants.
+// added returns the blocks of a list that only this side has. If the other side or the base has a descendant of a
+// block, the block is left out.
 func (m *merger) added(s *side, list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !m.onlyOf(s, key) })
 }

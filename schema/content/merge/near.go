@@ -117,7 +117,7 @@ func plain(n *schema.Node) string {
 			cells = append(cells, content.Clean(name))
 		}
 	}
-	slices.Sort(cells[len(n.Fragments):]) // the iteration order of a map is random
+	slices.Sort(cells[len(n.Fragments):]) // a loop over a map has a random order
 	return strings.Join(cells, " ")
 }
 

@@ -12,7 +12,7 @@ import (
 // identifies the top-level list of the document.
 type spot struct {
 	parent string // key of the block
-	slot   string // name of the fragment; "" for the children
+	slot   string // name of the fragment, or "" for the children
 }
 
 func (at spot) compare(other spot) int {

@@ -202,9 +202,9 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release finds blocks of base that are before twins on one side and after these twins on the other side. The text of
-// such a block in theirs must also equal the text of a block that ours added. release names these blocks by their text
-// instead of their key, so that they can become twins. It returns true if it has found such blocks.
+// release handles a block of base that is before a pair of twins on one side and after this pair on the other side. Its
+// text in theirs must equal the text of a block that ours added. release then compares the block by its text, and not
+// by its key, so the block can become a twin. The result is true if there is such a block.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {

@@ -14,7 +14,7 @@ type token struct {
 	text   string
 	leaf   *schema.Leaf // the leaf that contains the text
 	marks  string
-	inline *schema.Node // an inline in place of a text
+	inline *schema.Node // an inline, if this is not a text
 	word   bool
 }
 

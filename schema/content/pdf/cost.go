@@ -8,9 +8,9 @@ const (
 	costOfPage  = 64 << 10
 	costOfNode  = 8 << 10
 	costOfCell  = 24 << 10
-	costOfLine  = 24 << 10 // for a line of code
-	costOfByte  = 200      // for a byte of text
-	costOfCode  = 600      // for a byte of code, in addition to costOfByte
+	costOfLine  = 24 << 10 // cost of a line of code
+	costOfByte  = 200      // cost of a byte of text
+	costOfCode  = 600      // additional cost of a byte of code
 )
 
 // costOf estimates how much memory the renderer needs for a block.

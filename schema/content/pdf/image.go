@@ -26,7 +26,7 @@ const (
 	// inch.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
-	maxImages   = 96 << 20 // bytes
+	maxImages   = 96 << 20 // bytes of all images together
 	maxSVG      = 2 << 20
 	// svgStart is the last position in a file at which the first element of an SVG image may begin.
 	svgStart = 4 << 10

@@ -19,8 +19,8 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // offsets of the objects in the file, by number; 0 if no object has the number
-	ends    []int64 // ends of the objects, by number
+	offsets []int64 // offsets of the objects in the file, by number; if no object has a number, its offset is 0
+	ends    []int64 // offsets of the ends of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
