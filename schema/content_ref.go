@@ -26,7 +26,7 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // MarshalJSONTo writes the members in a fixed order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema returns a schema with an alternative for each kind. In a request, a member that is null counts as
+// OpenAPISchema returns a schema with an alternative for each kind. In a request, a member that is null is treated as
 // absent.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any

@@ -69,7 +69,7 @@ type PendingErasures struct {
 	Count  int64
 	Oldest time.Duration // time since the first request
 	// Mutated is the number of erasures whose data parts ClickHouse has already replaced. They only wait until the old
-	// parts are removed. FirstMutated is the time at which the first of them began to wait.
+	// parts are removed. FirstMutated is the time at which the first of these erasures began to wait.
 	Mutated      int64
 	FirstMutated time.Time
 }

@@ -37,8 +37,8 @@ type ClientInfo struct {
 
 // DoorInfo has the facts about a batch that a browser posts with a site's publishable key. It does not have the batch.
 type DoorInfo struct {
-	// IP is the address of the browser, and UserAgent is its user agent. The intake determines the visitor from both,
-	// and the place from IP. Then it drops both.
+	// IP is the address of the browser, and UserAgent is its user agent. The intake determines the visitor from IP and
+	// UserAgent, and the place from IP. Then it drops IP and UserAgent.
 	IP        netip.Addr
 	UserAgent string
 	// Place is the place of the browser, as a trusted sender has reported it.

@@ -13,7 +13,8 @@ const (
 	MaxLimit     = 1000
 )
 
-// pageVersion is the first byte of a token. If a token has another version, it is refused, and not read in a wrong way.
+// pageVersion is the first byte of a token. A token with another version is refused, because its bytes could have
+// another meaning.
 const pageVersion = 1
 
 // List is the envelope of every list. Next is absent on the last page. Count is the number of objects on all pages of

@@ -64,7 +64,7 @@ type contentChange struct {
 // misplaced is the type of a member that a change must not have.
 type misplaced struct{ jsontext.Value }
 
-// Problems refuses every value. A member that is null counts as absent.
+// Problems refuses every value. A member that is null is treated as absent.
 func (misplaced) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
 }

@@ -130,7 +130,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 				t.Errorf("%v", text)
 			}
 
-			// After a choice, an earlier review no longer counts as a review of the current content.
+			// After a choice, an earlier review is outdated.
 			review := apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)

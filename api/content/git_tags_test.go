@@ -13,7 +13,7 @@ import (
 )
 
 // TestGitTags imports a repository with a file that defines tags, and a file that defines variables. A reader gets the
-// variables. The reader also gets the tags, with the pages and updates that have them. Both files stay hidden.
+// variables. The reader also gets the tags, with the pages and updates that have them. The two files stay hidden.
 func TestGitTags(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

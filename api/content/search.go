@@ -101,9 +101,9 @@ func (h *searches) spaces(
 }
 
 // These are the values of `mode` in a search of a site. With default, the search covers the site spaces that a visitor
-// sees first. In the section of the current site space, it covers the current site space instead. current is the older
-// name of default, and requires the current site space. With specific, the search covers the named site spaces. With
-// all, it covers every site space.
+// sees first. In the section with the current site space, it covers only this site space. current is the older name of
+// default, and requires the current site space. With specific, the search covers the named site spaces. With all, it
+// covers every site space.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"

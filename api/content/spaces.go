@@ -80,7 +80,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// A template is refused, because without it the caller would get an empty space that was not requested.
+	// A template is refused. If the template were ignored, the caller would get an empty space that was not requested.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}

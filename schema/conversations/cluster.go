@@ -309,7 +309,7 @@ func (a *assignment) settle() {
 	}
 }
 
-// move moves an issue to the group that it fits best. It reports whether this is another group.
+// move moves an issue to the group that it fits best. It returns true if the issue was in another group before.
 func (a *assignment) move(n *node) bool {
 	// If a group has only this issue, the fit of the issue to the group is 0.
 	own, best, most := n.group, n.group, 0.0
@@ -357,8 +357,8 @@ func (a *assignment) result() []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// keep finds, for each cluster that does not rest, the group as which the cluster continues. It begins with the cluster
-// and the group that share the most issues.
+// keep finds, for each cluster that does not rest, the group that continues the cluster. It begins with the cluster and
+// the group that share the most issues.
 func (a *assignment) keep(groups []Group) {
 	index := map[string]int{}
 	for i, k := range a.known {

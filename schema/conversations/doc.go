@@ -14,8 +14,8 @@
 // (cluster.go). After that, an issue moves to another group if it fits this group better.
 //
 // For each analysis, the job passes the latest issues to Assign again. So an issue may move to another cluster. The
-// histories of both clusters record the move. Older issues do not move: the profiles of their clusters stand in for
-// them.
+// histories of both clusters record the move. Older issues do not move: the profiles of their clusters are compared in
+// their place.
 //
 // TestCorpus prints the measured quality, and says with which data sets the parameters were chosen. Two mistakes are
 // frequent. First, different problems with the same thing become one cluster ("webhooks have stopped", "webhooks time

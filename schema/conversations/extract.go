@@ -154,7 +154,7 @@ func statesProblem(sentence string) bool {
 }
 
 // An issue blocks the user if it is about one of the things in severe, or about both things of a pair in severeTwo. The
-// text need not say so.
+// text need not say that the user is blocked.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{

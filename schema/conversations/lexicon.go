@@ -140,7 +140,7 @@ func terms(text, language string) (found []string) {
 		small = l.small["en"]
 	}
 	addThing := func(term string) {
-		// Neighboring words often name the same thing. This thing is added only once.
+		// Neighboring words often name the same thing. If one of the last four terms is the same, no term is added.
 		if !slices.Contains(found[max(0, len(found)-4):], term) {
 			found = append(found, term)
 		}

@@ -11,7 +11,8 @@ import (
 )
 
 // checker checks a document against the grammar of its version. Its time is proportional to the size of the document
-// and of the documents to which it refers. Each part is checked once for each kind as which it is used.
+// and of the documents to which it refers. If a part is used as several kinds of objects, it is checked once for each
+// kind.
 type checker struct {
 	grammar  grammar
 	problems Problems

@@ -108,7 +108,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 
 func withoutValidators(one schema.OpenAPISourceState) bool { return one.ETag+one.LastModified == "" }
 
-// allUnchanged asks the servers whether all documents are unchanged. If a server does not say so, the result is false.
+// allUnchanged asks the servers whether all documents are unchanged. If the answer for one document does not say this,
+// the result is false.
 func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISourceState) bool {
 	return !slices.ContainsFunc(known, func(one schema.OpenAPISourceState) bool {
 		target, err := url.Parse(one.URL)

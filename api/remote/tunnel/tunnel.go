@@ -40,8 +40,8 @@ type Client struct {
 // New returns a Client. It opens no connection.
 func New(guard *outbound.Guard) *Client { return &Client{do: guard.Client(limits).Do} }
 
-// Send posts an event with its environment. Both are JSON. It returns the status of the answer. An error is a text for
-// users.
+// Send posts an event with its environment. The event and the environment are JSON. It returns the status of the
+// answer. An error is a text for users.
 func (c *Client) Send(ctx context.Context, address string, event, environment []byte) (status int, err error) {
 	target, err := url.Parse(address)
 	if err != nil {

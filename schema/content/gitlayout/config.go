@@ -47,7 +47,7 @@ const (
 	maxConfig     = 64 << 10
 )
 
-// Errors of repositories that cannot be read as pages. Their texts are for users.
+// These errors are about repositories that cannot be read as pages. Their texts are for users.
 var (
 	ErrProject  = errors.New("the project directory must be a folder inside the repository")
 	ErrNoFolder = errors.New("the repository has no such folder")
@@ -65,7 +65,7 @@ type Layout struct {
 	HasConfig, HasSummary   bool
 	Notes                   []Note
 
-	// redirects maps paths of the space to paths of files. Both are spelled as in the configuration.
+	// redirects maps paths of the space to paths of files. The paths are spelled as in the configuration.
 	redirects map[string]string
 
 	repository Repository

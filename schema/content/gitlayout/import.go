@@ -17,7 +17,7 @@ import (
 type Synced struct {
 	// Blob is the hash of the file. It is "" for an entry without a file.
 	Blob string
-	// Page is the id of the page, and File is the id of the space's file. Both are empty for other files.
+	// Page is the id of the page, and File is the id of the space's file. For other files, Page and File are empty.
 	Page, File string
 }
 

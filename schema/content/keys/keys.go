@@ -31,8 +31,8 @@ func Assign(d *schema.Document, before *schema.Document) {
 	assignAnchors(d.Nodes)
 }
 
-// Complete reports whether Assign would leave the document unchanged. This is so if each block has a key, each block of
-// a kind with anchors has an anchor, and all keys and anchors are unique.
+// Complete reports whether Assign would leave the document unchanged. The result is true if each block has a key, each
+// block of a kind with anchors has an anchor, and all keys and anchors are unique.
 func Complete(d schema.Document) bool {
 	used, anchors := map[string]bool{}, map[string]bool{}
 	return complete(d.Nodes, used, anchors)

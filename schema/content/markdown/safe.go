@@ -270,7 +270,7 @@ var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
 // passiveTag reports whether the "<" at the start of the source is harmless. It is harmless if it begins a comment, or
 // does not begin a tag. It is also harmless if it begins a tag that runs no code and whose links have only allowed
-// schemes. A tag ends at the next ">", because a tag with ">" in its attributes counts as unsafe.
+// schemes. A tag ends at the next ">", because a tag with ">" in its attributes is treated as unsafe.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true

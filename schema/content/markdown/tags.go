@@ -189,7 +189,7 @@ func tagOfKind(kind string) *tagRow {
 	return nil
 }
 
-// tagOf returns the row of the tag as which a node is written. It returns nil if the node has no tag.
+// tagOf returns the row of the tag with which a node is written. It returns nil if the node has no tag.
 func tagOf(n *schema.Node) *tagRow {
 	if row := tagNamed(content.Member(n.Data, memberTagName)); row != nil && row.kind == n.Type {
 		return row

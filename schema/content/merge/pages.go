@@ -40,7 +40,7 @@ type Input struct {
 
 // Result has the changes that a merge makes to ours.
 type Result struct {
-	// Write has the pages to write. Delete has the ids of the pages to delete. Both are sorted by id.
+	// Write has the pages to write. Delete has the ids of the pages to delete. Write and Delete are sorted by id.
 	Write  []tree.Node
 	Delete []string
 	// Count is the number of pages after the merge.

@@ -21,7 +21,7 @@ type Token struct {
 	Position int
 }
 
-// unspaced are the scripts that have no spaces between words. It also has the Korean script, because Korean attaches
+// unspaced are the scripts that have no spaces between words. They include the Korean script, because Korean attaches
 // endings to words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
