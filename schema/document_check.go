@@ -219,7 +219,7 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 }
 
 // object checks the members for which the rule has a row. Clients may use other members for their own data. These
-// members are kept if the database can store them.
+// members stay in the document if the database can store them.
 func (p *problems) object(field string, data Data, rule *objectRule) {
 	if rule != nil {
 		for _, m := range rule.members {

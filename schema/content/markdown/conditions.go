@@ -3,9 +3,9 @@ package markdown
 import "github.com/octavo-docs/octavo/schema"
 
 // ForVisitor returns the blocks that a visitor sees. A visitor sees a conditional block if its expression allows the
-// visitor. Usually a conditional block is a node. Where the grammar does not allow this node, two paragraphs store the
-// tag and the end tag of the block, and the block is the siblings between the two paragraphs. If the end tag is
-// missing, the block extends to the last sibling. ForVisitor does not change nodes.
+// visitor. Usually a conditional block is a node. At a place where the grammar does not allow this node, two paragraphs
+// store the tag and the end tag of the block. The content of the block is then the siblings between these two
+// paragraphs. If the end tag is missing, the block extends to the last sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
 	var open []bool // for each open block, whether the visitor sees its content

@@ -24,8 +24,8 @@ type inlineWriter struct {
 // bareAddress matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text writes a text with escapes. after is the source that follows the text, and determines the escapes at the end of
-// the text: for example, an exclamation mark before a link would make the link an image.
+// text writes a text with escapes. after is the source that follows the text. It determines the escapes at the end of
+// the text. For example, without an escape, an exclamation mark before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0

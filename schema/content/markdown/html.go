@@ -56,8 +56,8 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd map the name of a tag to the elements of tables that this start tag or end tag closes,
-// because their own end tags may be omitted.
+// endedByStart and endedByEnd map the name of a start tag or an end tag to the table elements that it closes. The end
+// tags of these elements may be missing.
 var endedByStart, endedByEnd = omittedEnds()
 
 func omittedEnds() (start, end map[string][]string) {

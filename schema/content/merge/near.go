@@ -12,7 +12,7 @@ import (
 // saying has the text of an added block in a form that can be compared.
 type saying struct {
 	family string
-	// words and pairs of neighboring characters; both lists are sorted
+	// words has the text's words, and pairs has its pairs of neighboring characters. Both lists are sorted.
 	words []string
 	pairs [][2]rune
 	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. Short texts
@@ -20,10 +20,11 @@ type saying struct {
 	parts map[string]bool
 }
 
-// These constants define when two blocks are near-equal. Two blocks are near-equal if the longer text contains the
-// share nearWords of the shorter text's words, and the shorter text has at least the share nearLength of the longer
-// text's words. Two blocks are also near-equal if the share nearPairs of their pairs of characters is equal, for
-// example after a typing error was corrected. maxNearWords is the number of words that are compared.
+// These constants define when two blocks are near-equal. First, two blocks are near-equal if the fraction nearWords of
+// the shorter text's words is in the longer text. The shorter text must then have at least the fraction nearLength of
+// the longer text's number of words. Second, two blocks are near-equal if the fraction nearPairs of their pairs of
+// characters is equal. Texts before and after the correction of a typing error are an example. maxNearWords is the
+// largest number of words of a text that are compared.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75

@@ -73,8 +73,8 @@ func (m *merger) replacement(key string, deleter, other *side, whose string) boo
 	return true
 }
 
-// An added block repeats a text if the text contains at least the share restatedWords of the block's words, and the
-// share restatedPairs of its pairs of neighboring words.
+// An added block repeats a text if the text contains at least the fraction restatedWords of the block's words. The text
+// must also contain at least the fraction restatedPairs of the block's pairs of neighboring words.
 const (
 	restatedWords = nearWords
 	restatedPairs = 0.5

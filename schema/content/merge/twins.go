@@ -16,8 +16,8 @@ const fewestWords = 4
 // unite makes twins of the equal blocks that both sides added to a list in the same order. Twins get one key: the key
 // of the block of ours. If a side edited a block, and the new text equals a block of the other side, the edited block
 // is treated as added. A block of base is also treated as added if it is before twins on one side and after these twins
-// on the other side, for example a rule of dashes in a code block. An edit may replace all words of a block of base. If
-// the new text is near-equal to an added block of the other side, the edited block becomes a separate block.
+// on the other side. An example is a rule of dashes in a code block. An edit may replace all words of a block of base.
+// If the new text is near-equal to an added block of the other side, the edited block becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false

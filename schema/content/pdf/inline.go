@@ -91,8 +91,8 @@ func colorOf(data schema.Data, member string) string {
 	return ""
 }
 
-// lead turns a node into a link if the link works in a PDF: the target of the reference must be a page of the PDF, or
-// an absolute address.
+// lead turns a node into a link if the link works in a PDF. A link works if its target is a page of the PDF, or an
+// absolute address.
 func (b *builder) lead(ref any, n node) node {
 	r, _ := ref.(map[string]any)
 	if _, elsewhere := r["space"]; elsewhere {
