@@ -11,8 +11,8 @@ import (
 )
 
 // maxPairs and maxWords bound the work of pairing edited blocks. The blocks between two unchanged neighbors form a gap.
-// If a gap has more than maxPairs possible pairs, its blocks are paired only by type. maxWords is the number of words
-// of a block that are compared.
+// If a gap has more than maxPairs possible pairs, its blocks are paired only by type. maxWords is the largest number of
+// words of a block that are compared.
 const (
 	maxPairs = 1 << 12
 	maxWords = 128
