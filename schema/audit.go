@@ -9,8 +9,8 @@ import (
 // AuditActorType is the kind of an actor, such as a user or a job.
 type AuditActorType string
 
-// These are the types of actors. A token without a user, such as a site's key, is also an actor: its type is the kind
-// of the token.
+// These are the types of actors. A token without a user, such as a site's key, is also an actor. The type of this actor
+// is the kind of the token.
 const (
 	ActorUser AuditActorType = "user"
 	// ActorOperator is somebody who runs a command on the server.
@@ -22,7 +22,7 @@ const (
 	ActorSystem AuditActorType = "system"
 )
 
-// AuditActions are the kinds of changes of an object.
+// AuditActions returns the kinds of changes that the audit log records.
 func AuditActions() []string { return []string{"create", "update", "delete"} }
 
 // AuditEntry describes the effect of one committed change on one object.
@@ -36,14 +36,14 @@ type AuditEntry struct {
 	Actor     AuditActor  `json:"actor"`
 	Token     *AuditToken `json:"token,omitempty"`
 	RequestID string      `json:"requestId,omitempty"`
-	// Address is the address of the client.
+	// Address is the IP address of the client.
 	Address string      `json:"address,omitempty"`
 	Target  AuditTarget `json:"target"`
-	// Further is the number of objects that a very large statement changed but that have no entries. It is set only in
-	// the last entry of such a statement.
+	// Further is the number of objects that a very large statement changed and for which there are no entries. It is
+	// set only in the last entry of such a statement.
 	Further *int64 `json:"further,omitempty"`
-	// Before and After have the changed members. An absent member was not set. A created object has no Before, and a
-	// deleted object has no After.
+	// Before and After have the changed members of the object. If a member is absent, it had no value. A created object
+	// has no Before, and a deleted object has no After.
 	Before jsontext.Value `json:"before,omitzero"`
 	After  jsontext.Value `json:"after,omitzero"`
 }
@@ -61,7 +61,7 @@ type AuditToken struct {
 	Kind string `json:"kind"`
 }
 
-// AuditTarget is the object that changed, with its organization, site or space.
+// AuditTarget is the object that changed. It also names the object's organization, site or space.
 type AuditTarget struct {
 	Type         string `json:"type"`
 	ID           string `json:"id,omitempty"`

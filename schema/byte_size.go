@@ -7,7 +7,7 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// ByteSize is a number of bytes. As text it may have a unit, such as 2GiB or 500MB.
+// ByteSize is a number of bytes. Its text may have a unit, such as 2GiB or 500MB.
 type ByteSize int64
 
 // UnmarshalText reads a number of bytes, or a number with a unit.
@@ -24,7 +24,7 @@ func (s *ByteSize) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String returns the size with a binary unit, rounded for people.
+// String returns the size with a binary unit, rounded so that people can read it.
 func (s ByteSize) String() string {
 	if s < 0 {
 		return strconv.FormatInt(int64(s), 10)

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// ChangeRequest is a branch of a space's content that asks to be merged.
+// ChangeRequest is a branch of a space's content, with the request to merge it.
 type ChangeRequest struct {
 	Object      string    `json:"object"`
 	ID          string    `json:"id"`
@@ -13,14 +13,14 @@ type ChangeRequest struct {
 	CreatedBy   User      `json:"createdBy"`
 	CreatedAt   time.Time `json:"createdAt"`
 	UpdatedAt   time.Time `json:"updatedAt"`
-	// Space is the id of the space that the change request belongs to.
+	// Space is the id of the space to which the change request belongs.
 	Space           string `json:"space"`
 	Revision        string `json:"revision"`
 	RevisionInitial string `json:"revisionInitial"`
 	// RevisionMergedAncestor is the revision of the main content that was last merged into the change request.
 	RevisionMergedAncestor string `json:"revisionMergedAncestor,omitempty"`
 	RevisionMerged         string `json:"revisionMerged,omitempty"`
-	// Comments counts the open comments.
+	// Comments is the number of open comments.
 	Comments                   int64             `json:"comments"`
 	Outdated                   bool              `json:"outdated"`
 	ConversationsIssuesCluster string            `json:"conversationsIssuesCluster,omitempty"`
@@ -33,13 +33,14 @@ type ChangeRequestURLs struct {
 	Location string `json:"location"`
 }
 
-// MergeResult is the result of a merge or an update. If there are conflicts, nothing was changed.
+// MergeResult is the result of a merge or of an update of a change request. If the sides conflict, nothing has changed.
 type MergeResult struct {
 	Revision string `json:"revision"`
 	Result   string `json:"result" rules:"enum=mergeResult"`
 }
 
-// ExportURL is an address from which a file can be fetched without a token, for a limited time.
+// ExportURL is an address from which a client can fetch a file without a token. The address is valid for a limited
+// time.
 type ExportURL struct {
 	URL string `json:"url"`
 }
@@ -47,7 +48,7 @@ type ExportURL struct {
 // Location returns the Location header of the response that creates the change request.
 func (c ChangeRequest) Location() string { return c.URLs.Location }
 
-// The statuses of a change request.
+// These are the statuses of a change request.
 const (
 	ChangeRequestDraft    = "draft"
 	ChangeRequestOpen     = "open"
@@ -55,31 +56,31 @@ const (
 	ChangeRequestMerged   = "merged"
 )
 
-// ChangeRequestStatuses are the values of a change request's `status`.
+// ChangeRequestStatuses returns the values of a change request's `status`.
 func ChangeRequestStatuses() []string {
 	return append(SettableChangeRequestStatuses(), ChangeRequestMerged)
 }
 
-// SettableChangeRequestStatuses are the statuses that a client can set. Only a merge sets the status merged.
+// SettableChangeRequestStatuses returns the statuses that a client can set. Only a merge sets the status merged.
 func SettableChangeRequestStatuses() []string {
 	return []string{ChangeRequestDraft, ChangeRequestOpen, ChangeRequestArchived}
 }
 
-// The results of a merge and of an update.
+// These are the results of a merge and of an update.
 const (
 	ResultMerge     = "merge"
 	ResultUpdate    = "update"
 	ResultConflicts = "conflicts"
 )
 
-// MergeResults are the values of `result`.
+// MergeResults returns the values of `result`.
 func MergeResults() []string { return []string{ResultMerge, ResultUpdate, ResultConflicts} }
 
 // ChangeRequestTemplate is the initial content of new change requests in a space.
 type ChangeRequestTemplate struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
-	// Title becomes the subject of a change request without a subject.
+	// Title becomes the subject of a change request that is created without a subject.
 	Title       string         `json:"title"`
 	Description *Document      `json:"description,omitzero"`
 	Pages       []TemplatePage `json:"pages"`

@@ -6,15 +6,16 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ChangeRequestConflict is a part of the content that both sides have changed differently since the change request was
-// made or last updated. Ours is the side of the change request, and theirs is the side of the main content.
+// ChangeRequestConflict is a part of the content that the change request and the main content have changed differently.
+// Only changes since the change request was created or last updated are compared. Ours is the version of the change
+// request, and theirs is the version of the main content.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
-	// ID identifies the versions of a conflict. If a version changes, the conflict gets another ID.
+	// ID identifies a conflict with its versions. If a version changes, the conflict gets another ID.
 	ID     string `json:"id"`
 	Kind   string `json:"kind" rules:"enum=conflictKind"`
 	Status string `json:"status" rules:"enum=conflictStatus"`
-	// Page is the page in conflict. Pages has all pages of a conflict about places or a deletion.
+	// Page is the page in conflict. If the conflict is about places or a deletion, Pages has all pages of the conflict.
 	Page  *ConflictPage  `json:"page,omitzero"`
 	Pages []ConflictPage `json:"pages,omitzero"`
 	// Field is the member of the page that is in conflict. If the member is the document, Block is the key of the block
@@ -24,7 +25,7 @@ type ChangeRequestConflict struct {
 	Block string `json:"block,omitempty"`
 	Part  string `json:"part,omitempty"`
 	// Base is the version before both changes, Ours is the change request's version, and Theirs is the main content's
-	// version. If a version is absent, the part is deleted on that side, or does not exist yet. If both sides put
+	// version. If a version is absent, that side has deleted the part, or does not have the part yet. If both sides put
 	// different blocks at one place, each version is a block, or a document of several blocks.
 	Base   any `json:"base,omitzero"`
 	Ours   any `json:"ours,omitzero"`
@@ -42,7 +43,7 @@ type ConflictPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ConflictResolution is the chosen resolution of a conflict. An update or a merge carries it out.
+// ConflictResolution is the chosen resolution of a conflict. The next update or merge applies it.
 type ConflictResolution struct {
 	Take       string         `json:"take" rules:"enum=conflictTake"`
 	Value      jsontext.Value `json:"value,omitzero"`
@@ -57,14 +58,14 @@ const (
 	TakeValue  = "value"
 )
 
-// ConflictTakes are the values of `take`.
+// ConflictTakes returns the values of `take`.
 func ConflictTakes() []string { return []string{TakeOurs, TakeTheirs, TakeValue} }
 
-// The statuses of a conflict.
+// These are the statuses of a conflict.
 const (
 	ConflictOpen     = "open"
 	ConflictResolved = "resolved"
 )
 
-// ConflictStatuses are the values of a conflict's `status`.
+// ConflictStatuses returns the values of a conflict's `status`.
 func ConflictStatuses() []string { return []string{ConflictOpen, ConflictResolved} }

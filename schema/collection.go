@@ -19,7 +19,7 @@ type CollectionURLs struct {
 	App      string `json:"app"`
 }
 
-// CollectionPermissions are the caller's rights on a collection.
+// CollectionPermissions says which rights the caller has on a collection.
 type CollectionPermissions struct {
 	View            bool `json:"view"`
 	Admin           bool `json:"admin"`

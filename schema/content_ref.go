@@ -8,11 +8,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// ContentRef is the target of a link: `kind`, and the members that this kind has. The kinds are rows of the document
-// grammar, because links in documents and links of sites have the same kinds of targets.
+// ContentRef is the target of a link. It has the member `kind`, and the members of this kind. The document grammar
+// defines the kinds, because links in documents and links of sites have the same kinds of targets.
 type ContentRef Data
 
-// UnmarshalJSONFrom reads an object and drops members that are null, which means absent.
+// UnmarshalJSONFrom reads an object. It drops members that are null, because null means that a member is absent.
 func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var members map[string]any
 	if err := json.UnmarshalDecode(d, &members); err != nil {
@@ -26,7 +26,8 @@ func (r *ContentRef) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 // MarshalJSONTo writes the members in a fixed order.
 func (r ContentRef) MarshalJSONTo(e *jsontext.Encoder) error { return Data(r).MarshalJSONTo(e) }
 
-// OpenAPISchema returns an alternative for each kind. In a request, a null member means an absent member.
+// OpenAPISchema returns a schema with an alternative for each kind. In a request, a member that is null is treated as
+// absent.
 func (ContentRef) OpenAPISchema() map[string]any {
 	var kinds []any
 	for _, kind := range slices.Sorted(maps.Keys(contentRefs)) {
@@ -48,7 +49,7 @@ func (ContentRef) OpenAPISchema() map[string]any {
 }
 
 // Problems lists the reference's problems. It does not check whether the target exists, because a link may outlive its
-// target. It refuses a URL with login data, because everybody can read the settings that contain it.
+// target. It reports a URL with login data as a problem, because everybody can read the settings that contain the URL.
 func (r ContentRef) Problems(field string) []Detail {
 	details := ContentRefProblems(field, Data(r))
 	if address, _ := r["url"].(string); len(details) == 0 && LinkHasLogin(address) {

@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Impact is the severity of an issue. An issue of low impact causes little friction. An issue of medium impact blocks
-// the user in part, or has a workaround. An issue of high impact blocks the user and has no workaround.
+// Impact is the severity of an issue. An issue of low impact causes little friction. An issue of medium impact partly
+// blocks the user, or has a workaround. An issue of high impact blocks the user and has no workaround.
 type Impact string
 
-// The impacts, from the lowest.
+// These are the impacts. The lowest impact comes first.
 const (
 	ImpactLow    Impact = "low"
 	ImpactMedium Impact = "medium"
@@ -19,11 +19,11 @@ const (
 // Impacts lists the impacts from the lowest to the highest.
 func Impacts() []Impact { return []Impact{ImpactLow, ImpactMedium, ImpactHigh} }
 
-// Rank returns the rank of an impact in the order of severity. The lowest impact has the rank 0, and an unknown impact
+// Rank returns the position of an impact in the order of severity. The lowest impact has the rank 0. An unknown impact
 // has the rank -1.
 func (i Impact) Rank() int { return slices.Index(Impacts(), i) }
 
-// SourceEmail is the source of conversations that a user sends to the API.
+// SourceEmail is the source of conversations that a user, and not an integration, sends to the API.
 const SourceEmail = "email"
 
 // SourceOfInstallation is the source of conversations that an installation of an integration sends to the API.
@@ -31,25 +31,26 @@ func SourceOfInstallation(integration, installation string) string {
 	return "integration:" + integration + ":" + installation
 }
 
-// The speakers of the parts of a conversation.
+// These are the roles of the people who write the parts of a conversation.
 const (
 	RolePartUser       = "user"
 	RolePartAssistant  = "assistant"
 	RolePartTeamMember = "team-member"
 )
 
-// PartRoles are the values of a part's `role`.
+// PartRoles returns the values of a part's `role`.
 func PartRoles() []string { return []string{RolePartUser, RolePartAssistant, RolePartTeamMember} }
 
-// PartTypes are the values of a part's `type`.
+// PartTypes returns the values of a part's `type`.
 func PartTypes() []string { return []string{"message"} }
 
 // Conversation is an exchange between a user and support staff or an assistant. Impact is the highest impact of the
-// conversation's issues. Impact and ProcessedAt are absent until the issues are found and clustered.
+// conversation's issues. Impact and ProcessedAt are absent until Octavo has found the issues and put them into
+// clusters.
 type Conversation struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
-	// ExternalID is the id in the conversation's source.
+	// ExternalID is the id that the conversation has in its source.
 	ExternalID  string           `json:"externalId"`
 	Subject     string           `json:"subject,omitempty"`
 	CreatedAt   time.Time        `json:"createdAt"`
@@ -60,7 +61,7 @@ type Conversation struct {
 }
 
 // ConversationURLs are the addresses of a conversation. Source is the address of the conversation in the system from
-// which it comes.
+// which the conversation comes.
 type ConversationURLs struct {
 	Location string `json:"location"`
 	Source   string `json:"source,omitempty"`
@@ -87,8 +88,9 @@ type FullConversation struct {
 	Metadata     ConversationMetadata `json:"metadata"`
 }
 
-// ConversationIssue is one problem that a user had in a conversation. Summary has the text of Details, for clients of
-// the published schema, which has no member for details. Cluster is absent until the issue has a cluster.
+// ConversationIssue is one problem that a user had in a conversation. Summary has the text of Details. Clients of the
+// published schema read Summary, because this schema has no member for details. Cluster is absent until the issue has a
+// cluster.
 type ConversationIssue struct {
 	Object       string       `json:"object"`
 	ID           string       `json:"id"`
@@ -103,7 +105,7 @@ type ConversationIssue struct {
 	URLs         LocationURLs `json:"urls"`
 }
 
-// LocationURLs are the addresses of a resource that has only an address in the API.
+// LocationURLs are the addresses of a resource that has only one address: its address in the API.
 type LocationURLs struct {
 	Location string `json:"location"`
 }
@@ -114,11 +116,12 @@ type IssueInConversation struct {
 	Conversation Conversation      `json:"conversation"`
 }
 
-// PulseWeeks is the number of weeks in a cluster's pulse: three months.
+// PulseWeeks is the number of weeks in a cluster's pulse. It is about three months.
 const PulseWeeks = 13
 
-// IssuesCluster groups issues about the same problem in different conversations. WeeklyPulse counts the issues of each
-// of the last PulseWeeks weeks, oldest first. Sources counts the conversations by source.
+// IssuesCluster groups issues about the same problem in different conversations. WeeklyPulse has the number of issues
+// in each of the last PulseWeeks weeks. The oldest week comes first. Sources has the number of conversations from each
+// source.
 type IssuesCluster struct {
 	Object      string           `json:"object"`
 	ID          string           `json:"id"`
@@ -133,16 +136,16 @@ type IssuesCluster struct {
 	Sources     map[string]int64 `json:"sources"`
 	Stats       ClusterStats     `json:"stats"`
 	URLs        ClusterURLs      `json:"urls"`
-	// Theme is absent if the cluster has no theme.
+	// Theme is absent if Octavo has found no theme for the cluster.
 	Theme *ClusterTheme `json:"theme,omitempty"`
 	// Language is the language of the cluster's issues. It is absent if the language is unknown.
 	Language string `json:"language,omitempty"`
-	// ChangeRequests are the newest change requests for the cluster.
+	// ChangeRequests are the newest change requests that were made for the cluster.
 	ChangeRequests []ClusterRequest `json:"changeRequests"`
 }
 
-// ClusterStats counts the contents of a cluster. Octavo has no tasks, but the published schema requires counts of
-// tasks.
+// ClusterStats has the numbers of objects in a cluster. Octavo has no tasks, but the published schema requires numbers
+// of tasks.
 type ClusterStats struct {
 	Issues         int32 `json:"issues"`
 	Conversations  int32 `json:"conversations"`
@@ -159,12 +162,12 @@ type ClusterURLs struct {
 	App      string `json:"app"`
 }
 
-// ClusterOrders are the values of the cluster list's `orderBy`.
+// ClusterOrders returns the values of the parameter `orderBy` in lists of clusters.
 func ClusterOrders() []string {
 	return []string{"updatedAt", "issues", "conversations", "tasksTotal", "tasksBacklog", "tasksStarted"}
 }
 
-// The kinds of events in the history of a cluster.
+// These are the kinds of events in the history of a cluster.
 const (
 	ClusterJoined  = "joined"
 	ClusterLeft    = "left"
@@ -172,14 +175,14 @@ const (
 	ClusterRenamed = "renamed"
 )
 
-// ClusterEventKinds are the values of an event's `kind`.
+// ClusterEventKinds returns the values of an event's `kind`.
 func ClusterEventKinds() []string {
 	return []string{ClusterJoined, ClusterLeft, ClusterMerged, ClusterRenamed}
 }
 
 // ClusterEvent is a change of a cluster, with the reason. Issue and Conversation are the issue that joined or left the
-// cluster, and its conversation. Title is the issue's title, the label of a cluster that was merged into this one, or
-// this cluster's former label.
+// cluster, and its conversation. Depending on the kind, Title is the issue's title, or the label of a cluster that was
+// merged into this cluster, or this cluster's former label.
 type ClusterEvent struct {
 	Object       string    `json:"object"`
 	ID           string    `json:"id"`
@@ -191,7 +194,7 @@ type ClusterEvent struct {
 	Conversation string    `json:"conversation,omitempty"`
 }
 
-// ClusterTheme is the common theme of clusters of different problems.
+// ClusterTheme is a theme that clusters with different problems may share.
 type ClusterTheme struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -205,5 +208,6 @@ type ClusterRequest struct {
 	Status string `json:"status" rules:"enum=clusterRequestStatus"`
 }
 
-// ClusterRequests is the largest number of change requests that a cluster lists. It lists the newest change requests.
+// ClusterRequests is the largest number of change requests that a cluster lists. A cluster lists its newest change
+// requests.
 const ClusterRequests = 20

@@ -1,6 +1,6 @@
 // Package schema defines the resources of the API, with one file for each type. It also defines the errors, ids, roles
-// and page tokens that the types share. The packages store, ingest, query and api all import it. So it does no I/O, and
-// imports no other package of this module. The packages in its folders also do no I/O:
+// and page tokens that the types share. The packages store, ingest, query and api all import it. So package schema does
+// no I/O, and imports no other package of this module. The packages in its folders do no I/O either:
 //
 //	insights       visitor events: the column table, operators, reasons, the table's DDL, the log's encoding
 //	sqltree        ClickHouse SQL as a tree

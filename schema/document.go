@@ -8,8 +8,8 @@ import (
 )
 
 // Document is a rich document: a tree of blocks, inlines and text. The table in document_grammar.go says which nodes
-// are allowed in each place. For the document of a request, decode it, call Normalize, and then call Problems. A
-// document without problems satisfies the grammar that responses must have.
+// are allowed in each place. To check the document of a request, decode it, call Normalize, and then call Problems. If
+// it has no problems, it satisfies the grammar that documents in responses must satisfy.
 type Document struct {
 	Object string `json:"object"`
 	Data   Data   `json:"data"`
@@ -18,8 +18,8 @@ type Document struct {
 }
 
 // Node is any part of a document: a block, an inline, a text or a fragment. Object and Type determine its kind. All
-// kinds share one Go type, because a table defines the kinds and their members. A nil slice or map is an absent member,
-// and an empty slice or map is an empty member.
+// kinds share one Go type, because a table defines the kinds and their members. If a slice or map is nil, the member is
+// absent. If it is empty but not nil, the member is present and empty.
 type Node struct {
 	Object    string `json:"object"`
 	Type      string `json:"type,omitempty"`
@@ -33,14 +33,14 @@ type Node struct {
 	Fragments []Node `json:"fragments,omitzero"`
 }
 
-// Leaf is a run of text with the same marks.
+// Leaf is a run of text whose characters have the same marks.
 type Leaf struct {
 	Object string `json:"object"`
 	Text   string `json:"text"`
 	Marks  []Mark `json:"marks"`
 }
 
-// Mark is a style of a run of text: bold, code, a color.
+// Mark is a style of a run of text, for example bold, code or a color.
 type Mark struct {
 	Object string `json:"object"`
 	Type   string `json:"type"`
@@ -48,16 +48,15 @@ type Mark struct {
 }
 
 // Data is a JSON object that may have members unknown to this package. Its numbers are float64, as in JavaScript. Its
-// members are written in a fixed order, so that equal documents have equal bytes. Content-addressed storage relies on
-// this.
+// members are written in a fixed order. So equal documents have equal bytes, and are stored only once.
 type Data map[string]any
 
-// MarshalJSONTo writes the members in order and leaves out links that are not allowed.
+// MarshalJSONTo writes the members in a fixed order. It leaves out links that are not allowed.
 func (d Data) MarshalJSONTo(enc *jsontext.Encoder) error {
 	return json.MarshalEncode(enc, shownLinks(d), json.Deterministic(true))
 }
 
-// These are the classes of nodes, which are the values of `object`.
+// These are the classes of nodes. They are the values of `object`.
 const (
 	ObjectDocument = "document"
 	ObjectBlock    = "block"
@@ -68,19 +67,19 @@ const (
 	ObjectMark     = "mark"
 )
 
-// NewDocument makes a document of the given blocks and fills in the constants of the grammar.
+// NewDocument makes a document of blocks, and sets the members that the grammar fixes.
 func NewDocument(blocks ...Node) Document {
 	d := Document{Object: ObjectDocument, Data: Data{"schemaVersion": 1.0}, Nodes: blocks}
 	d.Normalize()
 	return d
 }
 
-// Block makes a block with children. NewDocument or Normalize fills in the rest.
+// Block makes a block with children. NewDocument or Normalize sets the other members.
 func Block(kind string, children ...Node) Node {
 	return Node{Type: kind, Nodes: children}
 }
 
-// Text makes a text node of one leaf.
+// Text makes a text node with one leaf.
 func Text(text string, marks ...string) Node {
 	leaf := Leaf{Text: text}
 	for _, kind := range marks {
@@ -90,9 +89,9 @@ func Text(text string, marks ...string) Node {
 }
 
 // Normalize sets the members that the grammar fixes, so that clients may omit them: `object`, `isVoid`, empty `nodes`,
-// `data` and `marks`, and the names of fragments. It removes meaningless parts that a strict reader would refuse. Such
-// parts are null in optional members, unknown members of objects whose members the grammar lists completely, and empty
-// lists in kinds of nodes that have no such list. A second call changes nothing.
+// `data` and `marks`, and the names of fragments. It also removes parts without meaning that a strict client would
+// refuse. Such parts are optional members that are null, unknown members of closed objects, and empty lists in nodes
+// whose kind has no such list. If Normalize is called twice, the second call changes nothing.
 func (d *Document) Normalize() {
 	if d.Object == "" {
 		d.Object = ObjectDocument
@@ -110,7 +109,7 @@ func (d *Document) Normalize() {
 	}
 }
 
-// HasKey reports whether a node of the document has the key.
+// HasKey reports whether a node of the document has this key.
 func (d Document) HasKey(key string) bool { return hasKey(d.Nodes, key) }
 
 func hasKey(nodes []Node, key string) bool {
@@ -146,7 +145,7 @@ func (n *Node) normalize() {
 	}
 }
 
-// fill normalizes a node whose type is its kind.
+// fill normalizes a node. The type of the node must be its kind.
 func (n *Node) fill(rule *nodeRule) {
 	if n.Object == "" {
 		n.Object = rule.object
@@ -198,7 +197,7 @@ func (n *Node) normalizeText(rule *nodeRule) {
 	}
 }
 
-// nameFragment sets the fixed names of a fragment below a node of this kind.
+// nameFragment sets the names of a fragment that the grammar fixes. The fragment belongs to a node of this kind.
 func (r *nodeRule) nameFragment(f *Node) {
 	if f.Object == "" {
 		f.Object = ObjectFragment

@@ -8,10 +8,10 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// MaxMarkdown bounds the Markdown of a body, in characters.
+// MaxMarkdown bounds the length of the Markdown in a body, in characters.
 const MaxMarkdown = 100_000
 
-// MaxPage bounds the text of a page, in bytes of UTF-8.
+// MaxPage bounds the size of a page's text, in bytes of UTF-8.
 const MaxPage = 1 << 20
 
 // PageProblems lists the problems of a body that is the text of a page.
@@ -28,11 +28,11 @@ type Body struct {
 	Document *Document `json:"document,omitzero"`
 }
 
-// plainBody is Body without its methods.
+// plainBody is a Body without its methods.
 type plainBody Body
 
-// MarshalJSON writes the document if there is one, and otherwise the Markdown. It never writes both, because the
-// contract does not allow that.
+// MarshalJSON writes the document if the body has one, and otherwise the Markdown. The contract does not allow both in
+// one body.
 func (b Body) MarshalJSON() ([]byte, error) {
 	if b.Document != nil {
 		b.Markdown = nil
@@ -46,18 +46,18 @@ func MarkdownBody(text string) Body { return Body{Markdown: &text} }
 // DocumentBody makes a body of a document.
 func DocumentBody(d Document) Body { return Body{Document: &d} }
 
-// IsZero reports whether the body has neither markdown nor a document.
+// IsZero reports whether the body has neither Markdown nor a document.
 func (b Body) IsZero() bool { return b.Markdown == nil && b.Document == nil }
 
-// Normalize normalizes the document if there is one. Call it before Problems.
+// Normalize normalizes the document if the body has one. Call Normalize before Problems.
 func (b *Body) Normalize() {
 	if b.Document != nil {
 		b.Document.Normalize()
 	}
 }
 
-// Problems lists the body's problems. An empty body has no problems: an operation that requires text checks that
-// itself.
+// Problems lists the body's problems. An empty body has no problems. If an operation requires a text, the operation
+// checks that the body is not empty.
 func (b Body) Problems(field string) []Detail {
 	if b.Markdown != nil && b.Document != nil {
 		return []Detail{{Field: field, Problem: "must have markdown or document, not both"}}
@@ -87,7 +87,7 @@ func markdownProblems(field, text string, size, most int, unit string) []Detail 
 	return nil
 }
 
-// OpenAPISchema describes the three forms of a body: Markdown, a document, or empty.
+// OpenAPISchema returns the schema of a body. A body has three forms: Markdown, a document, or empty.
 func (Body) OpenAPISchema() map[string]any {
 	one := func(name string, of map[string]any) map[string]any {
 		return map[string]any{"type": "object", "required": []any{name}, "properties": map[string]any{name: of}}

@@ -8,15 +8,16 @@ import (
 	"strings"
 )
 
-// The bounds of a document. Because of maxDocumentDepth, code can visit a checked document recursively without a limit
-// of its own.
+// These constants bound a document. Because of maxDocumentDepth, code can visit a checked document recursively without
+// its own limit.
 const (
 	maxDocumentDepth = 32
 	MaxDocumentNodes = 100_000
 	maxProblems      = 20
 )
 
-// ProblemNodes is the problem of a document with too many nodes, and of Markdown that gives such a document.
+// ProblemNodes is the problem of a document with too many nodes. It is also the problem of Markdown from which such a
+// document would be made.
 var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
 
 // problemText is the problem of a document with too much text.
@@ -24,8 +25,8 @@ var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
 
 const problemNUL = "must not hold the character U+0000"
 
-// Problems lists the places where the document breaks the grammar, up to the first 20. field is the path of the
-// document in the request. Call Normalize before Problems.
+// Problems lists the places where the document does not satisfy the grammar. It lists at most 20 places. field is the
+// path of the document in the request. Call Normalize before Problems.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
 	if d.TooLarge() {
@@ -45,18 +46,18 @@ func (d Document) Problems(field string) []Detail {
 	return p.details
 }
 
-// BlockTypes are the types of blocks allowed directly in a document.
+// BlockTypes returns the types of blocks that a document may contain directly.
 func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.types)) }
 
 // TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 
-// Size returns the number of nodes of the document, plus the leaves of each text except the first leaf. For a document
-// that is too large, it returns any number above the limit.
+// Size returns the number of nodes of the document, plus the leaves of each text except its first leaf. If the document
+// is too large, the number is above the limit, but not exact.
 func (d Document) Size() int { return count(d.Nodes, 0) }
 
-// count stops soon after it has counted more than MaxDocumentNodes nodes. It does not visit nodes that are deeper than
-// documents may be.
+// count returns the number that Size describes. It stops soon after the number exceeds MaxDocumentNodes. It does not
+// visit nodes that are deeper than allowed.
 func count(nodes []Node, depth int) int {
 	total := len(nodes)
 	if depth > maxDocumentDepth {
@@ -71,7 +72,7 @@ func count(nodes []Node, depth int) int {
 	return total
 }
 
-// textBytes returns the number of bytes of the leaves. It does not visit nodes that are deeper than documents may be.
+// textBytes returns the number of bytes of text in the leaves. It does not visit nodes that are deeper than allowed.
 func textBytes(nodes []Node, depth int) int {
 	total := 0
 	if depth > maxDocumentDepth {
@@ -120,7 +121,7 @@ func (p *problems) children(field string, nodes []Node, rule *childRule, depth i
 	}
 }
 
-// node checks that a node is allowed at its place and is valid for its kind.
+// node checks that a node is allowed at its place, and that it is valid for its kind.
 func (p *problems) node(field string, n *Node, allowed *childRule, depth int) {
 	rule := &textNode
 	switch {
@@ -144,7 +145,7 @@ func (p *problems) node(field string, n *Node, allowed *childRule, depth int) {
 	p.fragments(field, n, rule, depth)
 }
 
-// body checks the members that all classes of nodes may have.
+// body checks the members that nodes of all classes may have.
 func (p *problems) body(field string, n *Node, rule *nodeRule, depth int) {
 	p.text(join(field, "key"), n.Key)
 	if n.Data != nil || rule.dataRequired {
@@ -217,8 +218,8 @@ func (p *problems) leaves(field string, leaves []Leaf) {
 	}
 }
 
-// object checks the members for which the rule has a row. Clients may use other members for their own data. Such
-// members stay if the database can store them.
+// object checks the members for which the rule has a row. Clients may use other members for their own data. These
+// members stay in the document if the database can store them.
 func (p *problems) object(field string, data Data, rule *objectRule) {
 	if rule != nil {
 		for _, m := range rule.members {
@@ -234,7 +235,7 @@ func (p *problems) object(field string, data Data, rule *objectRule) {
 	p.clean(field, map[string]any(data), 0)
 }
 
-// clean reports content that no value may have: the character U+0000, and nesting that is too deep.
+// clean adds problems for content that no value may have: the character U+0000, and too deep nesting.
 func (p *problems) clean(field string, value any, depth int) {
 	if depth > maxDocumentDepth {
 		p.add(field, fmt.Sprintf("is nested deeper than %d levels", maxDocumentDepth))
@@ -268,8 +269,8 @@ func join(field, member string) string {
 	return field + "." + member
 }
 
-// joinKey is like join, for a name that the client has chosen. It shows the name only if the name has the form of an
-// id, because any other name could be any text.
+// joinKey joins a path and a name that the client has chosen. The path shows the name only if the name has the form of
+// an id. Any other name might contain any text.
 func joinKey(field, name string) string {
 	if !ValidID(name) {
 		name = "*"
@@ -279,7 +280,8 @@ func joinKey(field, name string) string {
 
 func index(field string, i int) string { return field + "[" + strconv.Itoa(i) + "]" }
 
-// ContentRefProblems lists the problems of a reference to content (`kind` and its members) outside a document.
+// ContentRefProblems lists the problems of a reference to content that is outside of a document. A reference has `kind`
+// and the members of this kind.
 func ContentRefProblems(field string, ref Data) []Detail {
 	p := &problems{}
 	contentRef(p, field, map[string]any(ref))
@@ -287,10 +289,10 @@ func ContentRefProblems(field string, ref Data) []Detail {
 	return p.details
 }
 
-// NormalizeBlock normalizes a block outside of a document, as Normalize does for a document.
+// NormalizeBlock normalizes a block outside of a document in the same way as Normalize does for a document.
 func NormalizeBlock(n *Node) { n.normalize() }
 
-// BlockProblems lists the problems of a block outside a document.
+// BlockProblems lists the problems of a block outside of a document.
 func BlockProblems(field string, n Node) []Detail {
 	p := &problems{}
 	if count([]Node{n}, 0) > MaxDocumentNodes {

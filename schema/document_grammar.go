@@ -16,7 +16,7 @@ type nodeRule struct {
 	fragments    []fragmentRule // nil if the kind has no fragments
 }
 
-// childRule defines which nodes a list may have, and how many. If most is 0, the list may have any number of nodes.
+// childRule defines which nodes a list may contain, and how many. If most is 0, the number of nodes has no upper limit.
 type childRule struct {
 	types       []string
 	text        bool
@@ -47,7 +47,7 @@ func (r *nodeRule) fragmentNames() []string {
 	return names
 }
 
-// These are the sets of kinds that several rules share.
+// These variables are the sets of kinds that several rules share.
 var (
 	essentials = []string{
 		"paragraph", "heading-1", "heading-2", "heading-3", "list-ordered", "list-unordered", "list-tasks", "divider",
@@ -71,12 +71,12 @@ func with(kinds []string, more ...string) []string {
 	return append(slices.Clone(kinds), more...)
 }
 
-// inlineText is the content of paragraphs and headings.
+// inlineText is the rule for the content of paragraphs and headings.
 var inlineText = childRule{types: inlines, text: true}
 
 func holds(kinds ...string) *childRule { return &childRule{types: kinds} }
 
-// These are the rules for the nodes whose kind is not their type, and for the document.
+// These variables are the rules for the document, and for the nodes whose kind is not their type.
 var (
 	documentData  = *open(opt("schemaVersion", integer(0)))
 	documentMeta  = *open(opt("token", str))
@@ -220,7 +220,7 @@ var markRules = map[string]*objectRule{
 	"color": open(req("text", colors), req("background", colors)),
 }
 
-// tableViews has a row for each way to show a table.
+// tableViews has a row for each form in which a table can be shown.
 var tableViews = map[string]*objectRule{
 	"grid": open(req("columns", listOf(str)), req("hideHeader", boolean), opt("columnWidths", mapOf(number)),
 		opt("useNewSizing", boolean)),
@@ -247,22 +247,22 @@ func column(more ...member) *objectRule {
 	return open(append([]member{req("id", str), req("title", str)}, more...)...)
 }
 
-// tableRecord is one row of a table.
+// tableRecord is the rule for one row of a table.
 var tableRecord = object(open(req("orderIndex", str), req("values", mapOf(tableValue))))
 
 var tableValue = nullable(anyOf("must be a number, a string, a boolean, an array of strings, a reference or an image",
 	number, str, boolean, listOf(str), contentRef,
 	object(open(req("ref", refFileOrURL), opt("objectFit", enum("contain", "fill", "cover")), opt("alt", str)))))
 
-// nodeTypes lists the kinds of blocks and inlines in order.
+// nodeTypes returns the kinds of blocks and inlines, sorted.
 func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 
-// markTypes lists the kinds of marks in order.
+// markTypes returns the kinds of marks, sorted.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may contain a node of kind child. If parent is "", it is the document
-// itself. If parent is the type of a fragment, it is the fragment. Fragments without a type are the cells of a table:
-// for these, parent is FragmentCell, and all blocks are allowed.
+// Allows reports whether a node of kind parent may contain a node of kind child. If parent is "", the parent is the
+// document. parent may also be the type of a fragment. Fragments without a type are the cells of a table. For them,
+// parent is FragmentCell, and all blocks are allowed.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {
@@ -273,13 +273,13 @@ func Allows(parent, child string) bool {
 	return slices.Contains(rule.types, child)
 }
 
-// Anchored reports whether blocks of the kind have an anchor, in the member id of their meta.
+// Anchored reports whether blocks of this kind have an anchor. The anchor is the member id of the block's meta.
 func Anchored(kind string) bool {
 	rule, known := nodeRules[kind]
 	return known && rule.meta == requiredID
 }
 
-// FragmentCell is the parent to pass to Allows for the fragments of a table.
+// FragmentCell is the parent that callers pass to Allows for the fragments of a table.
 const FragmentCell = "table-cell"
 
 func holder(parent string) *childRule {
@@ -292,7 +292,7 @@ func holder(parent string) *childRule {
 	return typedFragments[parent]
 }
 
-// typedFragments has the content of the fragments that have a type.
+// typedFragments has, for each type of fragment, the rule for its content.
 var typedFragments = func() map[string]*childRule {
 	rules := map[string]*childRule{}
 	for _, row := range nodeRules {
@@ -305,13 +305,13 @@ var typedFragments = func() map[string]*childRule {
 	return rules
 }()
 
-// HoldsBlocks reports whether nodes of the kind have children that are blocks.
+// HoldsBlocks reports whether the children of nodes of this kind are blocks.
 func HoldsBlocks(kind string) bool {
 	rule := holder(kind)
 	return rule != nil && !rule.text
 }
 
-// ValidData reports whether the grammar allows the data for nodes of the kind. For a kind that is not in the grammar,
+// ValidData reports whether the grammar allows the data for nodes of this kind. If the grammar does not have the kind,
 // all data is allowed.
 func ValidData(kind string, data Data) bool {
 	row, known := nodeRules[kind]

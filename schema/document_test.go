@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// everyKind returns the shared document with every kind of node, as text and decoded.
+// everyKind returns the shared document that has every kind of node, as text and decoded.
 func everyKind(tb testing.TB) ([]byte, Document) {
 	tb.Helper()
 	var d Document
@@ -63,7 +63,7 @@ func TestDocumentOfEveryKind(t *testing.T) {
 	}
 }
 
-// strict asserts that the nodes have the members that the grammar requires and that Normalize fills in.
+// strict checks that nodes have the members that the grammar requires and that Normalize sets.
 func strict(t *testing.T, nodes []Node) {
 	t.Helper()
 	for _, n := range nodes {
@@ -212,7 +212,7 @@ func TestBody(t *testing.T) {
 			t.Errorf("%d characters: %+v", len(c.text)/2, got)
 		}
 	}
-	// The limit of a page is a number of bytes, not of characters.
+	// The limit for a page is a number of bytes, and not of characters.
 	for _, c := range []struct {
 		body Body
 		want string
@@ -233,8 +233,8 @@ func TestBody(t *testing.T) {
 	}
 }
 
-// FuzzDocument reads anything as a document. If the document has no problems, writing and reading it gives the same
-// document.
+// FuzzDocument reads any text as a document. If the document has no problems, it must be the same after it is written
+// and read.
 func FuzzDocument(f *testing.F) {
 	_, every := everyKind(f)
 	for _, n := range every.Nodes {

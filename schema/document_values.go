@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// check checks one value that was decoded from JSON. The tables of document_grammar.go define the allowed values with
-// the constructors below.
+// check checks one value that was decoded from JSON, and adds its problems to p. The tables of document_grammar.go
+// define the allowed values with the functions below, which return checks.
 type check func(p *problems, field string, value any)
 
 // member is one named member of an object.
@@ -18,7 +18,7 @@ type member struct {
 	name     string
 	required bool
 	check    check
-	unless   string // another member; if it is present, this member is optional
+	unless   string // the name of another member; if it is present, this member is optional
 }
 
 func req(name string, c check) member { return member{name: name, required: true, check: c} }
@@ -28,7 +28,7 @@ func reqUnless(other, name string, c check) member {
 	return member{name: name, required: true, check: c, unless: other}
 }
 
-// objectRule defines an object's members. A closed object may have no other members.
+// objectRule defines an object's members. If the object is closed, it may have only these members.
 type objectRule struct {
 	members []member
 	closed  bool
@@ -37,8 +37,8 @@ type objectRule struct {
 func open(members ...member) *objectRule   { return &objectRule{members: members} }
 func closed(members ...member) *objectRule { return &objectRule{members: members, closed: true} }
 
-// normalize removes known members that are null, because null means absent. From a closed object, it also removes
-// unknown members.
+// normalize removes members of the rule that are null, because null means that a member is absent. If the object is
+// closed, it also removes members that the rule does not have.
 func (r *objectRule) normalize(data Data) {
 	if r == nil {
 		return
@@ -61,7 +61,7 @@ func str(p *problems, field string, value any) {
 	}
 }
 
-// link checks a string that is shown as a link.
+// link checks a text that is shown as a link.
 func link(p *problems, field string, value any) {
 	str(p, field, value)
 	if s, _ := value.(string); !LinkAllowed(s) {
@@ -171,7 +171,7 @@ func object(rule *objectRule) check {
 	}
 }
 
-// tagged accepts objects of several kinds. The member `tag` has the name of the object's kind.
+// tagged returns a check that accepts objects of several kinds. The member `tag` has the name of the object's kind.
 func tagged(tag string, rules map[string]*objectRule) check {
 	allowed := slices.Sorted(maps.Keys(rules))
 	return func(p *problems, field string, value any) {
@@ -190,7 +190,8 @@ func tagged(tag string, rules map[string]*objectRule) check {
 	}
 }
 
-// anyOf accepts a value that at least one of the checks accepts. If no check accepts it, problem is the error.
+// anyOf returns a check that accepts a value if at least one of the checks accepts it. If no check accepts it, the
+// error is problem.
 func anyOf(problem string, checks ...check) check {
 	return func(p *problems, field string, value any) {
 		for _, c := range checks {
@@ -204,7 +205,7 @@ func anyOf(problem string, checks ...check) check {
 	}
 }
 
-// nullable accepts null, and all values that the check accepts.
+// nullable returns a check that accepts null, and all values that the check c accepts.
 func nullable(c check) check {
 	return func(p *problems, field string, value any) {
 		if value != nil {
@@ -213,8 +214,8 @@ func nullable(c check) check {
 	}
 }
 
-// plainObject accepts an object whose members are texts, booleans, numbers, lists of such values, or objects of the
-// same form.
+// plainObject checks that a value is an object whose members are texts, booleans, numbers, lists of such values, or
+// objects of the same form.
 func plainObject(p *problems, field string, value any) {
 	members, ok := value.(map[string]any)
 	if !ok {

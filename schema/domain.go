@@ -2,8 +2,8 @@ package schema
 
 import "time"
 
-// EmailDomain is an email domain. Users with an address of this domain may join the organization after it has proved
-// that it owns the domain.
+// EmailDomain is a domain of email addresses. After the organization has proved that it owns the domain, users with an
+// address of the domain may join the organization.
 type EmailDomain struct {
 	Object string `json:"object"`
 	Domain string `json:"domain"`
@@ -14,7 +14,7 @@ type EmailDomain struct {
 	Record   DomainRecord `json:"record"`
 }
 
-// SiteHostname is a host name that a site claims. The host name leads to the site after the claim is proved.
+// SiteHostname is a host name that a site claims. After the claim is proved, the host name leads to the site.
 type SiteHostname struct {
 	Object   string `json:"object"`
 	Hostname string `json:"hostname"`
@@ -25,14 +25,14 @@ type SiteHostname struct {
 	Record   DomainRecord `json:"record"`
 }
 
-// DomainRecord is the DNS record that proves a domain.
+// DomainRecord is the DNS record that proves the ownership of a domain.
 type DomainRecord struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Subdomain is a name below the installation's domain, with the target to which it leads.
+// Subdomain is a name directly below the installation's domain, with the target to which the name leads.
 type Subdomain struct {
 	Object    string          `json:"object"`
 	Subdomain string          `json:"subdomain"`

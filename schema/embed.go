@@ -1,8 +1,8 @@
 package schema
 
-// EmbedLink is the type of an embed that is shown as a link with a title. The contract also has types of embeds with
-// HTML of the embedded page, and of embeds by integrations. Octavo does not make these, because it does not pass on
-// HTML of other sites.
+// EmbedLink is the type of an embed that is shown as a link with a title. The contract has two more types: embeds with
+// HTML of the embedded page, and embeds by integrations. Octavo does not return embeds of these types, because it does
+// not pass on HTML of other sites.
 const EmbedLink = "link"
 
 // Embed is the preview of an address that a page embeds.

@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// Code is the status of a refused request. It is both the HTTP status and `error.code` in the body. Clients may rely on
-// the list of codes, so a new code changes the contract.
+// Code is the status of a refused request. It is the HTTP status, and `error.code` in the body. Clients may rely on the
+// list of codes, so a new code changes the contract.
 type Code int
 
-// The statuses of refused requests.
+// These are the statuses of refused requests.
 const (
 	CodeBadRequest         Code = http.StatusBadRequest
 	CodeUnauthorized       Code = http.StatusUnauthorized
@@ -32,16 +32,16 @@ const (
 )
 
 // Detail is one problem of one member of a request. Field is the name of a query or path parameter, or the path of a
-// member in the body, with array indexes (`events[3].location.url`).
+// member in the body. A path may have array indexes, for example `events[3].location.url`.
 type Detail struct {
 	Field   string   `json:"field"`
 	Problem string   `json:"problem"`
 	Allowed []string `json:"allowed,omitempty"`
 }
 
-// Error is the only error that clients see. Message and Details are public, so they must not contain data that the
-// client may not read. Cause is private: it is logged, and is never part of a response. So clients do not see the
-// messages of databases.
+// Error is the only type of error that clients see. Message and Details are public, so they must not contain data that
+// the client may not read. Cause is private. It is logged and never sent. So clients do not see the messages of
+// databases.
 type Error struct {
 	Code       Code
 	Message    string
@@ -50,7 +50,7 @@ type Error struct {
 	Cause      error
 }
 
-// Error returns the text for logs. Unlike the response, it includes the private cause.
+// Error returns the text for logs. This text contains the private cause, but the response does not.
 func (e *Error) Error() string {
 	text := strconv.Itoa(int(e.Code)) + ": " + e.Message
 	if e.Cause != nil {
@@ -59,11 +59,11 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap lets errors.Is see the private cause.
+// Unwrap returns the private cause, so that errors.Is finds it.
 func (e *Error) Unwrap() error { return e.Cause }
 
 // RetryAfterSeconds returns the value of the Retry-After header. The value is rounded up, so that clients do not retry
-// too early. 0 means that the response has no such header.
+// too early. The value 0 means that the response has no such header.
 func (e *Error) RetryAfterSeconds() int {
 	if e.RetryAfter <= 0 {
 		return 0
@@ -88,13 +88,13 @@ func (e *Error) Body() ErrorBody {
 	return ErrorBody{Error: ErrorObject{Code: int(e.Code), Message: e.Message, Details: e.Details}}
 }
 
-// BadRequest returns the error for a request with a problem that does not concern a single member.
+// BadRequest returns the error for a request with a problem that does not belong to a single member.
 func BadRequest(message string) *Error {
 	return &Error{Code: CodeBadRequest, Message: message}
 }
 
-// Invalid returns the error for a request with a problem in one member. field is the name of the member. problem
-// completes a sentence that begins with this name. allowed lists the accepted values if there are only a few.
+// Invalid returns the error for a request with a problem in one member. field is the name of the member. problem is the
+// end of a sentence that begins with this name. allowed lists the accepted values, if the member has only a few.
 func Invalid(field, problem string, allowed ...string) *Error {
 	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
 }
@@ -124,30 +124,30 @@ func Unauthorized(message string) *Error {
 	return &Error{Code: CodeUnauthorized, Message: message}
 }
 
-// Forbidden returns the error for a caller who may know that the object exists, but who lacks the right that the
-// request needs.
+// Forbidden returns the error for a caller who lacks the right that the request needs. The caller may know that the
+// object exists.
 func Forbidden(message string) *Error {
 	return &Error{Code: CodeForbidden, Message: message}
 }
 
-// NotFound returns the error for an object that does not exist. For an object of another tenant, callers return the
-// same error, so that nobody learns that it exists.
+// NotFound returns the error for an object that does not exist. For an object of another tenant, code must return the
+// same error. So the client does not learn that the object exists.
 func NotFound(what string) *Error {
 	return &Error{Code: CodeNotFound, Message: what + " not found"}
 }
 
-// MethodNotAllowed returns the error for a request with a method that its path does not have. Package frame adds the
+// MethodNotAllowed returns the error for a request whose method is not allowed for its path. Package frame adds the
 // Allow header.
 func MethodNotAllowed(method string) *Error {
 	return &Error{Code: CodeMethodNotAllowed, Message: "method " + method + " is not allowed here"}
 }
 
-// Conflict returns the error for a request that contradicts the stored data.
+// Conflict returns the error for a request that conflicts with the stored data.
 func Conflict(message string) *Error {
 	return &Error{Code: CodeConflict, Message: message}
 }
 
-// PreconditionFailed returns the error for a request that the present state of its object does not allow.
+// PreconditionFailed returns the error for a request that is not possible in the present state.
 func PreconditionFailed(message string) *Error {
 	return &Error{Code: CodePreconditionFailed, Message: message}
 }
@@ -162,27 +162,27 @@ func UnsupportedMedia(message string) *Error {
 	return &Error{Code: CodeUnsupportedMedia, Message: message}
 }
 
-// TooManyRequests returns the error that asks a client to send fewer requests.
+// TooManyRequests returns the error for a client that should send fewer requests.
 func TooManyRequests(message string, retryAfter time.Duration) *Error {
 	return &Error{Code: CodeTooManyRequests, Message: message, RetryAfter: retryAfter}
 }
 
-// Internal returns an error with a fixed public message. cause is only logged.
+// Internal returns an error with a fixed public message. The cause is logged and never sent.
 func Internal(cause error) *Error {
 	return &Error{Code: CodeInternal, Message: "internal error", Cause: cause}
 }
 
-// Unavailable returns the error for a request that needs a service which does not respond. The request was not carried
-// out, so the client may send it again.
+// Unavailable returns the error for a request that needs a service which does not respond. The request had no effect,
+// so the client may send it again.
 func Unavailable(cause error, retryAfter time.Duration) *Error {
 	return &Error{
 		Code: CodeUnavailable, Message: "the service is temporarily unavailable, try again", RetryAfter: retryAfter, Cause: cause,
 	}
 }
 
-// AsError turns any error into an Error. If the chain of err contains an Error, AsError returns it unchanged. For a
-// deadline or a cancellation it returns a 503, because the client may try again. Any other error becomes an internal
-// error.
+// AsError turns any error into an Error. If the chain of err contains an Error, AsError returns this Error unchanged.
+// For an exceeded deadline or a cancellation, it returns an Error with the status 503, because the client may try
+// again. Any other error becomes an internal error.
 func AsError(err error) *Error {
 	if err == nil {
 		return nil

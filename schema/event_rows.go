@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// EventMonth is a month in which events arrived, such as 202611. The events table has one partition for each month.
+// EventMonth is the month in which an event arrived, such as 202611. The events table has one partition for each month.
 type EventMonth int32
 
 // EventMonthOf returns the month of a time in UTC.
@@ -26,21 +26,21 @@ func (m EventMonth) End() time.Time {
 	return time.Date(int(m/100), time.Month(m%100)+1, 1, 0, 0, 0, 0, time.UTC)
 }
 
-// MonthRows describes the rows of the events table that arrived in one month.
+// MonthRows describes the rows of the events table whose events arrived in one month.
 type MonthRows struct {
 	Rows int64
-	// First is the earliest time of the rows' events, in milliseconds since 1970. It is NoEventTime if there are no
-	// rows.
+	// First is the time of the earliest event in these rows, in milliseconds since 1970. It is NoEventTime if there are
+	// no rows.
 	First int64
 }
 
 // NoEventTime is the value of MonthRows.First if there are no events.
 const NoEventTime = math.MaxInt64
 
-// RowsByMonth counts rows of the events table by the month of their arrival.
+// RowsByMonth describes rows of the events table by the month in which their events arrived.
 type RowsByMonth map[EventMonth]MonthRows
 
-// Add adds rows of a month.
+// Add adds rows to a month.
 func (r RowsByMonth) Add(month EventMonth, rows MonthRows) {
 	if rows.Rows == 0 {
 		return
@@ -59,40 +59,40 @@ func (r RowsByMonth) Total() (rows int64) {
 	return rows
 }
 
-// RowsEnd says up to which message of a log partition the rows are counted.
+// RowsEnd says up to which message of a log partition the rows of the events table are counted.
 type RowsEnd struct {
 	Next int64 // offset of the first message that is not counted
-	// Tail is the checksum of the message before Next. It distinguishes the log from the log of a recreated topic.
-	// HasTail is false if the checksum is unknown.
+	// Tail is the checksum of the message before Next. It shows whether the log is still the same, or belongs to a
+	// topic that was created again. HasTail is false if the checksum is unknown.
 	Tail    uint64
 	HasTail bool
-	// Mixed is true if the table also has rows of an earlier log whose offsets are Next or larger.
+	// Mixed is true if the table also has rows of an earlier log with the offset Next or a larger offset.
 	Mixed bool
 }
 
-// MissingRows has the counts of rows that are missing in the events table, and of rows that it has twice.
+// MissingRows describes the rows of a month that the events table lacks, and the rows that the table has twice.
 type MissingRows struct {
 	Month EventMonth
-	// Site is the site of the rows, or "" if they may be of any site.
+	// Site is the site of the rows. It is "" if the site is not known.
 	Site string
 	Rows int64
-	// Lost is the number of missing rows that a repair did not find in the log. Accepted is the number of missing rows
+	// Lost is the number of missing rows that a repair has not found in the log. Accepted is the number of missing rows
 	// whose loss an operator has accepted.
 	Lost, Accepted int64
 	// Doubled is the number of additional copies of rows. Rows does not include these copies.
 	Doubled int64
-	// The events of the rows have times from First to Last.
+	// First and Last are the earliest and the latest time that the events of the rows can have.
 	First, Last time.Time
 }
 
-// MissingDay is a day of a site with missing rows, and the month in which these rows arrived.
+// MissingDay is a day for which rows of a site are missing. Month is the month in which these rows arrived.
 type MissingDay struct {
 	Month EventMonth
 	Site  string
 	Day   time.Time // the beginning of the day in UTC
 }
 
-// MissingTotal returns the number of missing rows in a list.
+// MissingTotal returns the number of all missing rows in a list.
 func MissingTotal(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += m.Rows
@@ -100,7 +100,7 @@ func MissingTotal(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// MissingOpen returns the number of missing rows whose loss nobody has accepted.
+// MissingOpen returns the number of missing rows whose loss no operator has accepted.
 func MissingOpen(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += max(0, m.Rows-m.Accepted)
@@ -108,7 +108,7 @@ func MissingOpen(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// MissingLost returns the number of missing rows that are not in the log.
+// MissingLost returns the number of missing rows that a repair has not found in the log.
 func MissingLost(list []MissingRows) (rows int64) {
 	for _, m := range list {
 		rows += min(m.Rows, m.Lost)
@@ -124,8 +124,8 @@ func DoubledTotal(list []MissingRows) (rows int64) {
 	return rows
 }
 
-// SplitMissing splits the missing rows of each month by site and day, as far as these are known. The other missing rows
-// of a month may be of any site.
+// SplitMissing splits the missing rows of each month by site and day, where the site and the day are known. For the
+// remaining missing rows of a month, the site is unknown.
 func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []MissingRows) {
 	for _, m := range months {
 		first := len(list)
@@ -145,7 +145,7 @@ func SplitMissing(months []MissingRows, days map[MissingDay]int64) (list []Missi
 			rest.Lost, rest.Accepted = 0, 0
 			list = append(list, rest)
 		}
-		// Assign the lost and the accepted rows to the first entries of the month.
+		// The lost and the accepted rows are assigned to the first entries of the month.
 		for i := range list[first:] {
 			e := &list[first+i]
 			e.Lost, e.Accepted = min(e.Rows, m.Lost), min(e.Rows, m.Accepted)

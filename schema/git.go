@@ -16,7 +16,7 @@ type GitSyncState struct {
 	UpdatedAt            *time.Time `json:"updatedAt,omitempty"`
 }
 
-// GitOperation is an import or an export of a space. It exists from the time at which a client or a change requests it.
+// GitOperation is an import or an export of a space. It is created when a client or a change requests it.
 type GitOperation struct {
 	Object    string    `json:"object"`
 	ID        string    `json:"id"`
@@ -27,8 +27,8 @@ type GitOperation struct {
 	Ref       string    `json:"ref"`
 	Timestamp time.Time `json:"timestamp"`
 	CreatedAt time.Time `json:"createdAt"`
-	// Commit is the imported or pushed commit. Revision is the revision that the import made, or the revision that was
-	// exported.
+	// Commit is the commit that was imported or pushed. Revision is the revision that the import created, or the
+	// revision that was exported.
 	Commit     string     `json:"commit,omitempty"`
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
@@ -37,9 +37,9 @@ type GitOperation struct {
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`
-	// ChangeRequest is the request that an import created or updated. For a waiting export, it is the change request
-	// that must be closed first. WaitsFor is the operation that must end before a queued operation starts. In both
-	// cases, Reason explains to users what the operation waits for.
+	// ChangeRequest is the change request that an import created or updated. If an export waits, it is the change
+	// request that must be closed first. If an operation is queued, WaitsFor is the operation that must end first. In
+	// both cases, Reason tells users what the operation waits for.
 	ChangeRequest string `json:"changeRequest,omitempty"`
 	WaitsFor      string `json:"waitsFor,omitempty"`
 	// AllowedBy is the reason why an import changed the space although the space has merge rules.
@@ -48,22 +48,22 @@ type GitOperation struct {
 	Notes []GitNote `json:"notes,omitempty"`
 }
 
-// GitProgress is the progress of an operation: the finished pages or files of a step, and their total.
+// GitProgress is the progress of a step of an operation: the number of finished pages or files, and their total.
 type GitProgress struct {
 	Step  string `json:"step" rules:"enum=gitStep"`
 	Done  int    `json:"done"`
 	Total int    `json:"total"`
 }
 
-// GitBranch is a branch of a repository, and a folder in the branch. If the folder is absent, it is the branch with all
-// of its folders.
+// GitBranch is a branch of a repository, and a folder in the branch. If the folder is absent, all folders of the branch
+// are meant.
 type GitBranch struct {
 	URL                  string  `json:"url"`
 	Ref                  string  `json:"ref"`
 	RepoProjectDirectory *string `json:"repoProjectDirectory,omitempty"`
 }
 
-// Covers reports whether an operation belongs to the branch and its folder.
+// Covers reports whether the repository, the branch and the folder of an operation belong to b.
 func (b GitBranch) Covers(address, ref string, folder *string) bool {
 	return b.URL == address && b.Ref == ref &&
 		(b.RepoProjectDirectory == nil || GitFolder(b.RepoProjectDirectory) == GitFolder(folder))
@@ -76,7 +76,7 @@ func plainRepository(address string) string {
 	return strings.TrimSuffix(strings.TrimRight(address, "/"), ".git")
 }
 
-// GitFolder returns the canonical form of a repository's folder. For the root it returns "".
+// GitFolder returns the canonical form of a folder's path in a repository. It returns "" for the root.
 func GitFolder(folder *string) string { return strings.Trim(path.Clean("/"+Or(folder, "")), "/") }
 
 // GitNote is a note for users about a file of a repository.
@@ -85,8 +85,8 @@ type GitNote struct {
 	Text string `json:"text"`
 }
 
-// GitParameters are the options of an import or an export other than the repository and the branch. They are stored for
-// the job that carries out the operation, and no response contains them.
+// GitParameters are the options of an import or an export, without the repository and the branch. They are stored for
+// the job that runs the operation. No response contains them.
 type GitParameters struct {
 	CommitMessage        *string `json:"commitMessage,omitempty"`
 	RepoCacheID          *string `json:"repoCacheID,omitempty"`
@@ -97,7 +97,7 @@ type GitParameters struct {
 	Standalone           *bool   `json:"standalone,omitempty"`
 }
 
-// The kinds and the states of git operations.
+// These are the kinds, the states and the steps of Git operations.
 const (
 	GitImport = "import"
 	GitExport = "export"
@@ -110,8 +110,8 @@ const (
 	GitDone    = "done"
 	GitFailed  = "failed"
 	GitSkipped = "skipped"
-	// GitRetrying is the state of an operation that failed and is tried again. GitSuperseded is its final state if a
-	// later operation is completed first.
+	// GitRetrying is the state of an operation that failed and will be tried again. If a later operation is completed
+	// first, the state becomes GitSuperseded, which is final.
 	GitRetrying   = "retrying"
 	GitSuperseded = "superseded"
 	GitCancelled  = "cancelled"
@@ -127,7 +127,7 @@ const (
 	GitTrusted = "trusted"
 )
 
-// GitEnums returns the enumerations of Git, by the names that rules use.
+// GitEnums returns the enumerations of Git. The keys are the names that rules use.
 func GitEnums() map[string][]string {
 	return map[string][]string{
 		"gitProvider":      {"github", "gitlab"},
@@ -140,7 +140,7 @@ func GitEnums() map[string][]string {
 	}
 }
 
-// GitOver reports whether a state is a final state of an operation.
+// GitOver reports whether a state is final.
 func GitOver(state string) bool {
 	switch state {
 	case GitDone, GitFailed, GitSkipped, GitSuperseded, GitCancelled:
@@ -149,7 +149,7 @@ func GitOver(state string) bool {
 	return false
 }
 
-// WithoutCredentials removes the user and the password from an address. It returns "" for text that is not an address.
+// WithoutCredentials returns an address without its user and password. It returns "" if the text is not an address.
 func WithoutCredentials(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -162,7 +162,7 @@ func WithoutCredentials(address string) string {
 	return u.String()
 }
 
-// RepoName returns the owner and the name of the repository in an address, such as owner/name.
+// RepoName returns the owner and the name of the repository at an address, for example owner/name.
 func RepoName(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"unicode"
 )
 
-// HostAllowed reports whether a list contains a host. An entry is a name, or *.example.com for every host below
-// example.com. The entries must have the form that [CanonicalHost] returns. HostAllowed ignores the case, the port and
-// a trailing dot of the host.
+// HostAllowed reports whether a list contains a host. An entry of the list is a host name, or *.example.com for every
+// host below example.com. The entries must have the form that [CanonicalHost] returns. HostAllowed ignores the case,
+// the port and a trailing dot of the host.
 func HostAllowed(hosts []string, host string) bool {
 	host = bareHost(host)
 	if host == "" {
 		return false
 	}
 	for _, allowed := range hosts {
-		// The domain has a leading dot.
+		// domain begins with a dot
 		if domain, below := strings.CutPrefix(allowed, "*"); below {
 			if len(host) > len(domain) && sameHost(host[len(host)-len(domain):], domain) {
 				return true
@@ -26,8 +26,8 @@ func HostAllowed(hosts []string, host string) bool {
 	return false
 }
 
-// HostOf returns the host of an absolute URL or of an origin, including the port. For other texts it returns "". It
-// allocates no memory. It reads the text as browsers do: a backslash ends the host, as a slash does.
+// HostOf returns the host of an absolute URL or of an origin, including the port. It returns "" for any other text. It
+// allocates no memory. As in browsers, a backslash ends the host in the same way as a slash does.
 func HostOf(url string) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -39,16 +39,17 @@ func HostOf(url string) string {
 	return rest[strings.LastIndexByte(rest, '@')+1:]
 }
 
-// bareHost cuts a host's port and its trailing dot.
+// bareHost removes the port and a trailing dot from a host.
 func bareHost(host string) string {
-	// The colons of an IPv6 address are within brackets.
+	// the colons of an IPv6 address are in brackets
 	if i := strings.LastIndexByte(host, ':'); i >= 0 && strings.IndexByte(host[i:], ']') < 0 {
 		host = host[:i]
 	}
 	return strings.TrimSuffix(host, ".")
 }
 
-// sameHost compares a host with a name in lower case. In host names, only ASCII letters have upper and lower case.
+// sameHost reports whether a host equals a name in lower case. In host names, only ASCII letters have upper and lower
+// case.
 func sameHost(host, name string) bool {
 	if len(host) != len(name) {
 		return false
@@ -65,15 +66,16 @@ func sameHost(host, name string) bool {
 	return true
 }
 
-// maxHostLength bounds the name of a host (RFC 1035, 2.3.4).
+// maxHostLength bounds the length of a host name (RFC 1035, 2.3.4).
 const maxHostLength = 253
 
-// CanonicalHost returns a host in lower case, which is the form in lists of hosts. It accepts the name of a host, an
-// IPv4 address, and a name of at least two parts after "*.". For any other text it returns "". Names in other scripts
-// must have the form that browsers send: xn--bcher-kva.example.
+// CanonicalHost returns a host in lower case. Lists of hosts contain this form. It accepts a host name, an IPv4
+// address, and "*." followed by a name of at least two parts. It returns "" for any other text. A name in another
+// script must have the form that browsers send, for example xn--bcher-kva.example.
 func CanonicalHost(text string) string {
 	if len(text) > maxHostLength || strings.ContainsFunc(text, func(r rune) bool { return r > unicode.MaxASCII }) {
-		// The lower case of some non-ASCII letters is an ASCII letter, so such a text could become another host.
+		// For some letters outside of ASCII, the lower case is an ASCII letter. So the lower case of such a text could
+		// be another host.
 		return ""
 	}
 	host := strings.ToLower(text)
@@ -89,8 +91,8 @@ func CanonicalHost(text string) string {
 	return host
 }
 
-// validLabel reports whether a text is a part of a host's name. Underscores are allowed, because hosts in use have
-// names with underscores.
+// validLabel reports whether a text is a valid part of a host name. Underscores are allowed, because existing hosts
+// have underscores in their names.
 func validLabel(label string) bool {
 	if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
 		return false

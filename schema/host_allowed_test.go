@@ -100,8 +100,8 @@ func TestCanonicalHost(t *testing.T) {
 	}
 }
 
-// TestHostsOfURLs draws random addresses. HostOf must return the host that the standard library finds, if the library
-// can parse the address.
+// TestHostsOfURLs generates random addresses. If the standard library can parse an address, HostOf must return the host
+// that the library finds.
 func TestHostsOfURLs(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -124,7 +124,7 @@ func TestHostsOfURLs(t *testing.T) {
 	})
 }
 
-// This test is not parallel, because it counts allocations.
+// TestHostsTakeNoMemory is not parallel, because it counts allocations.
 func TestHostsTakeNoMemory(t *testing.T) {
 	hosts := []string{"a.example", "*.docs.example.com"}
 	if n := testing.AllocsPerRun(100, func() {

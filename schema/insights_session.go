@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// InsightsSessionPrefix is the prefix of the tokens of share links' sessions. No other token has this prefix, because
-// the digits of other tokens contain no underscore.
+// InsightsSessionPrefix is the prefix of the tokens for sessions of share links. No other token has this prefix,
+// because the characters after TokenPrefix in other tokens contain no underscore.
 const InsightsSessionPrefix = TokenPrefix + "isl_"
 
-// InsightsSessionToken is the content of a session's token. The session belongs to a share link.
+// InsightsSessionToken is the content of the token for a session. The session belongs to a share link.
 type InsightsSessionToken struct {
 	// Link is the id of the link, from [NewID].
 	Link string
-	// Generation is the link's generation at the time when the session was opened.
+	// Generation is the generation that the link had when the session was opened.
 	Generation int
 	ExpiresAt  time.Time
 }
@@ -30,7 +30,7 @@ const (
 	sessionBytes   = sessionSigned + sha256.Size
 )
 
-// Sign returns the token as text, signed with the installation's key.
+// Sign returns the token as text. The text is signed with the installation's key.
 func (t InsightsSessionToken) Sign(key []byte) string {
 	var text [sessionBytes]byte
 	// An id from NewID is the base32 text of 16 bytes. Its 26 digits can represent 130 bits.
@@ -41,12 +41,12 @@ func (t InsightsSessionToken) Sign(key []byte) string {
 	return InsightsSessionPrefix + idEncoding.EncodeToString(text[:])
 }
 
-// IsInsightsSession reports whether a token has the form of a share link's session.
+// IsInsightsSession reports whether a token has the form of a token for a share link's session.
 func IsInsightsSession(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }
 
-// ReadInsightsSession returns the content of a token, and whether the key signed the token.
+// ReadInsightsSession returns the content of a token. signed is false if the key did not sign the token.
 func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool) {
 	digits, ok := strings.CutPrefix(string(token), InsightsSessionPrefix)
 	if !ok || len(digits) != idEncoding.EncodedLen(sessionBytes) {

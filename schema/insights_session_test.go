@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// TestInsightsSessionTokens checks that reading a token gives the signed values, and that any other text is refused.
+// TestInsightsSessionTokens checks that reading a token gives the values that were signed. Any other text must be
+// refused.
 func TestInsightsSessionTokens(t *testing.T) {
 	t.Parallel()
 	key := []byte(strings.Repeat("k", 32))
@@ -21,7 +22,7 @@ func TestInsightsSessionTokens(t *testing.T) {
 	if _, ok := ReadInsightsSession([]byte(strings.Repeat("l", 32)), []byte(text)); ok {
 		t.Error("another key's signature is accepted")
 	}
-	// Try every change of a single digit.
+	// every change of a single digit
 	for i := range len(text) {
 		other := []byte(text)
 		if other[i] = '0'; text[i] == '0' {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// These values say whether an installation is for all spaces or sites, or for selected ones.
+// SelectionAll and SelectionSelected say whether an installation is for all spaces or sites, or only for selected ones.
 const (
 	SelectionAll      = "all"
 	SelectionSelected = "selected"
@@ -24,7 +24,7 @@ type IntegrationSiteInstallation struct {
 	Site string `json:"site"`
 }
 
-// IntegrationContentInstallation has the common members of installations on spaces and on sites.
+// IntegrationContentInstallation has the members that installations on spaces and on sites share.
 type IntegrationContentInstallation struct {
 	Integration   string                  `json:"integration"`
 	Installation  string                  `json:"installation"`
@@ -72,14 +72,14 @@ type IntegrationVersion struct {
 	CreatedAt   time.Time `json:"createdAt"`
 }
 
-// IntegrationScriptVersion is a version with its script. The script is absent if it was deleted.
+// IntegrationScriptVersion is a version of an integration, with its script. If the script was deleted, it is absent.
 type IntegrationScriptVersion struct {
 	IntegrationVersion
 	Script string `json:"script,omitempty"`
 }
 
-// IntegrationPublicEndpoint is the response of an integration's public endpoint. It says whether Octavo runs a script
-// of the integration.
+// IntegrationPublicEndpoint is the response of an integration's public endpoint. It says whether Octavo runs the
+// integration's script.
 type IntegrationPublicEndpoint struct {
 	Runs    bool   `json:"runs"`
 	Message string `json:"message"`
@@ -97,7 +97,7 @@ type IntegrationAsset struct {
 	URL         string `json:"url"`
 }
 
-// These are the types of integrations' events. The published client also knows other types, which Octavo does not send.
+// These are the types of events for integrations. Published clients know further types, which Octavo does not send.
 const (
 	EventInstallationSetup        = "installation_setup"
 	EventInstallationDeleted      = "installation_deleted"
@@ -107,7 +107,7 @@ const (
 	EventSiteInstallationDeleted  = "site_installation_deleted"
 )
 
-// IntegrationEventPayload is an event in the form that an integration's script receives.
+// IntegrationEventPayload is an event in the form in which an integration's script receives it.
 type IntegrationEventPayload struct {
 	EventID        string             `json:"eventId"`
 	Type           string             `json:"type"`
@@ -118,14 +118,14 @@ type IntegrationEventPayload struct {
 	Previous       *InstallationState `json:"previous,omitempty"`
 }
 
-// InstallationState is the state of an installation before an event.
+// InstallationState is the state that an installation had before an event.
 type InstallationState struct {
 	Status        string         `json:"status,omitempty"`
 	Configuration map[string]any `json:"configuration,omitzero"`
 }
 
-// The states of events. If an integration is not in development mode, its events have the state success as soon as they
-// are recorded.
+// These are the states of events. Events of an integration that is not in development mode get the state success when
+// they are recorded.
 const (
 	EventSuccess = "success"
 	EventFailed  = "failed"
@@ -177,8 +177,9 @@ type IntegrationEnvironment struct {
 // MaxConfigurationBytes bounds the configuration of an installation as JSON.
 const MaxConfigurationBytes = 64 << 10
 
-// Check lists the problems of a user's configuration. It checks only the integration's properties. An integration
-// checks the configuration of a component itself. Required properties may be missing, because Complete checks them.
+// Check lists the problems of a user's configuration. It checks only the properties that the integration defines. If
+// the configuration is a component, the integration checks it. Required properties may be missing: Complete checks
+// whether they are present.
 func (c *IntegrationConfiguration) Check(field string, values map[string]any) []Detail {
 	p := &problems{}
 	if encoded, err := EncodeJSON(values); err != nil || len(encoded) > MaxConfigurationBytes {
@@ -210,13 +211,14 @@ func (c *IntegrationConfiguration) Check(field string, values map[string]any) []
 
 func (i IntegrationProperty) kind() string { return Or(i.Type, "") }
 
-// Complete reports whether a configuration has all required values. A property with a default also has a value.
+// Complete reports whether a configuration has all required values. If a property has a default, its value is never
+// missing.
 func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	if c == nil {
 		return true
 	}
 	for _, name := range c.Required {
-		// A button never has a value, because users press it.
+		// a button never has a value, because users only press it
 		if property := c.Properties[name]; values[name] == nil && property.Default == nil && property.kind() != "button" {
 			return false
 		}
@@ -224,8 +226,8 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of returns the configuration for a level, which is account, space or site. It is nil if the integration has no
-// configuration for the level.
+// Of returns the configuration for a level, which is account, space or site. It returns nil if the integration has no
+// configuration for this level.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

@@ -1,7 +1,7 @@
 package schema
 
-// InstallationCheck is the result of a check: whether a page of a site loads the tracker, and whether the page's events
-// would arrive.
+// InstallationCheck is the result of checking a page of a site. It says whether the page loads the tracker, and whether
+// the events of the page would be accepted.
 type InstallationCheck struct {
 	Object  string `json:"object"`
 	Verdict string `json:"verdict" rules:"enum=installationVerdict"`
@@ -9,11 +9,12 @@ type InstallationCheck struct {
 	Message string `json:"message"`
 	// URL is the address of the page, after redirects.
 	URL string `json:"url"`
-	// KeyID is the id of the site's publishable key in the page. It is absent if the page has no key of this site.
+	// KeyID is the id of the site's publishable key that the page contains. It is absent if the page contains no key of
+	// this site.
 	KeyID string `json:"keyId,omitzero"`
 }
 
-// The verdicts of an installation check.
+// These are the verdicts of an installation check.
 const (
 	VerdictInstalled      = "installed"
 	VerdictUnreachable    = "unreachable"
@@ -24,7 +25,7 @@ const (
 	VerdictBehindProxy    = "behindProxy"
 )
 
-// InstallationEnums returns the enumeration of verdicts, by the name that its rule uses.
+// InstallationEnums returns the enumeration of verdicts. The key is the name that rules use.
 func InstallationEnums() map[string][]string {
 	return map[string][]string{"installationVerdict": {
 		VerdictInstalled, VerdictUnreachable, VerdictNotFound, VerdictWrongKey, VerdictHostNotAllowed,

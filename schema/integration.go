@@ -10,7 +10,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Integration is the newest version of a published integration. Owner is the organization that owns the name.
+// Integration is the newest version of a published integration. Owner is the organization that owns the integration's
+// name.
 type Integration struct {
 	Object        string                 `json:"object"`
 	Name          string                 `json:"name"`
@@ -24,7 +25,7 @@ type Integration struct {
 }
 
 // IntegrationManifest is the publisher's description of an integration. Octavo stores the manifest of a request
-// unchanged, and responses have the same members. So an absent member stays absent.
+// unchanged, and responses have the same members. So if a member is absent in the request, it is absent in responses.
 type IntegrationManifest struct {
 	Title                 *string                    `json:"title" rules:"required,len=2..30"`
 	Description           *string                    `json:"description" rules:"required,len=..100"`
@@ -50,7 +51,7 @@ type IntegrationURLs struct {
 	Icon           string `json:"icon,omitempty"`
 }
 
-// IntegrationPermissions are the caller's rights on an integration.
+// IntegrationPermissions says which rights the caller has on an integration.
 type IntegrationPermissions struct {
 	Admin bool `json:"admin"`
 }
@@ -71,7 +72,7 @@ type IntegrationBlockMarkdown struct {
 	Body      *string `json:"body" rules:"required"`
 }
 
-// IntegrationContentSource is a source from which an integration adds content.
+// IntegrationContentSource is a source from which an integration adds content to spaces.
 type IntegrationContentSource struct {
 	ID            *string               `json:"id" rules:"required,len=1..100"`
 	Title         *string               `json:"title" rules:"required,len=2..40"`
@@ -91,14 +92,15 @@ type IntegrationLink struct {
 	Label *string `json:"label" rules:"required"`
 }
 
-// IntegrationConfigurations describes which configuration an integration needs for an account, a space and a site.
+// IntegrationConfigurations describes the configurations that an integration needs for an account, a space and a site.
 type IntegrationConfigurations struct {
 	Account *IntegrationConfiguration `json:"account,omitempty"`
 	Space   *IntegrationConfiguration `json:"space,omitempty"`
 	Site    *IntegrationConfiguration `json:"site,omitempty"`
 }
 
-// IntegrationConfiguration is a list of properties to set, or a component with its own form.
+// IntegrationConfiguration is a list of properties that users set. Instead of properties, it may name a component that
+// shows its own form.
 type IntegrationConfiguration struct {
 	ComponentID *string                        `json:"componentId,omitempty"`
 	Properties  map[string]IntegrationProperty `json:"properties,omitzero" rules:"len=..100" keys:"len=1..100"`
@@ -117,26 +119,26 @@ type IntegrationProperty struct {
 	ButtonText    *string  `json:"button_text,omitempty"`
 }
 
-// ContentSecurityPolicy is a policy: the text of its header, or a text for each directive. Manifests have texts of
-// several lines, and responses have the same texts. Octavo itself does not send an integration's policy as a header.
-// Code that sends the policy must replace the line breaks by spaces.
+// ContentSecurityPolicy is a policy. It is the text of the policy's header, or a text for each directive. In manifests,
+// these texts have several lines, and responses have the same texts. Octavo itself does not send an integration's
+// policy as a header. Code that sends the policy must replace the line breaks by spaces.
 type ContentSecurityPolicy struct {
 	Header     *string           `rules:"len=..10000,pattern=cspText"`
 	Directives map[string]string `rules:"len=..50" keys:"pattern=cspDirective" each:"len=..10000,pattern=cspText"`
 }
 
-// UnmarshalJSONFrom reads a header or directives.
+// UnmarshalJSONFrom reads a text as the header, and an object as directives.
 func (p *ContentSecurityPolicy) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return ReadEither(d, &p.Header, &p.Directives)
 }
 
-// MarshalJSONTo writes a header or directives.
+// MarshalJSONTo writes the header or the directives.
 func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
 	return WriteEither(e, p.Header, p.Directives)
 }
 
-// These are the states of an installation. It is pending until its configuration has everything that the integration
-// requires.
+// These are the states of an installation. The state is pending until the configuration has everything that the
+// integration requires.
 const (
 	InstallationActive  = "active"
 	InstallationPending = "pending"
@@ -144,7 +146,7 @@ const (
 )
 
 // IntegrationInstallation is an integration that an organization has installed. Scopes has the scopes that the
-// integration requests and the organization allows.
+// integration requests and that the organization has allowed.
 type IntegrationInstallation struct {
 	ID             string                      `json:"id"`
 	Integration    string                      `json:"integration"`
@@ -176,7 +178,7 @@ type IntegrationTarget struct {
 // Location returns the Location header of the response that creates the installation.
 func (i IntegrationInstallation) Location() string { return i.URLs.Location }
 
-// IntegrationEnums returns the enumerations of integrations, by the names that rules use.
+// IntegrationEnums returns the enumerations of integrations. The keys are the names that rules use.
 func IntegrationEnums() map[string][]string {
 	return map[string][]string{
 		"integrationRuntime":    {"v1", "v2"},
@@ -190,7 +192,7 @@ func IntegrationEnums() map[string][]string {
 	}
 }
 
-// Normalize fills in the members that a publisher may omit and a response must have.
+// Normalize sets the members that a publisher may omit and a response must have.
 func (m *IntegrationManifest) Normalize() {
 	runtime, private, all := "v1", "private", "all"
 	if m.Runtime == nil {
@@ -212,7 +214,7 @@ func (m *IntegrationManifest) Normalize() {
 	}
 }
 
-// Contradictions lists contradictions between members that are individually valid.
+// Contradictions lists problems between members of a manifest that are valid individually.
 func (m *IntegrationManifest) Contradictions() []Detail {
 	p := &problems{}
 	if m.Configurations != nil {
@@ -244,7 +246,7 @@ func (c *IntegrationConfiguration) contradictions(p *problems, field string) {
 	}
 }
 
-// propertyDefaults has the check of the default, for each type of property that may have a default.
+// propertyDefaults has the types of properties that may have a default, each with the check for the default.
 var propertyDefaults = map[string]check{"string": str, "number": number, "boolean": boolean}
 
 func (i *IntegrationProperty) contradictions(p *problems, field string) {
@@ -266,12 +268,12 @@ func (i *IntegrationProperty) contradictions(p *problems, field string) {
 	}
 }
 
-// unfurled matches the beginning of an address with wildcards, up to the end of its host, such as
-// https://*.example.com/**.
+// unfurled matches the beginning of an address with wildcards. The match ends at the end of the host. An example of an
+// address is https://*.example.com/**.
 var unfurled = regexp.MustCompile(`^[a-zA-Z*]+://([a-zA-Z0-9_.*-]+)`)
 
-// BlockDomains lists, in order, the domains of the addresses that the integration's blocks show. "*." at the beginning
-// of a domain matches subdomains.
+// BlockDomains lists, in order, the domains of the addresses that the integration's blocks show. If a domain begins
+// with "*.", it stands for its subdomains.
 func (m *IntegrationManifest) BlockDomains() []string {
 	domains := map[string]bool{}
 	for _, block := range m.Blocks {

@@ -1,11 +1,11 @@
 package schema
 
-// IntegrationScope is a scope, and a row of the table IntegrationScopes. An integration requests scopes, and an
-// organization allows them when it installs the integration.
+// IntegrationScope is a row of the table IntegrationScopes. An integration requests scopes, and an organization allows
+// them when it installs the integration.
 type IntegrationScope struct {
 	Name string
 	Doc  string
-	// OpensNothing is true for a scope that clients know but that no operation requires. Such a scope gives a token no
+	// OpensNothing is true if clients know the scope but no operation requires it. Such a scope gives a token no
 	// rights.
 	OpensNothing bool
 }
@@ -25,10 +25,10 @@ const (
 )
 
 // ScopeInstallation allows a token to use the installation to which it belongs. Every token of an installation has this
-// scope, so integrations do not request it.
+// scope, so integrations need not request it.
 const ScopeInstallation = "installation"
 
-// IntegrationScopes is the table of the scopes that integrations may request.
+// IntegrationScopes returns the table of the scopes that integrations may request.
 func IntegrationScopes() []IntegrationScope {
 	return []IntegrationScope{
 		{Name: ScopeSpaceContentRead, Doc: "Read the content, the change requests and the revisions of the installation's spaces."},
@@ -50,7 +50,7 @@ func IntegrationScopes() []IntegrationScope {
 	}
 }
 
-// IntegrationScopeNames are the names of IntegrationScopes.
+// IntegrationScopeNames returns the names of the scopes in IntegrationScopes.
 func IntegrationScopeNames() []string {
 	var names []string
 	for _, scope := range IntegrationScopes() {

@@ -2,8 +2,8 @@ package schema
 
 import "time"
 
-// These variables are the kinds of jobs. They are in this package because package store enqueues jobs in its
-// transactions, and package api/jobs has the workers.
+// These variables are the kinds of jobs. They are in this package because two packages use them: package store enqueues
+// jobs in its transactions, and package api/jobs has the workers.
 var (
 	indexSpace = JobKind{
 		Name: "index_space", Doc: "Updates the search index of a space.",
@@ -21,14 +21,14 @@ var (
 		Attempts: 6, Timeout: 30 * time.Minute,
 	}
 	// Imports and exports are one kind, so that a space's operations run in order. An operation that waits for a retry
-	// does not block the next operation. If the transfer is slow, the job is reported as slow before the time Slow has
-	// passed.
+	// does not block the next operation. If the transfer is slow, the job is reported as slow even before the time Slow
+	// has passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Yields: true, Workers: 2, Slow: 5 * time.Minute,
 		Attempts: 6, Timeout: 30 * time.Minute, Final: true,
 	}
-	// The renderer may use a gigabyte of memory, so a node runs at most two of these jobs at the same time.
+	// The renderer may need a gigabyte of memory. So a node runs at most two of these jobs at the same time.
 	renderPDF = JobKind{
 		Name: "render_pdf", Doc: "Renders pages of a space or of a change request as a PDF.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
@@ -39,27 +39,29 @@ var (
 		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 12, Timeout: 5 * time.Minute,
 	}
-	// A run stores its translated segments, so the next attempt continues after a failure or time-out.
+	// Each run stores the segments that it has translated. So after a failure or a time-out, the next attempt continues
+	// there.
 	translateSpace = JobKind{
 		Name: "translate_space", Doc: "Updates the translation of a space.",
 		Order: JobsInOrder, Workers: 2, Slow: 2 * time.Minute,
 		Attempts: 12, Timeout: time.Hour,
 	}
-	// There are only a few attempts, because a tunnel that was not connected for minutes has ended. Each integration
-	// has its own sequence of jobs, so a slow tunnel delays only its own integration.
+	// The number of attempts is small: if a tunnel was not connected for minutes, it has ended. Each integration has
+	// its own sequence of jobs, so a slow tunnel delays only its own integration.
 	sendIntegrationEvent = JobKind{
 		Name: "send_integration_event", Doc: "Sends an event of an integration in development mode to its tunnel.",
 		Order: JobsInOrder, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 4, Timeout: time.Minute,
 	}
-	// A job also succeeds if a fetch fails, because it stores the specification's error and the time of the next fetch.
+	// If a fetch fails, the job still succeeds: it stores the error of the specification and the time of the next
+	// fetch.
 	fetchOpenAPI = JobKind{
 		Name: "fetch_openapi", Doc: "Fetches the OpenAPI specifications of an organization from their URLs.",
 		Order: NewestJob, Workers: 2, Slow: 15 * time.Second,
 		Attempts: 12, Timeout: 10 * time.Minute,
 	}
-	// If there is much to send, a job ends early and another job continues, so that receivers take turns. There are
-	// more workers than for other kinds, because they mostly wait for receivers.
+	// If there is much to send, a job ends early and another job continues. So all receivers get their turn. There are
+	// more workers than for other kinds, because these workers mostly wait for receivers.
 	deliverWebhooks = JobKind{
 		Name: "deliver_webhooks", Doc: "Delivers events to a webhook.",
 		Order: NewestJob, Workers: 8, Slow: 15 * time.Second,
@@ -73,7 +75,7 @@ var (
 	}
 )
 
-// These types are the arguments of jobs, one type for each kind.
+// These types are the arguments of jobs. Each kind has one type.
 type (
 	IndexSpace struct {
 		Organization string `json:"organization"`
@@ -90,8 +92,8 @@ type (
 		Space        string `json:"space"`
 		Operation    string `json:"operation"`
 	}
-	// Key identifies the PDF within the space. User is a user who may see all objects of other spaces whose names the
-	// PDF contains.
+	// Key identifies the PDF among the PDFs of the space. User is a user who may see all objects in other spaces whose
+	// names the PDF contains.
 	RenderPDF struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
@@ -101,7 +103,7 @@ type (
 	RevalidateFrontEnds struct {
 		Organization string `json:"organization"`
 	}
-	// Space is the space that is translated.
+	// Space is the space with the translation.
 	TranslateSpace struct {
 		Organization string `json:"organization"`
 		Space        string `json:"space"`
@@ -154,7 +156,7 @@ func (FetchOpenAPI) JobKind() JobKind         { return fetchOpenAPI }
 func (DeliverWebhooks) JobKind() JobKind      { return deliverWebhooks }
 func (SendInvites) JobKind() JobKind          { return sendInvites }
 
-// Subject returns the organization, space or part that a job is about.
+// Subject returns the subject of the job: an organization, a space or a part.
 
 func (j IndexSpace) Subject() JobSubject {
 	return JobSubject{Organization: j.Organization, Space: j.Space}

@@ -10,17 +10,17 @@ import (
 	"strings"
 )
 
-// linkSchemes has the schemes that links may have in requests and responses. A relative link, which has no scheme, is
-// also allowed. A browser could execute a link with another scheme as a script.
+// linkSchemes has the schemes that links may have in requests and responses. Relative links, which have no scheme, are
+// also allowed. All other schemes are refused, because a browser might execute such a link as a script.
 var linkSchemes = []string{"http", "https", "mailto", "tel"}
 
 // maxReferencesDecoded is the largest number of times that LinkAllowed decodes a link's character references. The
-// decoded text may contain references again. LinkAllowed returns false for a link with more levels of references.
+// decoded text may contain references again. If references are nested more deeply, LinkAllowed returns false.
 const maxReferencesDecoded = 4
 
 // LinkAllowed reports whether a link is relative, or has a scheme in linkSchemes. "//host" is not a relative link,
-// because it contains a host. LinkAllowed also checks the link with decoded character references, because some clients
-// decode them once more.
+// because it contains a host. LinkAllowed also checks the link after its character references are decoded, because some
+// clients decode them once more.
 func LinkAllowed(link string) bool {
 	for range maxReferencesDecoded {
 		scheme := LinkScheme(link)
@@ -39,7 +39,8 @@ func LinkAllowed(link string) bool {
 	return false
 }
 
-// hidden has at least the characters that browsers drop from the beginning of a link or between its characters.
+// hidden matches the characters that browsers drop at the beginning of a link or between its characters. It may match
+// more characters.
 const hidden = `[\x00-\x20\x7f]*`
 
 // LinkPattern and LinkNot express LinkAllowed as regular expressions. An allowed link matches LinkPattern and does not
@@ -55,7 +56,8 @@ var (
 	LinkNot = `^` + hidden + `[/\\]` + hidden + `[/\\]`
 )
 
-// spelled returns an expression for a scheme in any case with hidden characters.
+// spelled returns a regular expression for a scheme. The expression matches upper and lower case, and hidden characters
+// between the characters.
 func spelled(scheme string) string {
 	var letters strings.Builder
 	for _, letter := range scheme {
@@ -64,7 +66,7 @@ func spelled(scheme string) string {
 	return letters.String()
 }
 
-// hostWithoutScheme matches links that browsers read as "//host", because they read a backslash as a slash.
+// hostWithoutScheme matches links that browsers read as "//host". Browsers read a backslash as a slash.
 var hostWithoutScheme = regexp.MustCompile(LinkNot)
 
 // LinkLoginNot expresses LinkHasLogin as a regular expression.
@@ -75,14 +77,15 @@ var loginInLink = regexp.MustCompile(LinkLoginNot)
 // LinkHasLogin reports whether an http or https link contains a user or a password.
 func LinkHasLogin(link string) bool { return loginInLink.MatchString(link) }
 
-// The problems of links that are not allowed.
+// These are the problems of links that are not allowed.
 const (
 	ProblemLink  = "must be a relative link, or one of http, https, mailto or tel"
 	ProblemLogin = "must not hold a user or a password"
 )
 
 // ShownLink returns a link in the form that documents and responses have. "//host" becomes "https://host". Any other
-// link that is not allowed becomes "". Such links are stored, because links were once stored without a check.
+// link that is not allowed becomes "". The database may contain such links, because links were once stored without a
+// check.
 func ShownLink(link string) string {
 	if LinkAllowed(link) {
 		return link
@@ -93,8 +96,8 @@ func ShownLink(link string) string {
 	return ""
 }
 
-// LinkScheme returns the scheme that a browser would read. It ignores control characters and spaces, because browsers
-// ignore them too.
+// LinkScheme returns the scheme that a browser would read from a link. It ignores control characters and spaces,
+// because browsers ignore them.
 func LinkScheme(link string) string {
 	link = strings.Map(func(r rune) rune {
 		if r <= ' ' || r == 0x7f {
@@ -109,8 +112,8 @@ func LinkScheme(link string) string {
 	return strings.ToLower(link[:end])
 }
 
-// shownLinks removes links that are not allowed from data in responses. It removes them from references, and from the
-// address of a block that embeds an address. If data has no such links, it returns data unchanged.
+// shownLinks returns data for a response, without links that are not allowed. It removes such links from references,
+// and from the address of a block that embeds an address. If there are no such links, it returns data itself.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)
@@ -121,7 +124,7 @@ func shownLinks(data map[string]any) map[string]any {
 	return shown
 }
 
-// withShownLinks returns a value without links that are not allowed. It copies only the parts that change.
+// withShownLinks returns a value without links that are not allowed. It copies only the parts of the value that change.
 func withShownLinks(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -160,7 +163,7 @@ func withShownLinks(value any) any {
 	return value
 }
 
-// same reports whether withShownLinks returned its argument and not a copy.
+// same reports whether withShownLinks has returned its argument itself, and not a copy.
 func same(before, after any) bool {
 	switch before.(type) {
 	case map[string]any, []any:

@@ -31,8 +31,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestShownLink: an address with a host and no scheme gets a scheme. Any other link that is not allowed loses its
-// target.
+// TestShownLink checks that an address with a host and no scheme gets a scheme. Any other link that is not allowed must
+// lose its target.
 func TestShownLink(t *testing.T) {
 	t.Parallel()
 	for link, want := range map[string]string{
@@ -65,8 +65,8 @@ func TestLinkHasLogin(t *testing.T) {
 	}
 }
 
-// TestLinksOfDocuments covers each place of a document that can have a link. Requests with a link that is not allowed
-// are refused. If such a link is already stored, responses do not show it.
+// TestLinksOfDocuments uses each place of a document that can have a link. If a request has a link that is not allowed,
+// it is refused. If such a link is already stored, responses do not show it.
 func TestLinksOfDocuments(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{
@@ -124,7 +124,7 @@ func linksOfDocuments(t *testing.T, bad string) {
 	}
 }
 
-// TestLinkPattern compares LinkPattern and LinkNot with LinkAllowed.
+// TestLinkPattern checks that LinkPattern and LinkNot agree with LinkAllowed.
 func TestLinkPattern(t *testing.T) {
 	t.Parallel()
 	pattern, not := regexp.MustCompile(LinkPattern), regexp.MustCompile(LinkNot)

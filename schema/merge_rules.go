@@ -9,70 +9,70 @@ import (
 )
 
 // MergeRules are the conditions that a change request must meet before it can be merged. The type is `none`, or `rules`
-// with a list of rules. On a space, it may also be `inherit`.
+// with a list of rules. The type of a space's rules may also be `inherit`.
 type MergeRules struct {
 	Type  string      `json:"type"`
 	Rules []MergeRule `json:"rules,omitzero"`
 }
 
-// MergeRule is one rule. Users and Expression are set only for rules that need them.
+// MergeRule is one rule. Users and Expression are set only if the rule needs them.
 type MergeRule struct {
 	Rule       string   `json:"rule"`
 	Users      []string `json:"users,omitzero"`
 	Expression string   `json:"expression,omitempty"`
 }
 
-// MergeFacts has the facts about a merge that merge rules check.
+// MergeFacts has the facts about a merge that the rules are checked against.
 type MergeFacts struct {
-	// Actor is the user who merges. Author is the user who created the change request.
+	// Actor is the user who wants to merge. Author is the user who created the change request.
 	Actor, Author string
 	Number        int32
 	Status        string
 	Subject       string
-	// Description is the description as plain text.
+	// Description is the description of the change request as plain text.
 	Description string
 	// Outdated is true if the main content has changes that the change request does not have.
 	Outdated bool
-	// Reviews lists all users who were asked to review or have reviewed, and who may review now.
+	// Reviews has the users who were asked to review or have already reviewed. It has only users who may review now.
 	Reviews []ReviewState
-	// Gone has the users in rules who may no longer review, because they have left the organization or now have a lower
-	// role.
+	// Gone has the users whom rules name but who may no longer review. They have left the organization, or now have a
+	// lower role.
 	Gone map[string]bool
-	// Names has the names of the users in rules, by id.
+	// Names has the names of the users whom rules name, by their ids.
 	Names map[string]string
 }
 
 // ReviewState is a reviewer of a change request. Status is the reviewer's verdict on the current content. It is empty
-// if the reviewer has not reviewed the current content, or was asked for another review since then.
+// if the reviewer has not reviewed the current content, or was asked for another review after that.
 type ReviewState struct {
 	User      string
 	Requested bool
 	Status    string
-	// Contributor is true if the reviewer created the change request or changed its content. Verdicts of contributors
-	// are ignored, because nobody may review their own work.
+	// Contributor is true if the reviewer created the change request or changed its content. The verdicts of
+	// contributors are ignored, because nobody may review their own work.
 	Contributor bool
 	// Admin is true if the reviewer is an admin of the space.
 	Admin bool
 }
 
-// The values of a review's `status`.
+// These are the values of a review's `status`.
 const (
 	ReviewChangesRequested = "changes-requested"
 	ReviewApproved         = "approved"
 )
 
-// ReviewStatuses are the values of a review's `status`.
+// ReviewStatuses returns the values of a review's `status`.
 func ReviewStatuses() []string { return []string{ReviewChangesRequested, ReviewApproved} }
 
-// counts reports whether rules may rely on the reviewer's verdict on the current content.
+// counts reports whether the reviewer has a verdict on the current content that the rules use.
 func (r ReviewState) counts() bool { return r.Status != "" && !r.Contributor }
 
 func (r ReviewState) approves() bool { return r.counts() && r.Status == ReviewApproved }
 
-// mergeRuleBypass is the rule that exempts its users from all other rules. It is not a condition itself.
+// mergeRuleBypass is the rule that exempts its users from all other rules. It adds no condition of its own.
 const mergeRuleBypass = "allow_bypass"
 
-// mergeRuleTakes is the kind of parameter that a rule has: users, an expression, or no parameter.
+// mergeRuleTakes says which parameter a rule has: users, an expression, or no parameter.
 type mergeRuleTakes int
 
 const (
@@ -81,8 +81,8 @@ const (
 	takesExpression
 )
 
-// mergeRules has a row for each rule that this package can evaluate. The function of a row returns the problem, or "".
-// Rules with users come first.
+// mergeRules has a row for each rule that this package can evaluate. The function of a row returns the problem of a
+// rule that is not met, or "". Rules with users come first.
 var mergeRules = []struct {
 	name    string
 	takes   mergeRuleTakes
@@ -161,7 +161,7 @@ var mergeRules = []struct {
 	{"custom", takesExpression, nil},
 }
 
-// facts returns the facts for the expressions of custom rules.
+// facts returns the facts in the form that the expressions of custom rules use.
 func (f MergeFacts) facts() mergeexpr.Facts {
 	facts := mergeexpr.Facts{Actor: f.Actor, ChangeRequest: mergeexpr.ChangeRequest{
 		Number: int64(f.Number), Status: f.Status, Subject: f.Subject, Description: f.Description, Author: f.Author, Outdated: f.Outdated,
@@ -174,10 +174,10 @@ func (f MergeFacts) facts() mergeexpr.Facts {
 	return facts
 }
 
-// MergeRuleKinds returns the parameters of each rule by its name.
+// MergeRuleKinds returns, for each rule by its name, the parameters of the rule.
 func MergeRuleKinds() map[string]MergeRuleKind {
 	kinds := map[string]MergeRuleKind{
-		// If such a rule is stored, Problems refuses every merge.
+		// if this rule is stored, Problems refuses every merge
 		"require_agent_review": {Unknowable: true},
 	}
 	for _, row := range mergeRules {
@@ -186,7 +186,7 @@ func MergeRuleKinds() map[string]MergeRuleKind {
 	return kinds
 }
 
-// MergeRuleKind defines which members a rule has.
+// MergeRuleKind says which members a rule has.
 type MergeRuleKind struct {
 	Users      bool
 	Expression bool
@@ -198,7 +198,7 @@ func (f MergeFacts) approvedBy(user string) bool {
 	return slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.User == user && r.approves() })
 }
 
-// left returns the users who may still review, in a new slice. It returns nil if no user may review.
+// left returns the given users who may still review, in a new slice. It returns nil if none of them may review.
 func (f MergeFacts) left(users []string) []string {
 	var left []string
 	for _, user := range users {
@@ -209,8 +209,8 @@ func (f MergeFacts) left(users []string) []string {
 	return left
 }
 
-// replaced returns the problem of a rule whose users may no longer review. An admin of the space must then approve
-// instead.
+// replaced returns the problem of a rule whose users may no longer review. It returns "" if an admin of the space has
+// approved instead.
 func (f MergeFacts) replaced(users []string) string {
 	if len(users) == 0 || slices.ContainsFunc(f.Reviews, func(r ReviewState) bool { return r.Admin && r.approves() }) {
 		return ""
@@ -222,7 +222,7 @@ func (f MergeFacts) replaced(users []string) string {
 		"whoever wrote part of it cannot"
 }
 
-// named returns a list of users, with names and ids, for an error message.
+// named returns a list of users for an error message. Users appear with their names and ids.
 func (f MergeFacts) named(users []string, last string) string {
 	texts := make([]string, len(users))
 	for i, user := range users {
@@ -255,11 +255,11 @@ func (m MergeRules) Or(organization MergeRules) MergeRules {
 }
 
 // Problems lists the rules that prevent the merge of a change request. The field of each detail is the name of a rule.
-// All rules must be met, unless the user may bypass the rules. A rule that cannot be evaluated, such as the review of
-// an agent, is not met.
+// If a rule exempts the user, Problems returns no problems. If a rule cannot be evaluated, such as the review of an
+// agent, it is not met.
 //
-// The expressions of custom rules share a limit on their cost, and their evaluation stops if ctx ends. The rule of an
-// expression that is stopped is not met.
+// The expressions of custom rules share a limit on their cost. Their evaluation stops if ctx ends. If the evaluation of
+// a rule's expression stops, the rule is not met.
 func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	if !m.Bind(f.Actor) {
 		return nil
@@ -289,12 +289,12 @@ func (m MergeRules) Problems(ctx context.Context, f MergeFacts) []Detail {
 	return problems
 }
 
-// Custom reports whether there are rules with expressions.
+// Custom reports whether at least one rule has an expression.
 func (m MergeRules) Custom() bool {
 	return slices.ContainsFunc(m.Rules, func(r MergeRule) bool { return r.Expression != "" })
 }
 
-// Bind reports whether there are rules, and the user may not bypass them.
+// Bind reports whether there are rules that the user must meet.
 func (m MergeRules) Bind(actor string) bool { return m.Type == "rules" && !m.Bypass(actor) }
 
 // Bypass reports whether a rule exempts a user from all other rules.

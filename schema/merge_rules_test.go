@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMergeRules has cases in which each rule is met, and cases in which it is not met.
+// TestMergeRules has, for each rule, cases in which the rule is met, and cases in which it is not met.
 func TestMergeRules(t *testing.T) {
 	t.Parallel()
 	approved := func(users ...string) []schema.ReviewState {
@@ -18,7 +18,7 @@ func TestMergeRules(t *testing.T) {
 		}
 		return states
 	}
-	// Bob approves content of which he wrote a part.
+	// Bob has approved content of which he wrote a part.
 	own := func(states ...schema.ReviewState) []schema.ReviewState {
 		return append(states, schema.ReviewState{User: "bob", Status: schema.ReviewApproved, Contributor: true})
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMoments encodes times in every position in which a value can contain them. All times have the same form and the
-// same length, and the order of the texts is the order of the times.
+// TestMoments encodes times at every place of a value that can contain them. All times must have the same form and the
+// same length. The order of the texts must be the order of the times.
 func TestMoments(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60+30*60)

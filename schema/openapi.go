@@ -7,7 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// The states of a specification's newest source.
+// These are the states of a specification's newest source.
 const (
 	SpecPending  = "pending"
 	SpecProgress = "progress"
@@ -21,7 +21,7 @@ const (
 	SpecPublic  = "public"
 )
 
-// OpenAPISpec is an OpenAPI specification of an organization. The content is in its versions.
+// OpenAPISpec is an OpenAPI specification of an organization. The content of a specification is in its versions.
 type OpenAPISpec struct {
 	Object          string                 `json:"object"`
 	ID              string                 `json:"id"`
@@ -39,21 +39,22 @@ type OpenAPISpec struct {
 	Permissions     OpenAPISpecPermissions `json:"permissions"`
 }
 
-// These are the codes of a source's errors (facts §6.2).
+// These are the codes of errors of a source (facts §6.2).
 const (
 	SpecFetchTimeout = "FETCH_TIMEOUT"
 	SpecFetchError   = "FETCH_ERROR"
 	SpecParseError   = "PARSE_ERROR"
 )
 
-// OpenAPISpecError is the problem that the source had when it was last processed. The last valid version stays in use.
+// OpenAPISpecError is the problem that the source had when it was last processed. The last valid version of the
+// specification stays in use.
 type OpenAPISpecError struct {
 	Message string `json:"message"`
 	Code    string `json:"code,omitempty"`
 }
 
-// OpenAPISourceState has the HTTP validators that a document had when it was last read from its URL. With them, the
-// next fetch can ask whether the document has changed.
+// OpenAPISourceState has the HTTP validators that a document had when it was last fetched from its URL. The next fetch
+// sends them, so the server can answer that the document has not changed.
 type OpenAPISourceState struct {
 	URL          string `json:"url"`
 	ETag         string `json:"etag,omitempty"`
@@ -68,7 +69,7 @@ type OpenAPISpecURLs struct {
 	Published string `json:"published,omitempty"`
 }
 
-// OpenAPISpecPermissions are the caller's rights on a specification.
+// OpenAPISpecPermissions says which rights the caller has on a specification.
 type OpenAPISpecPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`
@@ -92,28 +93,29 @@ type OpenAPISpecVersionURLs struct {
 }
 
 // OpenAPISpecContent is the content of a version. Filesystem has the files of the specification. There is only one
-// file, because a specification is sent as one document. URL is the older name of urls.source.
+// file, because a specification is sent as one document. URL is an older name of urls.source.
 type OpenAPISpecContent struct {
 	Filesystem OpenAPISpecFiles       `json:"filesystem"`
 	URL        string                 `json:"url"`
 	URLs       OpenAPISpecContentURLs `json:"urls"`
 }
 
-// OpenAPISpecContentURLs are the addresses of a document. Source is the address from which the document was read, or
-// its address in Octavo if it was uploaded. Public is the address at which everybody can read it. Public is null if the
-// document is private.
+// OpenAPISpecContentURLs are the addresses of a document. Source is the address from which the document was read. If
+// the document was uploaded, Source is its address in Octavo. Public is the address at which everybody can read the
+// document, or null if the document is private.
 type OpenAPISpecContentURLs struct {
 	Source string      `json:"source"`
 	Public Opt[string] `json:"public"`
 }
 
-// OpenAPISpecFiles has the files by name. For renderers it has a list instead, because their parser reads a list.
+// OpenAPISpecFiles has the files by name. In responses for renderers, it has a list of files, because the parser of the
+// renderers reads a list.
 type OpenAPISpecFiles struct {
 	ByName map[string]OpenAPISpecFile
 	Listed []OpenAPISpecFile
 }
 
-// MarshalJSONTo writes the list if there is one, and the object otherwise.
+// MarshalJSONTo writes the list if it is set, and otherwise the object.
 func (f OpenAPISpecFiles) MarshalJSONTo(e *jsontext.Encoder) error {
 	if f.Listed != nil {
 		return json.MarshalEncode(e, f.Listed)
@@ -121,7 +123,8 @@ func (f OpenAPISpecFiles) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, f.ByName)
 }
 
-// OpenAPISpecFile is one file as JSON, converted if it was YAML. References lists the other files to which it refers.
+// OpenAPISpecFile is one file as JSON. If the file was YAML, it was converted. References lists the other files to
+// which the file refers.
 type OpenAPISpecFile struct {
 	Dir           string         `json:"dir"`
 	Filename      string         `json:"filename"`
@@ -130,7 +133,7 @@ type OpenAPISpecFile struct {
 	Specification jsontext.Value `json:"specification"`
 }
 
-// OpenAPIEnums returns the enumerations of specifications, by the names that rules use.
+// OpenAPIEnums returns the enumerations of specifications. The keys are the names that rules use.
 func OpenAPIEnums() map[string][]string {
 	return map[string][]string{
 		"specVisibility": {SpecPrivate, SpecPublic},

@@ -7,22 +7,23 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Opt is a member of a request that distinguishes absent, null and a value. A PATCH request does not change an absent
-// member, and removes a member that is null.
+// Opt is a member of a request that may be absent, or null, or have a value. A PATCH request leaves an absent member
+// unchanged, and removes a member that is null.
 type Opt[T any] struct {
-	// Set is true if the member was present, with a value or null.
+	// Set is true if the member is present. It may be null.
 	Set bool
-	// Value is nil when the member was absent or null.
+	// Value is nil if the member is absent or null.
 	Value *T
 }
 
-// Some makes a member with a value.
+// Some returns a member with a value.
 func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 
-// Null reports whether the member was present and null.
+// Null reports whether the member is present and null.
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
-// Or returns the member's value. It returns nil if the member is null, and the given value if the member is absent.
+// Or returns the member's value. It returns nil if the member is null. If the member is absent, it returns the argument
+// absent.
 func (o Opt[T]) Or(absent *T) *T {
 	if o.Set {
 		return o.Value
@@ -30,7 +31,8 @@ func (o Opt[T]) Or(absent *T) *T {
 	return absent
 }
 
-// MarshalJSONTo writes the value or null. A field of this type needs omitzero, so that an absent member is left out.
+// MarshalJSONTo writes the value or null. A struct field of this type needs omitzero, so that an absent member is not
+// written.
 func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	if o.Value == nil {
 		return e.WriteToken(jsontext.Null)
@@ -38,7 +40,7 @@ func (o Opt[T]) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, o.Value)
 }
 
-// UnmarshalJSONFrom reads a value or null. The decoder does not call it for an absent member.
+// UnmarshalJSONFrom reads a value or null. The decoder does not call it if the member is absent.
 func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	o.Set, o.Value = true, nil
 	if d.PeekKind() == jsontext.KindNull {
@@ -56,7 +58,7 @@ func Or[T any](value *T, absent T) T {
 	return *value
 }
 
-// UTC returns an optional stored time in UTC, which responses use.
+// UTC returns an optional stored time in UTC. Responses have times in UTC.
 func UTC(at *time.Time) *time.Time {
 	if at == nil {
 		return nil

@@ -30,7 +30,7 @@ type DefaultContent struct {
 	Site string `json:"site"`
 }
 
-// Trial is the state of a paid plan's trial. A self-hosted installation has no plans, so it never has a trial.
+// Trial is the state of a paid plan's trial. A self-hosted installation has no plans, so no response has a trial.
 type Trial struct {
 	Status string `json:"status"`
 	Count  int    `json:"count"`
@@ -43,7 +43,7 @@ type OrganizationURLs struct {
 	Logo     string `json:"logo,omitempty"`
 }
 
-// OrganizationPermissions are the caller's rights on an organization.
+// OrganizationPermissions says which rights the caller has on an organization.
 type OrganizationPermissions struct {
 	View                bool `json:"view"`
 	Access              bool `json:"access"`

@@ -6,18 +6,19 @@ import (
 	"hash/fnv"
 )
 
-// These are the default and the largest value of the parameter `limit` of lists. The published contract allows zero,
-// which requests only the count.
+// These are the default and the largest value of the parameter `limit` of lists. The published contract allows zero.
+// With zero, a client requests only the number of objects.
 const (
 	DefaultLimit = 50
 	MaxLimit     = 1000
 )
 
-// pageVersion is the first byte of a token, so that a token of another version is refused and not misread.
+// pageVersion is the first byte of a token. A token with another version is refused, because its bytes could have
+// another meaning.
 const pageVersion = 1
 
-// List is the envelope of every list. Next is absent on the last page. Count is the number of objects in the whole
-// list.
+// List is the envelope of every list. Next is absent on the last page. Count is the number of objects on all pages of
+// the list.
 type List[T any] struct {
 	Items []T   `json:"items"`
 	Count int64 `json:"count"`
@@ -29,14 +30,14 @@ type Next struct {
 	Page string `json:"page"`
 }
 
-// PageRequest has the common query parameters of lists. The requests of list operations embed PageRequest, or have this
-// type.
+// PageRequest has the query parameters that all lists share. The request of a list operation embeds PageRequest, or has
+// this type.
 type PageRequest struct {
 	Page  string `query:"page"`
 	Limit *int   `query:"limit" rules:"range=0..1000,default=50"`
 }
 
-// Size returns the number of objects on a page.
+// Size returns the largest number of objects on a page.
 func (p PageRequest) Size() int {
 	if p.Limit == nil {
 		return DefaultLimit
@@ -45,9 +46,9 @@ func (p PageRequest) Size() int {
 }
 
 // PageToken identifies a position in a list: the sort keys of the last object in the response. The argument list
-// identifies the list and its filters. Any other list refuses the token, because its keys have other meanings. Tokens
-// contain no secret and grant no access. The keys become only parameters of the list's query, which is authorized
-// separately.
+// identifies the list and its filters. Any other list refuses the token, because its keys have other meanings. A token
+// contains no secret and grants no access. Its keys only become parameters of the list's database query, and each
+// request is authorized separately.
 func PageToken(list string, keys ...string) string {
 	raw := append([]byte{pageVersion}, listMark(list)...)
 	for _, key := range keys {
@@ -57,8 +58,8 @@ func PageToken(list string, keys ...string) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// PageKeys reads a token of the list. The list has n sort keys. If n is 0, the token may have any number of keys. For
-// an empty token, which means the first page, PageKeys returns nil.
+// PageKeys reads a token of the list. The list has n sort keys. If n is 0, the token may have any number of keys. An
+// empty token means the first page. For an empty token, PageKeys returns nil.
 func PageKeys(list, token string, n int) ([]string, error) {
 	if token == "" {
 		return nil, nil
@@ -90,6 +91,6 @@ func BadPage() *Error { return Invalid("page", "is not a page of this list") }
 
 func listMark(list string) []byte {
 	h := fnv.New32a()
-	_, _ = h.Write([]byte(list)) // Write of a hash never fails
+	_, _ = h.Write([]byte(list)) // Write of a hash never returns an error
 	return h.Sum(nil)
 }

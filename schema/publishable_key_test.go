@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPublishableKeyTexts draws random keys. Reading the text of a key gives the key's id and generation. Any other
-// text of the same length is refused.
+// TestPublishableKeyTexts generates random keys. Reading the text of a key must give the id and the generation of the
+// key. Any other text of the same length must be refused.
 func TestPublishableKeyTexts(t *testing.T) {
 	t.Parallel()
 	secret, other := []byte(strings.Repeat("s", 32)), []byte(strings.Repeat("o", 32))

@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// Revision is the content of a space or of a change request at one point in time.
+// Revision is the content of a space or of a change request at one time.
 type Revision struct {
 	Object           string            `json:"object"`
 	ID               string            `json:"id"`
@@ -15,7 +15,7 @@ type Revision struct {
 	Variables        Data              `json:"variables,omitzero"`
 	CreatedAt        time.Time         `json:"createdAt"`
 	URLs             RevisionURLs      `json:"urls"`
-	// MergedFrom is the change request that was merged.
+	// MergedFrom is the change request whose merge created the revision.
 	MergedFrom *ChangeRequest `json:"mergedFrom,omitzero"`
 }
 
@@ -26,14 +26,14 @@ type RevisionURLs struct {
 	Public    string `json:"public,omitempty"`
 }
 
-// RevisionTypes are the values of a revision's `type`.
+// RevisionTypes returns the values of a revision's `type`.
 func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "update", "computed"} }
 
-// RevisionPage is a page of type document, group or link. The contract defines the members of each type. Members of
-// other types are absent.
+// RevisionPage is a page of type document, group or link. The contract defines which members a page of each type has.
+// All other members are absent.
 type RevisionPage struct {
 	ID string `json:"id"`
-	// Kind is the old name of the type.
+	// Kind is the older name of the member type.
 	Kind          string            `json:"kind"`
 	Type          string            `json:"type" rules:"enum=pageKind"`
 	Title         string            `json:"title"`
@@ -55,15 +55,15 @@ type RevisionPage struct {
 	NoIndex       bool              `json:"noIndex,omitzero"`
 	NoRobotsIndex bool              `json:"noRobotsIndex,omitzero"`
 	DocumentID    string            `json:"documentId,omitempty"`
-	// Markdown or Document has the text, if the client requested the text.
+	// Markdown or Document has the page's text, if the client requested the text.
 	Markdown *string   `json:"markdown,omitzero"`
 	Document *Document `json:"document,omitzero"`
-	// Target is the target of a link. Href is set if the target is an address, and is this address.
+	// Target is the target of a link. If the target is an address, Href is this address.
 	Target Data   `json:"target,omitzero"`
 	Href   string `json:"href,omitempty"`
 }
 
-// PageMetaLinks has, for search engines, a page's canonical address and the addresses of its translations.
+// PageMetaLinks has links for search engines: a page's canonical address, and the addresses of its translations.
 type PageMetaLinks struct {
 	Canonical  ContentRef   `json:"canonical,omitzero"`
 	Alternates []ContentRef `json:"alternates,omitzero"`
@@ -103,7 +103,7 @@ type RevisionFile struct {
 	ContentType string `json:"contentType"`
 	DownloadURL string `json:"downloadURL"`
 	Size        int64  `json:"size"`
-	// Dimensions are absent for files that are not images.
+	// Dimensions is absent if the file is not an image.
 	Dimensions *Dimensions `json:"dimensions,omitzero"`
 }
 
@@ -113,7 +113,7 @@ type Dimensions struct {
 	Height int `json:"height"`
 }
 
-// ReusableContent is a text that several pages show. Octavo has no such objects, so lists of them are always empty.
+// ReusableContent is a text that several pages show. Octavo has no such objects, so a list of them is always empty.
 type ReusableContent struct {
 	ID    string `json:"id"`
 	Title string `json:"title"`
@@ -149,14 +149,14 @@ type SearchPageResult struct {
 	Score float64 `json:"score"`
 	// Rank is the position of the page among all results, counted from 1.
 	Rank int64 `json:"rank"`
-	// Sections has the sections of the page that contain the words of the query. It is set only for the best pages.
+	// Sections has the sections of the page that contain words of the query. It is set only for the best pages.
 	Sections []SearchSectionResult `json:"sections,omitzero"`
-	// Ancestors has the page's ancestors, from the top of the tree to the parent.
+	// Ancestors has the ancestors of the page, from the top of the tree down to the parent.
 	Ancestors []SearchAncestor `json:"ancestors"`
 	URLs      RevisionPageURL  `json:"urls"`
 }
 
-// SearchSectionResult is a section of a page that a search has found. Body is an excerpt of the section.
+// SearchSectionResult is a section of a page that a search has found. Body is an excerpt from this section.
 type SearchSectionResult struct {
 	ID    string          `json:"id"`
 	Title string          `json:"title"`
@@ -171,12 +171,12 @@ type SearchAncestor struct {
 	Title string `json:"title"`
 }
 
-// SearchSpaceResult is a space in which a search found pages, with the best of these pages.
+// SearchSpaceResult is a space in which a search has found pages. Pages has the best of these pages.
 type SearchSpaceResult struct {
 	Type  string `json:"type" rules:"enum=searchResultType"`
 	ID    string `json:"id"`
 	Title string `json:"title"`
-	// Score is the score of the best page.
+	// Score is the score of the best page in the space.
 	Score float64            `json:"score"`
 	Pages []SearchPageResult `json:"pages"`
 }

@@ -1,6 +1,6 @@
 package schema
 
-// The types of changes between two revisions.
+// These are the types of changes between two revisions.
 const (
 	PageCreated = "page_created"
 	PageEdited  = "page_edited"
@@ -10,21 +10,21 @@ const (
 	FileDeleted = "file_deleted"
 )
 
-// RevisionChangeTypes are the values of a change's `type`.
+// RevisionChangeTypes returns the values of a change's `type`.
 func RevisionChangeTypes() []string {
 	return []string{PageCreated, PageEdited, PageDeleted, PageMoved, FileCreated, FileDeleted}
 }
 
-// RevisionChanges has the changes of a revision or of a change request. More is the number of changes that are left out
-// because of the limit.
+// RevisionChanges has the changes of a revision or of a change request. More is the number of changes that the response
+// leaves out because of its limit.
 type RevisionChanges struct {
 	MergedFrom *ChangeRequest   `json:"mergedFrom,omitzero"`
 	Changes    []RevisionChange `json:"changes"`
 	More       int              `json:"more,omitzero"`
 }
 
-// RevisionChange is a change of a page or of a file. The contract defines the members of each type. Other members are
-// absent.
+// RevisionChange is a change of a page or of a file. The contract defines which members a change of each type has. All
+// other members are absent.
 type RevisionChange struct {
 	Type       string             `json:"type" rules:"enum=revisionChangeType"`
 	Page       *ChangedPage       `json:"page,omitzero"`
@@ -33,8 +33,8 @@ type RevisionChange struct {
 	File       *ChangedFile       `json:"file,omitzero"`
 }
 
-// WithoutFormer returns a change without the previous state of its object, for readers of a site. They may see only the
-// changed object and its current state.
+// WithoutFormer returns a change without the previous state of its object, for readers of a site. Readers may see only
+// the changed object and its current state.
 func (c RevisionChange) WithoutFormer() RevisionChange {
 	if c.Attributes != nil {
 		now := *c.Attributes
@@ -54,7 +54,8 @@ func (c RevisionChange) WithoutFormer() RevisionChange {
 	return c
 }
 
-// ChangedPage is a page of the revision or, if it was deleted, of the previous revision. Links have no path.
+// ChangedPage is a page of the revision. If the page was deleted, it is a page of the previous revision. Links have no
+// path.
 type ChangedPage struct {
 	ID    string `json:"id"`
 	Type  string `json:"type" rules:"enum=pageKind"`
@@ -62,8 +63,8 @@ type ChangedPage struct {
 	Path  string `json:"path,omitempty"`
 }
 
-// ChangedAttributes are the changed attributes of an edited page. They are empty if the contract has no members for the
-// changed properties, for example for the property that hides the page.
+// ChangedAttributes are the changed attributes of an edited page. The contract has no members for some properties, for
+// example for the property that hides the page. If only such properties changed, ChangedAttributes is empty.
 type ChangedAttributes struct {
 	Title       *ChangedText   `json:"title,omitzero"`
 	Description *ChangedText   `json:"description,omitzero"`
@@ -79,14 +80,14 @@ type ChangedText struct {
 	After  string `json:"after,omitempty"`
 }
 
-// ChangedTarget has a link's previous and current target.
+// ChangedTarget has the previous and the current target of a link.
 type ChangedTarget struct {
 	Before Data `json:"before,omitzero"`
 	After  Data `json:"after,omitzero"`
 }
 
-// ChangedParent has the previous and current parent of a moved page. If a parent is absent, it is the root. The parents
-// are equal if only the order of the pages below the parent has changed.
+// ChangedParent has the previous and current parent of a moved page. If a parent is absent, it is the root. If only the
+// order of the pages below a parent has changed, both parents are equal.
 type ChangedParent struct {
 	Before *ChangedPage `json:"before,omitzero"`
 	After  *ChangedPage `json:"after,omitzero"`

@@ -6,11 +6,11 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Role is the role of a person in an organization or on a piece of content. The empty role is the guest, which is null
-// in JSON. A guest is a member who has only individually granted rights.
+// Role is the role of a person in an organization or on a piece of content. The empty role is the role of a guest. It
+// is null in JSON. A guest is a member who has only rights that were granted individually.
 type Role string
 
-// The roles, from the highest to the lowest.
+// These are the roles, from the highest to the lowest.
 const (
 	RoleAdmin   Role = "admin"
 	RoleCreate  Role = "create"
@@ -24,10 +24,10 @@ const (
 // roles has all roles, in the order of their ranks.
 var roles = []Role{RoleGuest, RoleRead, RoleComment, RoleEdit, RoleReview, RoleCreate, RoleAdmin}
 
-// Roles lists the roles that requests may have, from the lowest to the highest.
+// Roles returns the roles that requests may have, from the lowest to the highest.
 func Roles() []Role { return slices.Clone(roles[1:]) }
 
-// RoleNames are the names of Roles in requests.
+// RoleNames returns the names of the roles that requests may have.
 func RoleNames() []string {
 	names := make([]string, 0, len(roles)-1)
 	for _, role := range roles[1:] {
@@ -36,17 +36,17 @@ func RoleNames() []string {
 	return names
 }
 
-// LevelNames are the names of default levels in requests.
+// LevelNames returns the names of default levels that requests may have.
 func LevelNames() []string { return append(RoleNames(), string(LevelInherit)) }
 
-// Rank returns the rank of a role. A role has all rights of the roles with lower ranks. The guest has the rank 0, and
-// an unknown role has the rank -1.
+// Rank returns the rank of a role. A role has all rights of the roles with lower ranks. The guest has the rank 0. An
+// unknown role has the rank -1.
 func (r Role) Rank() int { return slices.Index(roles, r) }
 
-// RoleOfRank returns the role with a rank. Rank 0 is the rank of the guest.
+// RoleOfRank returns the role with a rank. The guest has the rank 0.
 func RoleOfRank(rank int) Role { return roles[rank] }
 
-// AtLeast reports whether r includes all rights of minimum.
+// AtLeast reports whether r has all rights of minimum.
 func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
 
 // Valid reports whether r is a role or the guest.
@@ -81,7 +81,7 @@ func (r Role) Nullable() *string {
 const LevelInherit Level = "inherit"
 
 // Level is the access that content gives to all members of its organization: a role, `inherit`, or no access. The empty
-// level, null in JSON, means no access.
+// level means no access. It is null in JSON.
 type Level string
 
 // MarshalJSON writes the empty level as null.

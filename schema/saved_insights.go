@@ -12,17 +12,17 @@ const (
 	SegmentOfOnePerson = "personal"
 )
 
-// SegmentScopes are the scopes of saved segments. The first scope is the default.
+// SegmentScopes returns the scopes of saved segments. The first scope is the default.
 func SegmentScopes() []string { return []string{SegmentOfSite, SegmentOfOnePerson} }
 
-// SavedSegment is a named set of filters for insights. Queries refer to it by its id.
+// SavedSegment is a named set of filters for insights. Queries refer to the segment by its id.
 type SavedSegment struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Scope is site, or personal for a segment that only its creator sees.
+	// Scope is personal if only the creator sees the segment, and otherwise site.
 	Scope string `json:"scope" rules:"enum=segmentScope"`
-	// Where has the conditions, in the form that they have in a query.
+	// Where has the conditions of the segment, in the form that conditions have in a query.
 	Where jsontext.Value `json:"where"`
 	// CreatedBy is the id of the user who made the segment. It is absent if the user was deleted.
 	CreatedBy string       `json:"createdBy,omitempty"`
@@ -42,9 +42,9 @@ type InsightsToken struct {
 	// Token is the token itself. It is set only in the response that creates the token.
 	Token     string    `json:"token,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
-	// ExpiresAt is absent for a token that works until it is revoked.
+	// ExpiresAt is absent if the token is valid until it is revoked.
 	ExpiresAt *time.Time `json:"expiresAt,omitzero"`
-	// LastUsedAt has a precision of one minute. It is absent for a token that was never used.
+	// LastUsedAt has a precision of one minute. It is absent if the token was never used.
 	LastUsedAt *time.Time   `json:"lastUsedAt,omitzero"`
 	URLs       LocationURLs `json:"urls"`
 }
@@ -52,33 +52,33 @@ type InsightsToken struct {
 // Location returns the Location header of the response that creates the token.
 func (t InsightsToken) Location() string { return t.URLs.Location }
 
-// InsightsShareLink shows a part of a site's insights to everybody who has its secret. If the link has a password, the
-// password is also needed.
+// InsightsShareLink shows a part of a site's insights to everybody who has the link's secret. If the link has a
+// password, the password is needed too.
 type InsightsShareLink struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
 	// Secret opens the link. It is set only in the response that creates the link.
 	Secret string `json:"secret,omitempty"`
-	// Password reports whether the link needs a password.
+	// Password is true if the link needs a password.
 	Password bool `json:"password"`
 	InsightsPart
 	CreatedBy string    `json:"createdBy,omitempty"`
 	CreatedAt time.Time `json:"createdAt"`
 	UpdatedAt time.Time `json:"updatedAt"`
-	// ExpiresAt is absent for a link that works until it is deleted.
+	// ExpiresAt is absent if the link is valid until it is deleted.
 	ExpiresAt *time.Time   `json:"expiresAt,omitzero"`
 	URLs      LocationURLs `json:"urls"`
 }
 
 // InsightsPart is the part of a site's insights that a share link shows.
 type InsightsPart struct {
-	// Where has conditions that every event must meet, in the form that they have in a query.
+	// Where has conditions that every event must meet, in the form that conditions have in a query.
 	Where jsontext.Value `json:"where"`
 	// Segments has the ids of saved segments. Every event must be in all of these segments.
 	Segments []string `json:"segments"`
-	// Ranges has the ranges to which queries are limited, in the form that they have in a query. If the list is empty,
-	// the range of a query is not limited.
+	// Ranges has the ranges to which queries are limited, in the form that ranges have in a query. If the list is
+	// empty, the range of a query is not limited.
 	Ranges jsontext.Value `json:"ranges"`
 	// Timezone is the time zone of the days in Ranges.
 	Timezone string `json:"timezone"`

@@ -63,8 +63,8 @@ func TestPageTokens(t *testing.T) {
 	}
 }
 
-// FuzzPageKeys reads any text as a token. Either the text is refused with the status 400, or a token with the resulting
-// keys is the same text.
+// FuzzPageKeys reads any text as a token. The text must be refused with the status 400, or the token with the resulting
+// keys must be the same text.
 func FuzzPageKeys(f *testing.F) {
 	f.Add("list", PageToken("list", "a", "b"))
 	f.Add("list", "AQ")

@@ -17,10 +17,10 @@ type Site struct {
 	Basename        string           `json:"basename,omitempty"`
 	Proxy           *SiteProxy       `json:"proxy,omitempty"`
 	AdaptiveContent *AdaptiveContent `json:"adaptiveContent,omitempty"`
-	// Hostname is the host name at which readers should find the site. The host name leads to the site after the
-	// organization has proved that it owns the name.
+	// Hostname is the host name at which readers should find the site. After the organization has proved that it owns
+	// the name, the name leads to the site.
 	Hostname string `json:"hostname,omitempty"`
-	// AnonymousEvents is true if clients without a token may post events. It is absent if it is false, because the
+	// AnonymousEvents is true if clients without a token may post events. If it is false, it is absent, because the
 	// published contract does not have this member.
 	AnonymousEvents bool     `json:"anonymousEvents,omitzero"`
 	URLs            SiteURLs `json:"urls"`
@@ -33,14 +33,14 @@ type SiteFeature struct {
 	Frozen bool   `json:"frozen"`
 }
 
-// SiteProxy is set if readers reach the site through the customer's own server. Origin is the address that readers'
-// browsers show, without the scheme. Target is the address from which the customer's server fetches the site.
+// SiteProxy is set if readers reach the site through the customer's own server. Origin is the address that readers see
+// in their browsers, without the scheme. Target is the address from which the customer's server fetches the site.
 type SiteProxy struct {
 	Origin string `json:"origin"`
 	Target string `json:"target"`
 }
 
-// AdaptiveContent says whether content may depend on the visitor's claims.
+// AdaptiveContent says whether content may depend on the claims of the visitor.
 type AdaptiveContent struct {
 	Enabled bool `json:"enabled"`
 }
@@ -55,12 +55,12 @@ type SiteURLs struct {
 // Location returns the Location header of the response that creates the site.
 func (s Site) Location() string { return s.URLs.Location }
 
-// SiteTypes are the values of a site's `type`.
+// SiteTypes returns the values of a site's `type`.
 func SiteTypes() []string {
 	return []string{"basic", "premium", "ultimate", "sponsored", "legacy-basic", "legacy-premium"}
 }
 
-// SiteVisibilities are the values of a site's `visibility`.
+// SiteVisibilities returns the values of a site's `visibility`.
 func SiteVisibilities() []string {
 	return []string{VisibilityPublic, "unlisted", VisibilityShareLink, VisibilityVisitorAuth}
 }
@@ -79,10 +79,11 @@ const (
 // VisibilityShareLink is the visibility of sites that visitors can open only with the key of a share link.
 const VisibilityShareLink = "share-link"
 
-// AgentsContexts are the values of a site's `agentsContext`.
+// AgentsContexts returns the values of a site's `agentsContext`.
 func AgentsContexts() []string { return []string{"excluded", "included"} }
 
-// ShareLink opens a site that is published by share links. Everyone who has the link's address can use it.
+// ShareLink lets visitors open a site that is published by share links. Everybody who has the link's address can open
+// the site.
 type ShareLink struct {
 	Object    string        `json:"object"`
 	ID        string        `json:"id"`

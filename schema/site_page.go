@@ -6,16 +6,16 @@ import "time"
 type SitePage struct {
 	Space, ID string
 	Title     string
-	// Path has the slugs from the root of the space down to the page.
+	// Path has the slugs of the page and its ancestors, from the root of the space down to the page.
 	Path string
 	// Owner is the user who last changed the page. It is nil if the user is unknown.
 	Owner    *SitePageOwner
 	EditedAt time.Time
-	// Words is the number of words of the page's document. It is negative if the words were not counted.
+	// Words is the number of words in the page's document. It is negative if the words were not counted.
 	Words int
 }
 
-// SitePageOwner is the user who made the last change of a page.
+// SitePageOwner is the user who last changed a page.
 type SitePageOwner struct {
 	ID          string `json:"id"`
 	DisplayName string `json:"displayName"`

@@ -5,23 +5,24 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// These are the kinds of parts of a site to which pointers refer.
+// These are the types of the parts of a site to which an ItemPointer can refer.
 const (
 	SiteItemSpace   = "site-space"
 	SiteItemSection = "site-section"
 	SiteItemGroup   = "site-section-group"
 )
 
-// SiteItemTypes are the values of a pointer's `type`.
+// SiteItemTypes returns the values of `type` in a pointer to a part of a site.
 func SiteItemTypes() []string { return []string{SiteItemSpace, SiteItemSection, SiteItemGroup} }
 
 // ItemPointer refers to an item of an ordered list: a part of a site, a collection or a space.
 type ItemPointer struct{ Type, ID string }
 
-// SiteItemPosition is a place next to another item. If Before and After are both nil, it is the last place.
+// SiteItemPosition is a place directly before or after another item. If Before and After are both nil, it is the last
+// place.
 type SiteItemPosition struct{ Before, After *ItemPointer }
 
-// SiteSpace is the link between a site and a space.
+// SiteSpace is the connection of a site with a space that it shows.
 type SiteSpace struct {
 	Object  string `json:"object"`
 	ID      string `json:"id"`
@@ -29,7 +30,8 @@ type SiteSpace struct {
 	Section string `json:"section,omitempty"`
 	Space   Space  `json:"space"`
 	Title   string `json:"title"`
-	// Default is true if readers who open the section, or the root of the site, see this site space first.
+	// Default is true if this site space is shown first. Readers who open the section, or the root of the site, then
+	// see this site space.
 	Default   bool   `json:"default"`
 	Condition string `json:"condition,omitempty"`
 	// HasAdvancedCustomizationFeature is always true. Octavo has no plans, so every site space can have its own
@@ -54,8 +56,8 @@ type SiteSection struct {
 	URLs         PublishedURLs `json:"urls"`
 }
 
-// SiteSectionGroup groups sections and other groups. Children has all children. Sections has only the children that are
-// sections.
+// SiteSectionGroup groups sections and other groups. Children has all children of the group. Sections has only the
+// children that are sections.
 type SiteSectionGroup struct {
 	Object       string        `json:"object"`
 	ID           string        `json:"id"`
@@ -84,7 +86,7 @@ func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, i.Group)
 }
 
-// EachSiteSpace visits the site spaces of the part, at every level.
+// EachSiteSpace calls visit for each site space in the part, at every level.
 func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
 	switch {
 	case i.Space != nil:
@@ -100,7 +102,7 @@ func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
 	}
 }
 
-// OpenAPISchema refers to the schemas of the three resources, because lists return these resources too.
+// OpenAPISchema returns references to the schemas of the three resources, because lists return these resources too.
 func (SiteItem) OpenAPISchema() map[string]any {
 	alternatives := []any{}
 	for _, name := range []string{"SiteSpace", "SiteSection", "SiteSectionGroup"} {
@@ -109,7 +111,7 @@ func (SiteItem) OpenAPISchema() map[string]any {
 	return map[string]any{"oneOf": alternatives}
 }
 
-// The values of a structure's `type`: sections and groups, or site spaces at the root.
+// These are the values of a structure's `type`: the root has sections and groups, or it has site spaces.
 const (
 	StructureOfSections   = "sections"
 	StructureOfSiteSpaces = "siteSpaces"
@@ -131,7 +133,7 @@ type SiteRedirect struct {
 	Draft bool `json:"draft"`
 }
 
-// The kinds of destinations of redirects.
+// These are the kinds of destinations of redirects.
 const (
 	RedirectToSection  = "site-section"
 	RedirectToSpace    = "site-space"
@@ -139,7 +141,7 @@ const (
 	RedirectToExternal = "external"
 )
 
-// RedirectKinds are the values of a destination's `kind`.
+// RedirectKinds returns the values of a destination's `kind`.
 func RedirectKinds() []string {
 	return []string{RedirectToSection, RedirectToSpace, RedirectToPage, RedirectToExternal}
 }
@@ -153,7 +155,7 @@ type SiteRedirectDestination struct {
 	URL           *string `json:"url,omitempty"`
 }
 
-// SiteRedirectTarget is a redirect with its current target address.
+// SiteRedirectTarget is a redirect together with its current target address.
 type SiteRedirectTarget struct {
 	Redirect SiteRedirect `json:"redirect"`
 	Target   string       `json:"target"`

@@ -20,7 +20,7 @@ type Space struct {
 	Language     string        `json:"language,omitempty"`
 	GitSync      *GitSyncState `json:"gitSync,omitzero"`
 	// GitTrusted lists the branches whose imports need not meet the merge rules. Only administrators of the space see
-	// this list.
+	// it.
 	GitTrusted          []GitBranch      `json:"gitTrusted,omitempty"`
 	Revision            string           `json:"revision"`
 	DefaultLevel        Level            `json:"defaultLevel"`
@@ -40,7 +40,7 @@ type SpaceURLs struct {
 	Icon      string `json:"icon,omitempty"`
 }
 
-// SpacePermissions are the caller's rights on a space.
+// SpacePermissions says which rights the caller has on a space.
 type SpacePermissions struct {
 	View               bool `json:"view"`
 	Access             bool `json:"access"`
@@ -57,13 +57,13 @@ type SpacePermissions struct {
 // Location returns the Location header of the response that creates the space.
 func (s Space) Location() string { return s.URLs.Location }
 
-// EditModeLocked is the mode of a space that users can change only by change requests.
+// EditModeLocked is the mode of a space whose content users can change only with change requests.
 const EditModeLocked = "locked"
 
-// EditModes are the values of a space's `editMode`.
+// EditModes returns the values of a space's `editMode`.
 func EditModes() []string { return []string{"live", EditModeLocked} }
 
-// Languages are the languages in which a space can be written, or into which it can be translated.
+// Languages returns the languages in which a space can be written, or into which it can be translated.
 func Languages() []string {
 	return []string{
 		"en", "fr", "de", "es", "it", "pt", "pt-br", "ru", "ja", "zh", "yue", "ko", "ar", "hi", "nl", "pl", "tr", "sv", "no", "da",

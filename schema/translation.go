@@ -2,7 +2,7 @@ package schema
 
 import "time"
 
-// TranslationPending is the status of a translation that does not yet have a completed run.
+// TranslationPending is the status of a translation whose first run has not ended yet.
 const TranslationPending = "pending"
 
 // TranslationRunning is the status of a translation with a run in progress. TranslationCompleted is the status of a
@@ -12,14 +12,14 @@ const (
 	TranslationCompleted = "completed"
 )
 
-// TranslationStatuses are the values of a translation's `status`.
+// TranslationStatuses returns the values of a translation's `status`.
 func TranslationStatuses() []string {
 	return []string{TranslationPending, TranslationRunning, TranslationCompleted}
 }
 
 // Translation is a space's copy in another language. Result identifies the copy. It is absent before the first run.
-// LastRun is the state of the run that was requested last. It is absent before the first run, and is an addition to the
-// published contract.
+// LastRun is the state of the run that was requested last. It is absent before the first run. The published contract
+// does not have LastRun.
 type Translation struct {
 	Object       string                 `json:"object"`
 	ID           string                 `json:"id"`
@@ -42,7 +42,7 @@ type TranslationSource struct {
 	Language string `json:"language" rules:"enum=language"`
 }
 
-// TranslationStats has totals over all runs, and numbers of the latest run. Durations are in seconds.
+// TranslationStats has totals over all runs, and the numbers of the latest run. Durations are in seconds.
 type TranslationStats struct {
 	Runs              int32 `json:"runs"`
 	TotalWords        int64 `json:"totalWords"`
@@ -53,13 +53,13 @@ type TranslationStats struct {
 	LatestWords       int64 `json:"latestWords"`
 }
 
-// TranslationResult is the copy of the source in the other language, with its revision after the last run.
+// TranslationResult identifies the copy in the other language, with the revision of the copy after the last run.
 type TranslationResult struct {
 	Space    string `json:"space"`
 	Revision string `json:"revision"`
 }
 
-// The states of a run. The job of a run may retry it after a failure.
+// These are the states of a run. If a run fails, its job may retry it.
 const (
 	RunQueued  = "queued"
 	RunRunning = "running"
@@ -67,10 +67,10 @@ const (
 	RunFailed  = "failed"
 )
 
-// TranslationRunStates are the values of a run's `state`.
+// TranslationRunStates returns the values of a run's `state`.
 func TranslationRunStates() []string { return []string{RunQueued, RunRunning, RunDone, RunFailed} }
 
-// TranslationLastRun is the run that was requested last. Reason is the cause of the run's failure.
+// TranslationLastRun is the run that was requested last. If the run has failed, Reason says why.
 type TranslationLastRun struct {
 	State       string    `json:"state" rules:"enum=translationRunState"`
 	Reason      string    `json:"reason,omitempty"`
@@ -78,9 +78,9 @@ type TranslationLastRun struct {
 }
 
 // TranslationRun is a run of a translation. Segments and Words are the numbers of segments and words that were sent to
-// the translator. Pages is the number of pages of the copy that have changed. Duration is in seconds, from the start of
-// the first attempt. Reports has notes for users. The response for a single run has the run's first reports, and lists
-// of runs have no reports. ReportCount is the number of all reports.
+// the translator. Pages is the number of pages that have changed in the copy. Duration is the time since the start of
+// the first attempt, in seconds. Reports has notes for users. The response for a single run has the run's first
+// reports, and lists of runs have no reports. ReportCount is the number of all reports.
 type TranslationRun struct {
 	Object      string              `json:"object"`
 	ID          string              `json:"id"`
@@ -99,26 +99,26 @@ type TranslationRun struct {
 	URLs        LocationURLs        `json:"urls"`
 }
 
-// The kinds of reports.
+// These are the kinds of reports.
 const (
 	// ReportCorrectionOutdated means that the source of a corrected segment has changed. The copy keeps the correction.
 	ReportCorrectionOutdated = "correction-outdated"
-	// ReportCorrectionRemoved means that the source of a corrected segment was deleted, and with it the correction.
+	// ReportCorrectionRemoved means that the source of a corrected segment was deleted. The correction was deleted too.
 	ReportCorrectionRemoved = "correction-removed"
 	// ReportConflict means that the source and a user of the copy changed the same part in different ways. The copy
-	// keeps its version.
+	// keeps its own version.
 	ReportConflict = "conflict"
-	// ReportTermMissing means that the translation lacks a term of the glossary.
+	// ReportTermMissing means that the translation of a segment does not contain a term of the glossary.
 	ReportTermMissing = "term-missing"
-	// ReportPlaceholderLost means that the translator lost marks or links of the segment, so it was translated in
-	// parts.
+	// ReportPlaceholderLost means that the translator lost marks or links of a segment. So the parts of the segment
+	// were translated separately.
 	ReportPlaceholderLost = "placeholder-lost"
-	// ReportRefused means that the translator has refused the segment, which stays in the source's language. A reusable
-	// content also stays in the source's language if its translation is too long.
+	// ReportRefused means that the translator has refused a segment. The segment stays in the language of the source. A
+	// reusable content also stays in this language if its translation is too long.
 	ReportRefused = "refused"
 )
 
-// TranslationReportKinds are the values of a report's `kind`.
+// TranslationReportKinds returns the values of a report's `kind`.
 func TranslationReportKinds() []string {
 	return []string{
 		ReportCorrectionOutdated, ReportCorrectionRemoved, ReportConflict, ReportTermMissing, ReportPlaceholderLost, ReportRefused,
@@ -126,8 +126,9 @@ func TranslationReportKinds() []string {
 }
 
 // TranslationReport is a result of a run that a user should check. Segment identifies the part of the page: title,
-// description, or the key of a block, followed by the part of the block. For a part of a reusable content, the id of
-// its file comes first. Text is the beginning of the source text. It is absent for callers who may not read the source.
+// description, or the key of a block and the part of the block. If the part belongs to a reusable content, Segment
+// begins with the id of the content's file. Text is the beginning of the source text. It is absent if the caller may
+// not read the source.
 type TranslationReport struct {
 	Kind    string `json:"kind" rules:"enum=translationReportKind"`
 	Page    string `json:"page,omitempty"`
@@ -135,7 +136,7 @@ type TranslationReport struct {
 	Text    string `json:"text,omitempty"`
 }
 
-// TranslationPermissions are the caller's rights on a translation.
+// TranslationPermissions says which rights the caller has on a translation.
 type TranslationPermissions struct {
 	View bool `json:"view"`
 	Edit bool `json:"edit"`
@@ -144,17 +145,17 @@ type TranslationPermissions struct {
 // Location returns the Location header of the response that creates the translation.
 func (t Translation) Location() string { return t.URLs.Location }
 
-// The operations on a glossary entry.
+// These are the operations on an entry of a glossary.
 const (
 	GlossaryInsert = "insert"
 	GlossaryUpdate = "update"
 	GlossaryDelete = "delete"
 )
 
-// GlossaryOperations are the values of a glossary operation's `type`.
+// GlossaryOperations returns the values of a glossary operation's `type`.
 func GlossaryOperations() []string { return []string{GlossaryInsert, GlossaryUpdate, GlossaryDelete} }
 
-// GlossaryEntry is a term in several languages. Translations must use the term of their language.
+// GlossaryEntry is a term in several languages. A translation into a language must use the term in this language.
 type GlossaryEntry struct {
 	Object       string            `json:"object"`
 	ID           string            `json:"id"`

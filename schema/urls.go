@@ -6,13 +6,14 @@ import (
 	"strings"
 )
 
-// URLs builds the absolute urls of resources from the base address at which clients reach this installation.
+// URLs builds the absolute URLs of resources. They begin with the base address, at which clients reach this
+// installation.
 type URLs struct {
 	base string
 }
 
-// NewURLs returns URLs for a base address. The address must be absolute, because clients parse every address in `urls`
-// as a URI.
+// NewURLs returns URLs for a base address. The base address must be absolute, because clients parse every address in
+// `urls` as a URI.
 func NewURLs(base string) (URLs, error) {
 	u, err := url.Parse(base)
 	if err != nil {
@@ -27,16 +28,16 @@ func NewURLs(base string) (URLs, error) {
 // Base returns the base address, without a slash at the end.
 func (u URLs) Base() string { return u.base }
 
-// API returns the url of a resource of the API.
+// API returns the URL of a resource in the API.
 func (u URLs) API(elements ...string) string { return u.join("/v1", elements) }
 
-// App returns the url of the page that shows a resource to a person.
+// App returns the URL of the page that shows a resource to a person.
 func (u URLs) App(elements ...string) string { return u.join("/app", elements) }
 
-// Published returns the url at which readers find published content.
+// Published returns the URL at which readers find published content.
 func (u URLs) Published(elements ...string) string { return u.join("/~", elements) }
 
-// Host returns the name of the base address's host, without a port.
+// Host returns the host name in the base address, without a port.
 func (u URLs) Host() string {
 	parsed, err := url.Parse(u.base)
 	if err != nil {
@@ -45,7 +46,7 @@ func (u URLs) Host() string {
 	return parsed.Hostname()
 }
 
-// PathNames returns the segments of the base address's path. The paths of all addresses begin with these segments.
+// PathNames returns the segments of the base address's path. The path of every URL begins with these segments.
 func (u URLs) PathNames() []string {
 	parsed, err := url.Parse(u.base)
 	if err != nil || strings.Trim(parsed.Path, "/") == "" {

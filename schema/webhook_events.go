@@ -2,30 +2,31 @@ package schema
 
 import "slices"
 
-// WebhookEventType is a type of events that webhooks receive. It is a row of WebhookEventTypes. Database triggers
-// record the events (store/functions/webhooks.sql), each in the transaction of the change.
+// WebhookEventType is a type of events that webhooks receive. It is a row of the table WebhookEventTypes. Database
+// triggers record the events in the transaction of the change (store/functions/webhooks.sql).
 type WebhookEventType struct {
 	Name string
-	// Doc completes the sentence "It is sent when ...".
+	// Doc is the end of the sentence "It is sent when ...".
 	Doc string
-	// Data is the object that the payload's member data shows.
+	// Data describes the object in the payload's member data.
 	Data *WebhookData
 }
 
 // WebhookData describes a kind of object in payloads.
 type WebhookData struct {
 	Object string
-	// Members has the names of the members of data, without urls. A question mark after a name means that the member
-	// may be absent.
+	// Members has the names of the members of data, without urls. If a name ends with a question mark, the member may
+	// be absent.
 	Members []string
-	// Location returns the elements of the object's path in the API. member returns a member of data.
+	// Location returns the elements of the object's path in the API. The function member returns the value of a member
+	// of data.
 	Location func(member func(name string) string) []string
 }
 
 // WebhookPing is the type of test events. A webhook cannot subscribe to it.
 const WebhookPing = "webhook.ping"
 
-// The objects in payloads.
+// These are the kinds of objects in payloads.
 var (
 	webhookComment = &WebhookData{
 		Object: "comment", Members: []string{"id", "space", "changeRequest?", "page?", "postedBy", "status"},
@@ -90,7 +91,7 @@ func discussion(of func(string) string) []string {
 	return append(path, "comments")
 }
 
-// WebhookEventTypes is the table of all types.
+// WebhookEventTypes returns the table of all types.
 func WebhookEventTypes() []WebhookEventType {
 	return []WebhookEventType{
 		{"comment.created", "somebody comments on a space or a change request", webhookComment},
@@ -120,7 +121,7 @@ func WebhookEventTypes() []WebhookEventType {
 	}
 }
 
-// WebhookEventNames are the types that a webhook can subscribe to.
+// WebhookEventNames returns the types to which a webhook can subscribe.
 func WebhookEventNames() []string {
 	var names []string
 	for _, row := range WebhookEventTypes() {
@@ -131,8 +132,8 @@ func WebhookEventNames() []string {
 	return names
 }
 
-// WebhookLocation returns the path of an event's object in the API. ok is false if this version does not have the
-// event's type.
+// WebhookLocation returns the path of an event's object in the API. ok is false if this version of Octavo does not have
+// the event's type.
 func WebhookLocation(eventType string, data map[string]any) (path []string, ok bool) {
 	for _, row := range WebhookEventTypes() {
 		if row.Name == eventType {

@@ -18,17 +18,17 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentModel is an in-memory tree of collections and spaces with the grants on them.
+// contentModel is a tree of collections and spaces in memory, with the grants on them.
 type contentModel struct {
 	nodes map[string]*contentNode
-	// order has the children of each collection; the id of the top level is empty.
+	// order has the ids of the children of each collection. The top level has the key "".
 	order map[string][]string
 }
 
 type contentNode struct {
 	kind, parent string
 	level        schema.Level
-	// grants maps a user or team id to its role.
+	// grants maps the id of a user or of a team to its role.
 	grants map[string]schema.Role
 }
 
@@ -58,7 +58,8 @@ func (m *contentModel) within(id, ancestor string) bool {
 	return false
 }
 
-// role walks the tree naively to find the role that a user has on a node. names are the ids of the user and of the user's teams.
+// role returns the role that a user has on a node. The role follows from the grants and the levels of the node and its
+// ancestors. names has the ids of the user and of the user's teams.
 func (m *contentModel) role(role schema.Role, names []string, id string) schema.Role {
 	if role == schema.RoleAdmin {
 		return role
@@ -105,7 +106,7 @@ func (m *contentModel) attach(id, parent string, at int) {
 	m.order[parent] = slices.Insert(slices.Clone(m.order[parent]), at, id)
 }
 
-// modelRun applies every action to both the store and the model.
+// modelRun applies every action to the store and to the model.
 type modelRun struct {
 	*rapid.T
 	h     *apitest.Harness
@@ -261,7 +262,7 @@ func (r *modelRun) level() {
 	r.model.nodes[id].level = schema.Level(level)
 }
 
-// rights returns the role of every user on every node according to the model.
+// rights returns the role that every user has on every node in the model.
 func (r *modelRun) rights() map[string]schema.Role {
 	all := map[string]schema.Role{}
 	for user, role := range r.users {
@@ -278,7 +279,7 @@ func (r *modelRun) rights() map[string]schema.Role {
 	return all
 }
 
-// check compares the structure, order and rights in the store with the model.
+// check compares the tree, its order and the rights in the store with the model.
 func (r *modelRun) check() {
 	ctx := r.h.T.Context()
 	rows, err := r.h.DB.Query(ctx, `select coalesce(parent_id, ''), id from (
@@ -354,7 +355,7 @@ func (r *modelRun) check() {
 	r.checkNumbers(rights)
 }
 
-// checkCollection compares the visible spaces of a collection for a user.
+// checkCollection compares which spaces of a collection a user sees.
 func (r *modelRun) checkCollection(viewer postgres.Viewer, id string, has schema.Role, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	in, err := r.h.Store.Collection(ctx, viewer.UserID, id)
@@ -379,7 +380,8 @@ func (r *modelRun) checkCollection(viewer postgres.Viewer, id string, has schema
 	}
 }
 
-// checkPeople compares the lists of a collection's or space's people and teams: with access, and with a grant.
+// checkPeople compares two lists of a collection or space: the people who have access, and the people and teams with a
+// grant.
 func (r *modelRun) checkPeople(id string, level schema.Level, rights map[string]schema.Role) {
 	ctx := r.h.T.Context()
 	people, err := r.h.Store.ListContentAccess(ctx, r.target(id), level, nil, "", 1000)
@@ -415,7 +417,7 @@ func (r *modelRun) checkPeople(id string, level schema.Level, rights map[string]
 	}
 }
 
-// checkNumbers compares the space counts shown for members and teams.
+// checkNumbers compares the numbers of spaces that are shown for members and teams.
 func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	for user := range r.users {
 		spaces := int64(0)
@@ -445,7 +447,7 @@ func (r *modelRun) checkNumbers(rights map[string]schema.Role) {
 	}
 }
 
-// TestContentFollowsTheModel applies random changes to collections. After each change it compares the collections with
+// TestContentFollowsTheModel applies random changes to collections. After each change, it compares the collections with
 // a model.
 func TestContentFollowsTheModel(t *testing.T) {
 	t.Parallel()
@@ -474,7 +476,8 @@ func TestContentFollowsTheModel(t *testing.T) {
 	})
 }
 
-// TestParallelMoves moves many nodes concurrently and checks for cycles, lost nodes and duplicate positions.
+// TestParallelMoves moves many nodes concurrently. Afterwards, it checks that there are no cycles, no lost nodes and no
+// duplicate positions.
 func TestParallelMoves(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -509,7 +512,7 @@ func TestParallelMoves(t *testing.T) {
 					}
 					_, err = h.Store.TransferCollection(t.Context(), id, from, target, h.Ours.Users[schema.RoleAdmin].ID)
 				}
-				// A refusal is fine; a server error is not.
+				// The server may refuse a move, but it must not fail.
 				if code := schema.AsError(err); err != nil && code.Code >= 500 {
 					t.Errorf("%v", err)
 				}

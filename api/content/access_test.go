@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAccessRule checks the access rule case by case.
+// TestAccessRule checks the rule for access case by case.
 func TestAccessRule(t *testing.T) {
 	t.Parallel()
 	const guest, none = schema.RoleGuest, schema.RoleGuest
@@ -57,7 +57,7 @@ func TestAccessRule(t *testing.T) {
 	}
 }
 
-// TestAccessRuleIsOne compares the Go rule with its SQL form on every possible case.
+// TestAccessRuleIsOne checks that the rule in Go and the rule in SQL give the same results in all possible cases.
 func TestAccessRuleIsOne(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -91,12 +91,12 @@ func TestAccessRuleIsOne(t *testing.T) {
 	}
 }
 
-// sameIDs compares lists regardless of order.
+// sameIDs compares lists. It ignores their order.
 func sameIDs(a, b []string) bool {
 	return slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(b)))
 }
 
-// TestCollectionResource creates, reads, changes and deletes collections and checks every member of the responses.
+// TestCollectionResource creates, reads, changes and deletes collections. It checks every member of the responses.
 func TestCollectionResource(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -127,7 +127,7 @@ func TestCollectionResource(t *testing.T) {
 		t.Error(closed)
 	}
 	shape.Want(t, shape.ListOf(apitest.CollectionShape), h.Do("GET", base, admin, nil).Body)
-	// Collections with different parents may come in any order.
+	// Collections with different parents may be listed in any order.
 	if got, want := h.IDs(base, admin), []string{top["id"].(string), inner["id"].(string)}; !sameIDs(got, want) {
 		t.Errorf("all: %v, want %v", got, want)
 	}
@@ -142,7 +142,7 @@ func TestCollectionResource(t *testing.T) {
 	}
 }
 
-// TestGrantsOpenContent grants access in every possible way and checks what members see afterwards.
+// TestGrantsOpenContent grants access in every possible way. It checks what members then see.
 func TestGrantsOpenContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -173,7 +173,7 @@ func TestGrantsOpenContent(t *testing.T) {
 	sees(guest, []string{}, []string{})
 	sees(reader, []string{outer}, []string{h.Ours.Space.ID})
 	team := h.Team(h.Ours, guestID)
-	// Grant a role to a user and to a team. A member of the team gets the higher of both roles.
+	// A user gets a role, and a team gets a role. A member of the team has the higher of the two roles.
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "edit", "users": []string{readerID, readerID}, "teams": []string{team}})
 	h.Want(204, "POST", permissions, admin, map[string]any{"role": "comment", "users": []string{guestID}})
 	sees(guest, []string{outer, inner}, []string{space})
@@ -212,7 +212,7 @@ func TestGrantsOpenContent(t *testing.T) {
 	if got := aggregate(inner, "?role=edit"); !cmp.Equal(got, closed) {
 		t.Error(cmp.Diff(closed, got))
 	}
-	// Reduce the grants, then revoke them, in every possible way.
+	// The grants are first reduced and then revoked, in every possible way.
 	h.Want(204, "PATCH", permissions+"/teams/"+team, admin, `{"role":"read"}`)
 	if got := aggregate(inner, "?role=comment"); !cmp.Equal(got, map[string]any{guestID: "comment"}) {
 		t.Error(got)
@@ -239,7 +239,8 @@ func roles(list map[string]any) map[string]any {
 	return byUser
 }
 
-// TestGrantsStayInTheTenant names people and teams outside the organization and checks that nobody gets access.
+// TestGrantsStayInTheTenant names people and teams outside of the organization in grants. It checks that no one gets
+// access.
 func TestGrantsStayInTheTenant(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -349,7 +350,8 @@ func TestTransferCollection(t *testing.T) {
 	}
 }
 
-// TestTransferTakesContentAlong reads, searches and writes the content of a space after its collection was transferred.
+// TestTransferTakesContentAlong transfers a collection with a space. It then reads, searches and writes the content of
+// the space.
 func TestTransferTakesContentAlong(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -400,8 +402,8 @@ func TestTransferTakesContentAlong(t *testing.T) {
 	h.Want(404, "GET", "/v1/orgs/"+h.Ours.Organization.ID+"/link-invites/"+invite.ID, admin, nil)
 }
 
-// TestTransferKnowsEveryTable finds every table that records the organization of a space's data. Transferring a collection must
-// update all of them.
+// TestTransferKnowsEveryTable finds every table that has a column for the organization of a space's data. The transfer
+// of a collection must update all of these tables.
 func TestTransferKnowsEveryTable(t *testing.T) {
 	t.Parallel()
 	conn, err := pgx.Connect(t.Context(), storetest.URL(t))
@@ -451,7 +453,7 @@ func TestMoveCollection(t *testing.T) {
 			t.Errorf("order %v, want %v", got, want)
 		}
 	}
-	space := h.Ours.Space.ID // The space is the first item at the top level.
+	space := h.Ours.Space.ID // the space is the first item at the top level
 	move(c, position("before", point("space", space)), 200)
 	top(c, a, b)
 	move(c, position("before", point("space", space)), 409)
@@ -487,14 +489,14 @@ func TestMoveCollection(t *testing.T) {
 	}
 	move(inner, map[string]any{"parent": deep}, 400)
 	h.Want(400, "POST", "/v1/orgs/"+h.Ours.Organization.ID+"/collections", admin, map[string]any{"parent": deep})
-	// A right on the collection gives no right on the destination.
+	// A right on the collection gives no right on its new parent.
 	editor := h.Ours.Users[schema.RoleEdit]
 	h.Grant(h.Ours, c, store.Subjects{Users: []string{editor.ID}}, schema.RoleAdmin)
 	h.Want(403, "POST", "/v1/collections/"+c+"/move", h.Ours.Tokens[schema.RoleEdit], map[string]any{"parent": a})
 	h.Want(403, "POST", "/v1/collections/"+deep+"/move", h.Ours.Tokens[schema.RoleEdit], `{"parent":null}`)
 }
 
-// TestCreateInParents checks which rights are needed to create content, for each kind of parent.
+// TestCreateInParents checks which rights a user needs to create content in each kind of parent.
 func TestCreateInParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -518,7 +520,7 @@ func TestCreateInParents(t *testing.T) {
 	}
 }
 
-// TestPagesOfOrderedLists pages through the lists that sort by more than the id.
+// TestPagesOfOrderedLists reads the pages of lists that are sorted by more than the id.
 func TestPagesOfOrderedLists(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -565,13 +567,13 @@ func TestPagesOfOrderedLists(t *testing.T) {
 			}
 		}
 	}
-	// A tampered page token is refused with any keys.
+	// A page token with changed keys is refused, whatever the keys are.
 	collections := fmt.Sprintf("collections %s %t", h.Ours.Organization.ID, true)
 	for _, key := range []string{"x", "", "NaN", "1e5", "99999999999999999999999"} {
 		for path, token := range map[string]string{
 			org + "/collections?page=":         schema.PageToken(collections, key, "1", "x"),
 			org + "/collections?limit=2&page=": schema.PageToken(collections, "1", key, "x"),
-			// This page token has the old format, without the depth.
+			// this token has the old format, without the depth
 			org + "/collections?nested=true&page=": schema.PageToken(collections, key, "x"),
 			org + "/members?page=":                 schema.PageToken(fmt.Sprintf("members %s %q %q %t %t", h.Ours.Organization.ID, "", "", false, false), key, "x"),
 		} {

@@ -12,14 +12,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestApprovalsCountWhileTheirReviewersMayReview combines each rule about reviews with each way to lose the right to
-// review. After the loss an approval does not count, and a refusal does not block.
+// TestApprovalsCountWhileTheirReviewersMayReview combines each rule about reviews with each way in which a reviewer can
+// lose the right to review. After this, an approval of the reviewer no longer allows the merge, and a refusal no longer
+// blocks it.
 func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin, org := h.Ours.Tokens[schema.RoleAdmin], "/v1/orgs/"+h.Ours.Organization.ID
 	space := "/v1/spaces/" + h.Ours.Space.ID
-	// The author of the change requests is the other admin, who cannot approve them.
+	// The other admin is the author of the change requests, so this admin cannot approve them.
 	otherAdmin := storetest.Token(t, h.Store, store.NewToken{User: h.Member(h.Ours, schema.RoleAdmin), Name: "admin"})
 	losses := map[string]func(user string){
 		"removed": func(user string) { h.Want(http.StatusNoContent, "DELETE", org+"/members/"+user, admin, nil) },
@@ -55,7 +56,7 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 					h.Want(http.StatusConflict, "POST", path+"/merge", admin, nil)
 				}
 				lose(user)
-				h.Want(http.StatusOK, "PATCH", space, admin, rules) // Rules that name a former member stay valid.
+				h.Want(http.StatusOK, "PATCH", space, admin, rules) // rules that name a former member stay valid
 				if !blocks {
 					a := h.Do("POST", path+"/merge", admin, nil)
 					h.WantError(a, http.StatusConflict)
@@ -63,7 +64,7 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 						!strings.Contains(string(a.Body), "("+user+") may not review any more") {
 						t.Errorf("%s", a.Body)
 					}
-					if strings.Contains(rule, "specific") { // An admin's approval replaces the missing approval.
+					if strings.Contains(rule, "specific") { // the approval of an admin replaces the missing approval
 						h.Want(
 							http.StatusCreated,
 							"POST",
@@ -81,8 +82,8 @@ func TestApprovalsCountWhileTheirReviewersMayReview(t *testing.T) {
 	}
 }
 
-// TestMissingApprovalsAreNamed: the refusal of a merge names the users whose approvals are missing, with names and ids.
-// While other reviewers remain, a former member is not named.
+// TestMissingApprovalsAreNamed checks the error when a merge is refused. The error names the users whose approvals are
+// missing, with names and ids. A former member is not named if other reviewers remain.
 func TestMissingApprovalsAreNamed(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -122,7 +123,8 @@ func TestMissingApprovalsAreNamed(t *testing.T) {
 	}}), http.StatusBadRequest)
 }
 
-// TestReviewsAreOfTheRevisionSeen: a review or a merge with a revision is refused once there is a newer revision.
+// TestReviewsAreOfTheRevisionSeen checks reviews and merges that name a revision. They are refused if there is a newer
+// revision.
 func TestReviewsAreOfTheRevisionSeen(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

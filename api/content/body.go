@@ -17,20 +17,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// richBody is a schema.Body in a request. It may omit members whose value the grammar fixes. A body with members but without
-// markdown or document is rejected; it does not count as empty.
+// richBody is a schema.Body in a request. It may omit members whose value the grammar fixes. If a body has members, but
+// neither markdown nor document, it is refused, and is not treated as empty.
 type richBody struct {
 	schema.Body
 	formless bool
 	document richDocument
 }
 
-// OpenAPISchema allows at most one of the two forms. Unlike a response, a request may have additional members, which are ignored.
+// OpenAPISchema returns a schema that allows at most one of the two forms. A request may have further members, which
+// are ignored. A response has no further members.
 func (richBody) OpenAPISchema() map[string]any {
 	return bodyForms(jsonschema.Dict{"maxLength": schema.MaxMarkdown}, anyForm...)
 }
 
-// anyForm has the schemas of a body that may be empty: Markdown, a document, or no members.
+// anyForm has the schemas of a body that may be empty. The forms are Markdown, a document, and no members.
 var anyForm = []any{
 	jsonschema.Dict{
 		"required": []any{"markdown"},
@@ -45,7 +46,7 @@ func bodyForms(markdown jsonschema.Dict, forms ...any) jsonschema.Dict {
 	}
 }
 
-// UnmarshalJSONFrom decodes markdown or document, and sets formless if the body has only other members.
+// UnmarshalJSONFrom reads markdown or document. If the body has only other members, it sets formless.
 func (b *richBody) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Markdown *string        `json:"markdown"`
@@ -75,18 +76,18 @@ func (b *richBody) Problems(field string) []schema.Detail {
 	return b.Body.Problems(field)
 }
 
-// pageBody is the text of a page, which may be longer than a comment.
+// pageBody is the text of a page. It may be longer than a comment.
 type pageBody struct{ richBody }
 
-// OpenAPISchema returns a schema with the size limit of pages. A schema counts characters, so the description states
-// the limit in bytes.
+// OpenAPISchema returns a schema with the size limit of pages. A schema can only limit characters, so the description
+// states the limit in bytes.
 func (pageBody) OpenAPISchema() map[string]any {
 	return bodyForms(jsonschema.Dict{
 		"maxLength": schema.MaxPage, "description": fmt.Sprintf("At most %d bytes in UTF-8.", schema.MaxPage),
 	}, anyForm...)
 }
 
-// Problems lists the text's problems.
+// Problems lists the problems of a page's text.
 func (b *pageBody) Problems(field string) []schema.Detail {
 	if b.formless || b.document.noNodes {
 		return b.richBody.Problems(field)
@@ -94,11 +95,11 @@ func (b *pageBody) Problems(field string) []schema.Detail {
 	return b.PageProblems(field)
 }
 
-// maxDocument limits a page's document, in bytes of the complete JSON that answers have. So a request can write an
-// answer back.
+// maxDocument limits the size of a page's document, in bytes of the complete JSON in responses. So a client can send a
+// document from a response back in a request.
 const maxDocument = contentBodyLimit - 1<<20
 
-// text makes the document. A request may omit members, so text also checks the size of the document's complete form.
+// text makes the document of a page. A request may omit members, so text also checks the size of the complete JSON.
 func (b *pageBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {
@@ -113,9 +114,9 @@ func (b *pageBody) text(
 	return text, err
 }
 
-// text converts the body to a document with keys and keeps the original Markdown. This is the only place where Markdown
-// in requests is converted. resolve replaces links by references; it may be nil. Nodes of the document before the
-// change keep their keys.
+// text converts the body to a document with keys, and stores the original Markdown with it. All Markdown in requests is
+// converted here. resolve replaces links by references. It may be nil. before is the document before the change. Its
+// nodes keep their keys.
 func (b *richBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {
@@ -144,7 +145,8 @@ func (b *richBody) read(field string) (schema.Document, error) {
 	return made, err
 }
 
-// showKeys adds keys to a document that was stored without keys. The next write would assign equal keys.
+// showKeys adds keys to a document that was stored without keys. The next write of the document gives the nodes the
+// same keys.
 func showKeys(d *schema.Document) {
 	if !keys.Complete(*d) {
 		keys.Assign(d, nil)
@@ -154,7 +156,7 @@ func showKeys(d *schema.Document) {
 // commentBody is the body of a comment, which must not be blank.
 type commentBody struct{ richBody }
 
-// OpenAPISchema excludes blank bodies as far as a schema can.
+// OpenAPISchema returns a schema that excludes blank bodies, as far as a schema can.
 func (commentBody) OpenAPISchema() map[string]any {
 	return bodyForms(
 		jsonschema.Dict{"maxLength": schema.MaxMarkdown, "pattern": rules.NotBlank},
@@ -170,7 +172,7 @@ func (b *commentBody) words(ctx context.Context, field string) (store.CommentBod
 	return b.said(ctx, field)
 }
 
-// said converts a non-blank body to its stored form in a discussion.
+// said converts a body that is not blank to the form in which discussions store it.
 func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, error) {
 	text, err := b.text(ctx, field, nil, nil)
 	if err != nil {
@@ -184,12 +186,12 @@ func (b *richBody) said(ctx context.Context, field string) (store.CommentBody, e
 	return store.CommentBody{Sent: sent, Made: made}, err
 }
 
-// readAhead limits the bytes of bodies whose documents one statement reads. A document may be twenty times larger than
-// its body, and the response may have room for only some of the rows.
+// readAhead limits how many bytes of bodies one statement reads together with their documents. A document may be twenty
+// times larger than its body, and the response may have room for only some of the rows.
 const readAhead = 64 << 10
 
-// readDocuments reads the documents that shownBody needs for a page of rows with comments. It uses one statement for
-// all rows. After readAhead bytes of bodies, the documents of further rows are read when they are shown.
+// readDocuments reads the documents that shownBody needs for one page of a list with comments. It uses one statement
+// for all rows. Once the bodies exceed readAhead bytes, the documents of later rows are read when these rows are shown.
 func readDocuments[Row any](ctx context.Context, st *store.Store, rows []Row, comment func(*Row) *store.CommentRow, format string) error {
 	if format != markdown.FormatDocument {
 		return nil

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// changeRequests has the operations on change requests themselves. The operations on their content are in pages.go and
-// changes.go.
+// changeRequests has the operations on change requests. The operations on the content of change requests are in
+// pages.go and changes.go.
 type changeRequests struct {
 	store *store.Store
 	view  view.Presenter
@@ -73,13 +73,14 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 	}
 }
 
-// Sort orders for lists of change requests, latest first.
+// These are the sort orders of lists of change requests. The latest change request comes first.
 const (
 	orderByUpdate   = "updatedAt"
 	orderByCreation = "createdAt"
 )
 
-// listChangeRequestsRequest accepts one status or several because versions of the contract differ.
+// listChangeRequestsRequest accepts one or several statuses, because some versions of the contract have a single status
+// and others have a list.
 type listChangeRequestsRequest struct {
 	schema.PageRequest
 	Statuses    []string `query:"status" each:"enum=changeRequestStatus"`
@@ -121,7 +122,7 @@ func (h *changeRequests) listInOrganization(
 		})
 }
 
-// list returns one page of any of the lists. of identifies the list in page tokens.
+// list returns one page of a list of change requests. of identifies the list in page tokens.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error),
@@ -159,7 +160,7 @@ func (h *changeRequests) authors(ctx context.Context, rows ...store.ChangeReques
 	return h.store.Orgs.UsersByID(ctx, ids)
 }
 
-// resource presents one change request.
+// resource returns a change request in the form of the API.
 func (h *changeRequests) resource(ctx context.Context, row store.ChangeRequestRow) (schema.ChangeRequest, error) {
 	authors, err := h.authors(ctx, row)
 	if err != nil {
@@ -177,14 +178,15 @@ type createChangeRequestRequest struct {
 				ContentRefs map[string]schema.Data `json:"contentRefs"`
 			} `json:"params"`
 		} `json:"template"`
-		// The member is accepted but not stored, because no part of Octavo uses agent tasks yet.
+		// AgentTaskID is accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
-		// Cluster is the cluster of issues that the request is for. A muted cluster is refused.
+		// Cluster is the id of the cluster of issues for which the request is made. A muted cluster is refused.
 		Cluster *string `json:"conversationsIssuesCluster"`
 	} `body:"json,optional"`
 }
 
-// Validate refuses parameters, because templates have none here and references to them would be lost silently.
+// Validate refuses parameters. Templates have no parameters in Octavo, so references in parameters would be lost
+// without an error.
 func (r *createChangeRequestRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if t := r.Body.Template; t != nil && t.Params != nil && len(t.Params.ContentRefs) > 0 {
@@ -207,7 +209,8 @@ func (h *changeRequests) create(ctx context.Context, c *access.Caller, r *create
 	return h.resource(ctx, store.ChangeRequestRow{ChangeRequest: row, Head: row.RevisionInitial})
 }
 
-// begin fills a new request from a template. A subject in the request has precedence over the template's title.
+// begin fills a new change request from a template. If the request has a subject, it is used instead of the template's
+// title.
 func (h *changeRequests) begin(ctx context.Context, request *store.NewChangeRequest, templateID string) error {
 	template, err := h.store.RequestTemplate(ctx, request.SpaceID, templateID)
 	if schema.IsCode(err, schema.CodeNotFound) {

@@ -22,7 +22,7 @@ var changeRequestShape = shape.Of{
 	"outdated": shape.Boolean, "conversationsIssuesCluster?": shape.ID, "urls": shape.Object(shape.Of{"app": shape.URI, "location": shape.URI}),
 }
 
-// anyObject accepts any object; other tests check its members.
+// anyObject accepts any object. Other tests check the members of such objects.
 func anyObject(v any) error {
 	if _, ok := v.(map[string]any); !ok {
 		return fmt.Errorf("%v is no object", v)
@@ -63,7 +63,7 @@ func TestChangeRequestLifecycle(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{1, 1, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// An empty change leaves the time unchanged.
+	// An empty change does not change the time of the last change.
 	a = h.Do("PATCH", path, h.Ours.Tokens[schema.RoleEdit], `{}`)
 	if same := shape.Want(t, changeRequestShape, a.Body); same["updatedAt"] != patched["updatedAt"] {
 		t.Errorf("%s, before %s", same["updatedAt"], patched["updatedAt"])
@@ -142,7 +142,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	draft, archived := create(schema.RoleEdit, "draft"), create(schema.RoleAdmin, "archived")
 	h.Exec("update change_requests set cluster_id = 'c1' where id = $1", draft)
 	apitest.Ask[json.RawMessage](h, schema.RoleAdmin, "POST", h.RequestPath(open2)+"/requested-reviewers", `{"users":["`+h.Ours.Users[schema.RoleReview].ID+`"]}`, 200)
-	// An edit by another user moves the older request to the front and makes that user a contributor.
+	// The edit of another user moves the older request to the beginning of the list. This user becomes a contributor.
 	h.ChangeContent(schema.RoleReview, open1, `{"operation":"insert_page","title":"New"}`)
 	admin, editor, reviewer := h.Ours.Users[schema.RoleAdmin].ID, h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleReview].ID
 	for _, list := range []string{"/v1/spaces/" + h.Ours.Space.ID, "/v1/orgs/" + h.Ours.Organization.ID} {
@@ -193,7 +193,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 			h.WantError(h.Do("GET", list+"?page="+apitest.Forged(token, time, open1), h.Ours.Tokens[schema.RoleAdmin], nil), http.StatusBadRequest)
 		}
 	}
-	// Only admins see the content of a space that has no default level.
+	// Only admins see a space without a default level.
 	h.CloseSpace(h.Ours.Space.ID)
 	list := "/v1/orgs/" + h.Ours.Organization.ID + "/change-requests"
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleEdit, "GET", list, nil, 200); got.Count != 0 || len(got.Items) != 0 {
@@ -202,7 +202,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	if got := apitest.Ask[apitest.IdPage](h, schema.RoleAdmin, "GET", list, nil, 200); got.Count != 2 {
 		t.Errorf("%+v", got)
 	}
-	// A grant opens the space, even for a guest.
+	// A guest with a grant sees the space too.
 	h.GrantSpace(h.Ours, h.Ours.Space.ID,
 		store.Subjects{Users: []string{h.Ours.Users[schema.RoleEdit].ID, h.Ours.Users[schema.RoleGuest].ID}}, schema.RoleRead)
 	sees := func(role schema.Role, want int64) {
@@ -216,7 +216,7 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleEdit, 2)
 	sees(schema.RoleGuest, 2)
 	sees(schema.RoleCreate, 0)
-	// A space that inherits from a closed collection is closed too.
+	// If a space inherits from a collection without access for members, the space is not visible either.
 	closed := h.Collection(h.Ours, nil)
 	h.Exec("update spaces set default_level = 'inherit', parent_id = $2 where id = $1", h.Ours.Space.ID, closed)
 	sees(schema.RoleCreate, 2)
@@ -226,8 +226,8 @@ func TestListsOfChangeRequests(t *testing.T) {
 	sees(schema.RoleAdmin, 2)
 }
 
-// TestParallelChangeRequests runs many writers on one space. Numbers are distinct, and counters match the rows. Merges
-// that started from one revision and changed different pages all succeed.
+// TestParallelChangeRequests writes to one space from many goroutines. All numbers of requests are different, and the
+// counters match the rows. Merges succeed if they started from one revision and changed different pages.
 func TestParallelChangeRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -269,7 +269,7 @@ func TestParallelChangeRequests(t *testing.T) {
 	if got := h.Counters(); got != [3]int64{writers, 0, 0} {
 		t.Errorf("counters %v", got)
 	}
-	// Two calls merge the same change request concurrently; one of the calls is refused.
+	// Two calls merge the same change request concurrently. The server refuses the second of these calls.
 	request := h.ChangeRequest(h.Ours)
 	statuses := make(chan int, 2)
 	for range 2 {
@@ -283,8 +283,8 @@ func TestParallelChangeRequests(t *testing.T) {
 	}
 }
 
-// TestParallelMergesStayUpToDate merges many requests concurrently under the rule that only up-to-date requests merge.
-// A single merge succeeds. The other requests then are outdated, although they have no conflict.
+// TestParallelMergesStayUpToDate merges many requests concurrently. A rule allows only merges of requests that are up
+// to date. Only the first merge succeeds. All other requests are then outdated, although they have no conflict.
 func TestParallelMergesStayUpToDate(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -293,7 +293,7 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	const writers = 6
 	statuses := make(chan int, writers)
 	var wait sync.WaitGroup
-	// Create all requests first, because a request that is created after a merge is up to date.
+	// All requests are created first. A request that is created after a merge would be up to date.
 	paths := make([]string, writers)
 	for i := range paths {
 		paths[i] = h.RequestPath(h.ChangeRequest(h.Ours).ID) + "/merge"
@@ -312,9 +312,9 @@ func TestParallelMergesStayUpToDate(t *testing.T) {
 	}
 }
 
-// TestCountsAndOutdated takes requests through merges, updates and choices. After each step, the space's counters equal
-// the numbers of requests in the lists. A request is outdated exactly if the main content has changes that the request
-// lacks.
+// TestCountsAndOutdated follows requests through merges, updates and choices. After each step, the counters of the
+// space equal the numbers of requests in the lists. A request is outdated if the main content has changes that the
+// request does not have, and only then.
 func TestCountsAndOutdated(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -365,7 +365,7 @@ func TestCountsAndOutdated(t *testing.T) {
 	if a := h.Do("DELETE", h.RequestPath(b)+"/comments/"+second, h.Ours.Tokens[schema.RoleEdit], nil); a.Status != 204 && a.Status != 205 {
 		t.Errorf("%d %s", a.Status, a.Body)
 	}
-	h.MergeNow(c) // The merge changes no page, but makes a new revision of the main content.
+	h.MergeNow(c) // the merge changes no page, but makes a new revision of the main content
 	check("merged without changes", map[string]int64{a: 1}, b)
 	h.MergeNow(b)
 	check("all merged", map[string]int64{a: 1})

@@ -17,20 +17,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// contentBodyLimit bounds the size of one request's changes, including the files in them. A page of the largest size
-// fits: as JSON, each of its schema.MaxDocumentNodes nodes has about 110 bytes in addition to its text.
+// contentBodyLimit bounds the size of a request with changes, including its files. A page of the largest size fits into
+// such a request: as JSON, each of its schema.MaxDocumentNodes nodes needs about 110 bytes in addition to its text.
 const contentBodyLimit = 16 << 20
 
 type changeContentRequest struct {
-	// Compat selects one of two response forms. The contract documents the form with the change request.
+	// Compat selects one of two forms of the response. The contract documents the form that contains the change
+	// request.
 	Compat *bool `query:"compat" rules:"default=true"`
 	Body   struct {
 		Changes []contentChange `json:"changes" rules:"required,len=1..50"`
 	} `body:"json"`
 }
 
-// contentChange is one change. contentChanges lists the members of each operation. Members of other operations are
-// ignored, like unknown members.
+// contentChange is one change. The table contentChanges lists the members that each operation uses. All other members
+// are ignored, as unknown members are.
 type contentChange struct {
 	Operation *string            `json:"operation" rules:"required,enum=contentOperation"`
 	Page      *string            `json:"page"`
@@ -43,8 +44,8 @@ type contentChange struct {
 	Revision  *string            `json:"revision"`
 	Block     []string           `json:"block"`
 	Files     []contentFile      `json:"files" rules:"len=1..20"`
-	// Other endpoints use these members for the position. Ignoring them here would put the page at another position
-	// without an error.
+	// Other operations of the API use these members for the position. If they were ignored here, the page would be
+	// added at a wrong position without an error.
 	Parent *misplaced `json:"parent"`
 	Before *misplaced `json:"before"`
 	After  *misplaced `json:"after"`
@@ -60,10 +61,10 @@ type contentChange struct {
 	NoRobotsIndex *bool   `json:"noRobotsIndex"`
 }
 
-// misplaced is the type of members that a change must not have.
+// misplaced is the type of a member that a change must not have.
 type misplaced struct{ jsontext.Value }
 
-// Problems refuses every value. null means an absent value.
+// Problems refuses every value. A member that is null is treated as absent.
 func (misplaced) Problems(field string) []schema.Detail {
 	return []schema.Detail{{Field: field, Problem: "is no member of a change: into names the page above, and at the position there"}}
 }
@@ -80,8 +81,8 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentChanges has a row per operation. check validates members that depend on each other. add converts the change
-// for the store.
+// contentChanges has a row for each operation. check validates members that depend on each other. add converts a change
+// to the form in which the store applies it.
 var contentChanges = map[string]struct {
 	check func(c *rules.Checker, field string, change *contentChange)
 	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error
@@ -98,7 +99,7 @@ func contentOperationNames() []string {
 	return []string{"insert_page", "update_page", "delete_page", "revert_page", "insert_files"}
 }
 
-// Validate checks the members of each change that depend on each other.
+// Validate checks, in each change, the members that depend on each other.
 func (r *changeContentRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	for i := range r.Body.Changes {
@@ -177,21 +178,21 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 	return h.requests.resource(ctx, row)
 }
 
-// contentBuilder collects the changes of a request.
+// contentBuilder collects the changes of a request for the store.
 type contentBuilder struct {
 	store *store.Store
 	space string
-	// initial is the revision that the change request started from, and head is its present revision.
+	// initial is the revision from which the change request started. head is its present revision.
 	initial, head string
-	// written has the documents from earlier changes of the request, by the page's id or ref.
+	// written has the documents that earlier changes of this request have written, by the page's id or ref.
 	written map[string]schema.Document
-	// placed has the positions of the pages that earlier changes of the request insert, by ref.
+	// placed has the positions of the pages that earlier changes of this request insert, by the page's ref.
 	placed map[string]placing
 	links  linkPaths
 	change store.ContentChange
-	// name is the field name of the current change, used in errors.
+	// name is the name of the current change in errors.
 	name string
-	// revisions caches the revisions read so far, by id.
+	// revisions has the revisions that were read so far, by id.
 	revisions map[string]store.Revision
 }
 
@@ -199,8 +200,8 @@ func (b *contentBuilder) add(change tree.Change) {
 	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
 }
 
-// attributes returns the attributes that the change sets. page is the id or the ref of the page, before is the document
-// that the change replaces, and at is the page's position.
+// attributes returns the attributes that a change sets. page is the id or the ref of the page. before is the document
+// that the change replaces. at returns the position of the page.
 func (b *contentBuilder) attributes(
 	ctx context.Context, change *contentChange, page string, before *schema.Document, at placing,
 ) (tree.Attributes, error) {
@@ -214,7 +215,7 @@ func (b *contentBuilder) attributes(
 	}
 	hash, id := "", page
 	if _, inserted := b.placed[page]; inserted || change.Page == nil {
-		id = "" // The new page has no id yet.
+		id = "" // the new page has no id yet
 	}
 	if !change.Document.IsZero() {
 		text, err := change.Document.text(
@@ -241,7 +242,7 @@ func (b *contentBuilder) attributes(
 }
 
 // before returns the document that a change replaces, so that the new document takes over its keys. It returns nil if
-// there is no earlier document. The store refuses a page that does not exist.
+// there is no such document. If the page does not exist, the store refuses the change later.
 func (b *contentBuilder) before(ctx context.Context, change *contentChange) (*schema.Document, error) {
 	page := *change.Page
 	if change.Document == nil {
@@ -290,7 +291,7 @@ func (b *contentBuilder) updatePage(ctx context.Context, change *contentChange) 
 	return err
 }
 
-// inserted finds the position of a new page. The parent may be an existing page, or a page that an earlier change
+// inserted returns the position of a new page. The parent may be an existing page, or a page that an earlier change
 // inserts.
 func (b *contentBuilder) inserted(change *contentChange) placing {
 	slug := schema.Or(change.Slug, "")
@@ -303,7 +304,7 @@ func (b *contentBuilder) inserted(change *contentChange) placing {
 	return b.links.below(nil, slug)
 }
 
-// updated finds the position of a changed page.
+// updated returns the position of a changed page.
 func (b *contentBuilder) updated(id string) placing {
 	if at := b.placed[id]; at != nil {
 		return at
@@ -311,7 +312,7 @@ func (b *contentBuilder) updated(id string) placing {
 	return func(ctx context.Context) (pagelinks.Page, error) { return b.page(ctx, id) }
 }
 
-// page finds a page of the revision. If the page does not exist, the store refuses the change later.
+// page returns a page of the revision. If the page does not exist, the store refuses the change later.
 func (b *contentBuilder) page(ctx context.Context, id string) (pagelinks.Page, error) {
 	paths, err := b.store.PathsOf(ctx, b.space, b.head, []string{id})
 	if err != nil {
@@ -325,8 +326,8 @@ func (b *contentBuilder) deletePage(_ context.Context, change *contentChange) er
 	return nil
 }
 
-// revertPage restores a page to its state in the named revision of the space. If the change names no revision, it uses
-// the revision that the change request started from.
+// revertPage restores the state that a page had in a revision of the space. If the change names no revision, it is the
+// revision from which the change request started.
 func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) error {
 	revision, err := b.revision(ctx, schema.Or(change.Revision, b.initial))
 	if schema.IsCode(err, schema.CodeNotFound) {
@@ -339,7 +340,7 @@ func (b *contentBuilder) revertPage(ctx context.Context, change *contentChange) 
 	return nil
 }
 
-// revision returns a revision of the space, and reads each revision only once.
+// revision returns a revision of the space. It reads each revision only once.
 func (b *contentBuilder) revision(ctx context.Context, id string) (store.Revision, error) {
 	if revision, known := b.revisions[id]; known {
 		return revision, nil

@@ -19,7 +19,7 @@ type moveCollectionRequest struct {
 	} `body:"json" rules:"some"`
 }
 
-// contentPointer names a space or a collection; the member with the name of its type has the id.
+// contentPointer names a space or a collection. Type is the name of the member that has the id.
 type contentPointer struct {
 	Type       *string `json:"type" rules:"required,enum=pointerType"`
 	Space      *string `json:"space"`
@@ -55,7 +55,8 @@ func checkPointer(c *rules.Checker, field string, p *contentPointer) {
 	}
 }
 
-// move requires the admin right on the collection and, if the parent changes, the right to create in the new parent.
+// move requires the admin right on the collection. If the parent changes, it also requires the right to create in the
+// new parent.
 func (h *collections) move(ctx context.Context, c *access.Caller, r *moveCollectionRequest) (schema.Collection, error) {
 	own := c.Collection.Collection
 	move := store.Move{SetParent: r.Body.Parent.Set, ParentID: r.Body.Parent.Value}
@@ -74,7 +75,7 @@ func (h *collections) move(ctx context.Context, c *access.Caller, r *moveCollect
 	return h.read(ctx, c)
 }
 
-// requireTarget requires the right to create something at the destination of the collection.
+// requireTarget requires the right to create something in the new parent of the collection.
 func (h *collections) requireTarget(ctx context.Context, c *access.Caller, parent *string) error {
 	if parent == nil {
 		return access.RightsOf(access.Access{Role: c.Collection.Role}).Require(access.RightCreate, "organization")

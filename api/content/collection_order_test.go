@@ -10,14 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// TestCollectionsComeAfterTheirParents lists a tree while it is built, moved, dissolved and transferred. Parents
-// precede their children, and siblings keep their order. Pages of any size contain each collection once.
+// TestCollectionsComeAfterTheirParents lists a tree of collections while it is built, moved, dissolved and transferred.
+// Parents come before their children, and siblings keep their order. With every page size, the pages of the list
+// contain each collection once.
 func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	admin, org := h.Ours.Tokens[schema.RoleAdmin], h.Ours.Organization.ID
 	path := "/v1/orgs/" + org + "/collections?nested="
-	// Insert each collection before its siblings, so that positions do not reveal depth.
+	// Each collection is inserted before its siblings, so that positions do not depend on the depth.
 	var first = map[string]string{}
 	add := func(parent string) string {
 		in := &parent
@@ -94,7 +95,8 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 		t.Errorf("at the top: %v", top)
 	}
 
-	// A user who sees a nested collection but not its parent gets only the nested collection, in the same order.
+	// This user sees a nested collection, but does not see its parent. The list contains only the nested collection, in
+	// the same order.
 	h.CloseCollection(a)
 	h.CloseCollection(b)
 	guest := h.Ours.Tokens[schema.RoleRead]
@@ -121,7 +123,7 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	wantOrder("given away", map[string][]string{"": {aa, a}, a: {ab}, aa: {aaa}}, admin)
 	path = "/v1/orgs/" + other + "/collections?nested="
 	wantOrder("taken over", map[string][]string{"": {ba}, ba: {below}}, admin)
-	// If a trigger had not updated the depths, the next change to the tree would start from wrong depths.
+	// A trigger must have updated the depths. Otherwise the next change of the tree would use wrong depths.
 	h.Exec("do $$ begin assert not exists (select 1 from collections c join collections p on p.id = c.parent_id where c.depth <> p.depth + 1); end $$")
 	h.Exec("do $$ begin assert not exists (select 1 from collections c where c.parent_id is null and c.depth <> 1); end $$")
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// collections has the operations on collections themselves. The operations on access are in content_access.go.
+// collections has the operations on collections. The operations on access to collections are in content_access.go.
 type collections struct {
 	store *store.Store
 	view  view.Presenter
@@ -29,7 +29,7 @@ func collectionOperations(h *collections) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/collections", ID: "createCollection", Tag: "collections",
 			Doc: "Create a collection, at the top or in another collection.",
-			// The handler checks the right to create, which depends on where the collection goes.
+			// The handler checks the right to create. This right depends on the place where the collection is created.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
@@ -67,8 +67,8 @@ func collectionOperations(h *collections) []frame.Operation {
 	}
 }
 
-// requireParent requires the right to create in a collection of the scope's organization, or at its top level if parent is nil.
-// It returns the caller's access there.
+// requireParent requires the right to create in a collection of the scope's organization. If parent is nil, it requires
+// the right to create at the top level of the organization. It returns the access that the caller has there.
 func requireParent(
 	ctx context.Context, c *access.Caller, st *store.Store, parent *string,
 ) (postgres.ContentAccess, error) {
@@ -111,7 +111,7 @@ func (h *collections) create(ctx context.Context, c *access.Caller, r *createCol
 	if err != nil {
 		return schema.Collection{}, err
 	}
-	// The collection inherits its level, so the caller has the same access as on the parent.
+	// The collection inherits its level. So the caller has the same access to the collection as to its parent.
 	return h.view.Collection(store.CollectionAccess{Collection: row, ContentAccess: found}), nil
 }
 
@@ -163,8 +163,8 @@ func (h *collections) update(ctx context.Context, c *access.Caller, r *updateCol
 	return h.read(ctx, c)
 }
 
-// read reloads the collection after a change that may have removed the caller's own access. In that case the
-// permissions in this response show the loss, and later requests do not find the collection.
+// read reads the collection again after a change. The change may have removed the caller's own access. The permissions
+// in the response then show this, and later requests of the caller do not find the collection.
 func (h *collections) read(ctx context.Context, c *access.Caller) (schema.Collection, error) {
 	found, err := h.store.Collection(ctx, c.Principal.UserID, c.Collection.Collection.ID)
 	if err != nil {

@@ -15,13 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// comments has the operations on the discussions of spaces and change requests, which differ only in their paths.
+// comments has the operations on discussions of spaces and of change requests. The operations for both differ only in
+// their paths.
 type comments struct {
 	store *store.Store
 	view  view.Presenter
 }
 
-// discussions lists the places for discussions: the path prefix, the scope's object and the suffix of the operation ids.
+// discussions has a row for each place with discussions. A row has the prefix of the path, the object of the scope, and
+// the suffix of the operations' ids.
 var discussions = []struct {
 	path, in, of string
 	object       *access.Object
@@ -65,7 +67,7 @@ func commentOperations(h *comments) []frame.Operation {
 	return table
 }
 
-// placeOf returns the place whose comments the request is about: a space or a change request.
+// placeOf returns the place whose comments the request is about. The place is a space or a change request.
 func placeOf(c *access.Caller) store.Place {
 	place := store.Place{SpaceID: c.Space.Space.ID}
 	if c.ChangeRequest != nil {
@@ -74,7 +76,8 @@ func placeOf(c *access.Caller) store.Place {
 	return place
 }
 
-// bodyFormat selects the format of bodies in responses; markdown.Render also defaults to Markdown.
+// bodyFormat has the parameter for the format of bodies in responses. If the parameter is absent, responses have
+// Markdown.
 type bodyFormat struct {
 	Format *string `query:"format" rules:"enum=format,default=markdown"`
 }
@@ -117,7 +120,7 @@ func (h *comments) list(
 		commentKey)
 }
 
-// commentKey returns the position of a comment in its list.
+// commentKey returns the sort keys of a comment in its list.
 func commentKey(row store.CommentRow) []string {
 	return postgres.Cursor[time.Time]{Key: row.PostedAt, ID: row.ID}.Keys()
 }
@@ -156,8 +159,9 @@ func (h *comments) post(ctx context.Context, c *access.Caller, r *postCommentReq
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// requireTarget rejects a page outside the content, and a node outside the page's text. A node without a page is not
-// checked, because it could be in any text. Otherwise a cheap request could make the service search all texts.
+// requireTarget refuses a page that the content does not have, and a node that the page's text does not have. If the
+// request names a node and no page, the node is not checked. The node could be in any text, so a cheap request could
+// make Octavo search all texts.
 func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, node *string) error {
 	if page == nil {
 		return nil
@@ -190,7 +194,7 @@ func (h *comments) requireTarget(ctx context.Context, c *access.Caller, page, no
 	return schema.Invalid("node", "names no node of the page")
 }
 
-// commentPath identifies a comment on the scope's object.
+// commentPath identifies a comment on the space or change request in the path.
 type commentPath struct {
 	CommentID string `path:"commentId"`
 }
@@ -212,7 +216,7 @@ func (h *comments) get(ctx context.Context, c *access.Caller, r *getCommentReque
 	return h.resource(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// commentChange is the body of a PUT. It adds and removes only the caller's own reactions.
+// commentChange is the body of a PUT request. It adds and removes only reactions of the caller.
 type commentChange struct {
 	Resolved         *bool        `json:"resolved"`
 	Body             *commentBody `json:"body"`
@@ -237,8 +241,8 @@ func (r *commentChange) change(ctx context.Context) (store.CommentChange, error)
 	return change, err
 }
 
-// allow returns a check of whether the caller may make the change. Authors and admins may change the text. Users who
-// may edit the content may also resolve it.
+// allow returns a function that checks whether the caller may make the change. Authors and admins may change the text
+// of a comment. Users who may edit the content may also resolve the comment.
 func (r *commentChange) allow(c *access.Caller) func(store.Comment) error {
 	return func(row store.Comment) error {
 		switch {

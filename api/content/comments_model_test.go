@@ -14,13 +14,14 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// modelComment is the expected content of a comment or reply: everything a client sees except times and URLs.
+// modelComment is the expected content of a comment or reply. It has everything that a client sees, except times and
+// URLs.
 type modelComment struct {
 	Author, Words, Status, ResolvedBy, Page string
 	Edited                                  bool
-	// Reactions are in posting order; clients see them grouped by emoji.
+	// Reactions are in the order in which they were posted. Clients see them grouped by emoji.
 	Reactions []modelReaction
-	Replies   []string // Replies has the ids, in order.
+	Replies   []string // the ids of the replies, in order
 }
 
 type modelReaction struct{ Emoji, User string }
@@ -36,8 +37,8 @@ func (m *modelComment) react(user string, added, removed []string) {
 	}
 }
 
-// shown returns the comment as clients see it. Reactions with one emoji are grouped at the position of the first
-// reaction.
+// shown returns the comment as clients see it. Reactions with the same emoji are grouped at the position of the first
+// of them.
 func (m modelComment) shown() modelComment {
 	var grouped []modelReaction
 	for _, first := range m.Reactions {
@@ -51,7 +52,7 @@ func (m modelComment) shown() modelComment {
 	return m
 }
 
-// commentModel is a discussion in memory; ids are in posting order.
+// commentModel is a discussion in memory. Its ids are in the order in which the comments were posted.
 type commentModel struct {
 	// pages are the pages of the content. A new space has no pages.
 	pages []string
@@ -61,7 +62,7 @@ type commentModel struct {
 	posts map[string]*modelComment
 }
 
-// seen converts a response to the form of the model.
+// seen converts a response to a modelComment.
 func seen(post map[string]any) modelComment {
 	user := func(v any) string { return v.(map[string]any)["id"].(string) }
 	m := modelComment{Author: user(post["postedBy"]), Edited: post["editedAt"] != nil}
@@ -84,8 +85,8 @@ func seen(post map[string]any) modelComment {
 	return m
 }
 
-// TestCommentsAgreeWithAModel lets several users act in random order and compares every list, count and comment with an in-memory
-// model after each step.
+// TestCommentsAgreeWithAModel lets several users act in random order. After each step, it compares every list, count
+// and comment with a model in memory.
 func TestCommentsAgreeWithAModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// bodyShape accepts an empty body or exactly one of the forms.
+// bodyShape accepts an empty body, and a body with exactly one of the forms.
 func bodyShape(value any) error {
 	body, ok := value.(map[string]any)
 	if !ok || len(body) > 1 {
@@ -54,7 +54,7 @@ func bodyShape(value any) error {
 	}}, body)
 }
 
-// commentPages adds two pages to the space as targets for comments. The first page has a node with the key n1.
+// commentPages adds two pages to the space, to which comments can refer. The first page has a node with the key n1.
 func commentPages(h *apitest.Harness) (first, second string) {
 	h.T.Helper()
 	request := h.ChangeRequest(h.Ours)
@@ -66,7 +66,7 @@ func commentPages(h *apitest.Harness) (first, second string) {
 	return pages[0].ID, pages[1].ID
 }
 
-// places maps the kinds of discussions to their comment paths.
+// places returns the path of the comments for each kind of discussion.
 func places(h *apitest.Harness) map[string]string {
 	space := "/v1/spaces/" + h.Ours.Space.ID
 	return map[string]string{
@@ -75,7 +75,8 @@ func places(h *apitest.Harness) map[string]string {
 	}
 }
 
-// TestCommentsAreShownAsTheyAre posts comments in every form and reads them by id and from their list, in both formats.
+// TestCommentsAreShownAsTheyAre posts comments in every form. It reads each comment by its id and from its list, in
+// both formats.
 func TestCommentsAreShownAsTheyAre(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -125,7 +126,7 @@ func TestCommentsAreShownAsTheyAre(t *testing.T) {
 	}
 }
 
-// TestCommentsStayInTheirPlace requests comments and replies through the paths of other places.
+// TestCommentsStayInTheirPlace requests comments and replies with the paths of other discussions.
 func TestCommentsStayInTheirPlace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -161,7 +162,7 @@ func TestCommentsStayInTheirPlace(t *testing.T) {
 	}
 }
 
-// TestCommentFilters applies each filter alone and all combined.
+// TestCommentFilters applies each filter alone, and all filters together.
 func TestCommentFilters(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -197,7 +198,7 @@ func TestCommentFilters(t *testing.T) {
 				t.Errorf("%s%s: %q, want %q", name, query, got, want)
 			}
 		}
-		// A page token is valid only with the order and filters it was issued for.
+		// A page token is valid only with the order and the filters of the request that returned it.
 		next := apitest.ReadPage(t, h, path+"?limit=1").Next.Page
 		for _, other := range []string{"?order=asc", "?status=open", "?targetPage=" + p1, "?authors=" + admin, "?targetPage="} {
 			h.WantError(h.Do("GET", path+other+"&page="+next, h.Ours.Tokens["admin"], nil), http.StatusBadRequest)
@@ -206,8 +207,9 @@ func TestCommentFilters(t *testing.T) {
 	}
 }
 
-// TestCommentPermissions: authors and admins change the text, editors may also resolve, and everybody who may comment may react.
-// The permission booleans agree: edit is about the text.
+// TestCommentPermissions checks who may do what: authors and admins change the text, editors may also resolve a
+// comment, and everybody who may comment may react. The permissions in responses agree with this. The permission edit
+// is about the text.
 func TestCommentPermissions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -261,7 +263,7 @@ func TestCommentPermissions(t *testing.T) {
 	}
 }
 
-// TestCommentLife follows one comment: edited, resolved, reopened, reacted to, replied to.
+// TestCommentLife follows one comment. The comment is edited, resolved and reopened, and gets reactions and replies.
 func TestCommentLife(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -344,8 +346,8 @@ func TestCommentLife(t *testing.T) {
 	}
 }
 
-// TestCommentPagesNeitherSkipNorRepeat pages through both orders while comments are added and deleted. Several comments
-// have equal times. Every comment that existed throughout appears exactly once, in order.
+// TestCommentPagesNeitherSkipNorRepeat reads the pages of a list in both orders while comments are added and deleted.
+// Several comments have equal times. Every comment that exists during the whole test is listed exactly once, in order.
 func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -358,7 +360,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 			stable, passing = append(stable, post()), append(passing, post())
 		}
 		h.Exec("update comments set posted_at = now() where id <> all($1)", passing[:4])
-		// Ties in time are ordered by id.
+		// comments with equal times are ordered by id
 		order := h.IDs(path+"?order=asc", h.Ours.Tokens["read"])
 		for _, direction := range []string{"asc", "desc"} {
 			var seen []string
@@ -394,7 +396,7 @@ func TestCommentPagesNeitherSkipNorRepeat(t *testing.T) {
 	}
 }
 
-// TestBadComments checks that invalid comments store nothing.
+// TestBadComments checks that a refused comment is not stored.
 func TestBadComments(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// comparisonOperations list the changes of revisions and change requests.
+// comparisonOperations returns the operations that list the changes of revisions and of change requests.
 func comparisonOperations(h *pages) []frame.Operation {
 	return []frame.Operation{
 		{
@@ -28,7 +28,7 @@ func comparisonOperations(h *pages) []frame.Operation {
 	}
 }
 
-// defaultChanges is the contract's default limit. Other lists have a higher default.
+// defaultChanges is the default limit in the contract. Other lists have a higher default limit.
 const defaultChanges = 10
 
 type changesRequest struct {

@@ -37,7 +37,7 @@ func TestChanges(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	space := "/v1/spaces/" + h.Ours.Space.ID
-	// lines has a line for each change. Changes are ordered by id, so the test ignores the order.
+	// lines returns a line for each change. Changes are sorted by id, so the test ignores their order.
 	lines := func(path string) []string {
 		t.Helper()
 		a := h.Do("GET", path, h.Ours.Tokens[schema.RoleRead], nil)

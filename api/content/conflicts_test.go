@@ -22,7 +22,7 @@ var conflictShape = shape.Of{
 
 func anyValue(any) error { return nil }
 
-// conflictList reads the conflicts of a change request and checks their shape.
+// conflictList returns the conflicts of a change request. It checks the shape of each conflict.
 func conflictList(h *apitest.Harness, request, query string) []map[string]any {
 	h.T.Helper()
 	a := h.Do("GET", h.RequestPath(request)+"/conflicts"+query, h.Ours.Tokens[schema.RoleRead], nil)
@@ -74,8 +74,8 @@ func resolve(h *apitest.Harness, request string, conflict any, body string, stat
 	return a
 }
 
-// TestConflictsAreShownAndResolved resolves a request's conflicts with the main content and merges it, with and without
-// an update.
+// TestConflictsAreShownAndResolved resolves the conflicts of a request with the main content, and merges the request.
+// In one of two runs, the request is updated before the merge.
 func TestConflictsAreShownAndResolved(t *testing.T) {
 	t.Parallel()
 	for _, byUpdate := range []bool{true, false} {
@@ -130,7 +130,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 				t.Errorf("%v", text)
 			}
 
-			// An earlier review no longer counts after a choice.
+			// After a choice, an earlier review is outdated.
 			review := apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)
@@ -144,7 +144,7 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 			); !is.Outdated {
 				t.Errorf("the review still counts: %+v", is)
 			}
-			// Repeating a choice changes nothing.
+			// If the same choice is sent again, it does not make the review outdated.
 			review = apitest.Ask[discussion.Review](
 				h, schema.RoleReview, "POST", h.RequestPath(request)+"/reviews", `{"status":"approved"}`, 201,
 			)
@@ -196,7 +196,8 @@ func TestConflictsAreShownAndResolved(t *testing.T) {
 	}
 }
 
-// TestChoicesAreForTheirVersions changes a side after a choice: the conflict of the new versions is open.
+// TestChoicesAreForTheirVersions makes a choice and then changes one side. The conflict has new versions, so it is open
+// again.
 func TestChoicesAreForTheirVersions(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -233,7 +234,7 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "PATCH", h.RequestPath(request), `{"status":"archived"}`, 200)
 	is("open", "Two", "Third")
 	h.WantError(resolve(h, request, conflictAt(h, request, "title")["id"], `{"take":"ours"}`, 409), 409)
-	// The main content becomes equal to the request, so no conflict is left.
+	// The main content becomes equal to the request, so no conflict remains.
 	other = h.ChangeRequest(h.Ours).ID
 	title(other, "Two")
 	h.MergeNow(other)
@@ -242,8 +243,8 @@ func TestChoicesAreForTheirVersions(t *testing.T) {
 	}
 }
 
-// TestBadChoices sends values that the field in conflict cannot have. The answer is a 400 with the name of the member,
-// and no choice is stored.
+// TestBadChoices sends values that the field in conflict cannot have. The response is a 400 with the name of the
+// member. No choice is stored.
 func TestBadChoices(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -304,7 +305,7 @@ func TestBadChoices(t *testing.T) {
 	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("rows %v, before %v", after, before)
 	}
-	// Users who may only read see conflicts, but cannot resolve them.
+	// Users who may only read the space see conflicts, but cannot resolve them.
 	conflict := fmt.Sprintf("%s/conflicts/%v", h.RequestPath(request), conflictAt(h, request, "title")["id"])
 	h.WantError(h.Do("POST", conflict, h.Ours.Tokens[schema.RoleComment], `{"take":"ours"}`), 403)
 	h.WantError(h.Do("POST", conflict, h.Theirs.Tokens[schema.RoleAdmin], `{"take":"ours"}`), 404)

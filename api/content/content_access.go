@@ -15,12 +15,12 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// contentAccess has the operations on access to one kind of content. All these operations require the admin right on
-// the content.
+// contentAccess has the operations on access to one kind of content. Each of these operations requires the admin right
+// on the content.
 type contentAccess struct {
 	store *store.Store
 	view  view.Presenter
-	// noun names the kind of content in texts and page tokens.
+	// noun is the name of this kind of content in texts and page tokens.
 	noun string
 	// of returns the content that the request's path names, and the caller's access to this content.
 	of func(*access.Caller) (store.GrantTarget, postgres.ContentAccess)
@@ -45,7 +45,7 @@ func accessOperations(s *store.Store, v view.Presenter) []frame.Operation {
 	)
 }
 
-// operations returns the rows for the kind of content that is called name in the ids of operations.
+// operations returns the rows for this kind of content. name is the name of the kind in the ids of operations.
 func (h *contentAccess) operations(path, name string, on *access.Object) []frame.Operation {
 	op := func(method, below, id, doc string, handler frame.Handler) frame.Operation {
 		row := frame.Operation{
@@ -88,7 +88,7 @@ func (h *contentAccess) target(c *access.Caller) store.GrantTarget {
 
 type inviteToContentRequest struct {
 	Body struct {
-		// A null role is the guest role. It removes the grants of these users and teams.
+		// A role of null stands for the guest. Setting it removes the grants of these users and teams.
 		Role  schema.Opt[string] `json:"role" rules:"required,enum=role"`
 		Users []string           `json:"users" rules:"len=..1000"`
 		Teams []string           `json:"teams" rules:"len=..1000"`
@@ -97,7 +97,7 @@ type inviteToContentRequest struct {
 
 func (r *inviteToContentRequest) Validate() []schema.Detail {
 	var c rules.Checker
-	// The contract requires at least one of the two lists to be non-empty.
+	// The contract requires that at least one of the two lists is not empty.
 	if len(r.Body.Users) == 0 && len(r.Body.Teams) == 0 {
 		c.Add("users", "must name at least one user if it names no teams")
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// TestMarkdownIsReadOnce checks that Markdown is returned unchanged, and is converted to a document only once, when it
-// arrives.
+// TestMarkdownIsReadOnce checks that Markdown is returned unchanged. It is converted to a document only once, when it
+// is written.
 func TestMarkdownIsReadOnce(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -46,7 +46,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	if got := nodes(); got != 0 {
 		t.Errorf("the Markdown was read again: %d nodes", got)
 	}
-	// These rows were written before documents were stored, or by a program that stores no documents.
+	// Older versions of Octavo stored no documents, so such rows still exist.
 	for _, before := range []string{"delete from comment_documents where comment_id = $1",
 		`update comments set body = '{"markdown":"a\n\nb"}' where id = $1`} {
 		h.Exec(before, comment)
@@ -62,7 +62,7 @@ func TestMarkdownIsReadOnce(t *testing.T) {
 	}
 }
 
-// TestLinksAndConditionsAreChecked covers the members that used to accept any link or condition.
+// TestLinksAndConditionsAreChecked sends invalid links and conditions in members that were once not checked.
 func TestLinksAndConditionsAreChecked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -87,7 +87,7 @@ func TestLinksAndConditionsAreChecked(t *testing.T) {
 	}
 }
 
-// refuseLink sends a link to every place of settings that shows a link.
+// refuseLink sends a link in every part of the settings that shows links. It checks that each request is refused.
 func refuseLink(h *apitest.Harness, request, customization, link string) {
 	h.T.Helper()
 	quoted, err := json.Marshal(link)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// outline renders a page tree on one line.
+// outline returns a tree of pages in one line.
 func outline(pages []schema.RevisionPage) string {
 	var parts []string
 	for _, p := range pages {
@@ -35,7 +35,7 @@ func outline(pages []schema.RevisionPage) string {
 
 var pageURL = shape.Object(shape.Of{"app": shape.URI})
 
-// pageShape is the shape of a page; body is the shape of its text when read as a document.
+// pageShape returns the shape of a page. body is the shape of its text, if the text is read as a document.
 func pageShape(body shape.Of) func(v any) error {
 	document := shape.Of{
 		"id": shape.ID, "kind": shape.One("sheet"), "type": shape.One("document"), "title": shape.Text(1, 1000), "emoji?": shape.Text(1, 50), "icon?": shape.Text(1, 50),
@@ -142,12 +142,12 @@ func TestContentOfChangeRequests(t *testing.T) {
 	}
 	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?format=html", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
 	h.WantError(h.Do("GET", space+"/content/page/"+start.ID+"?evaluated=x", h.Ours.Tokens[schema.RoleRead], nil), http.StatusBadRequest)
-	// Another tenant's revision is not found under our space.
+	// A revision of another tenant is not found under a space of this tenant.
 	_, _, foreign := h.MergedPage(h.Theirs)
 	h.WantError(h.Do("GET", space+"/revisions/"+foreign, h.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	h.WantError(h.Do("POST", path+"/content", h.Ours.Tokens[schema.RoleEdit], `{"changes":[{"operation":"insert_page"}]}`), http.StatusConflict)
 
-	// Update, move, delete and revert in a second request.
+	// The second request updates, moves, deletes and reverts pages.
 	second := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, second.ID,
 		`{"operation":"update_page","page":"`+start.ID+`","into":null,"at":0,"title":"Start","document":{"document":{"nodes":[{"type":"paragraph"}]}}}`,
@@ -223,14 +223,15 @@ func TestContentIsAllOrNothing(t *testing.T) {
 	if after := h.Rows(); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("rows %v, before %v", after, before)
 	}
-	// A change without an effect makes no revision.
+	// A change that changes nothing makes no revision.
 	h.ChangeContent(schema.RoleEdit, request.ID, `{"operation":"update_page","page":"`+kept+`","title":"Kept"}`)
 	if again := h.Do("GET", h.RequestPath(request.ID), h.Ours.Tokens[schema.RoleEdit], nil); string(again.Body) != string(state.Body) {
 		t.Errorf("%s, before %s", again.Body, state.Body)
 	}
 }
 
-// TestParallelContent runs several editors who change one request. At the end it has all their pages.
+// TestParallelContent lets several editors change one request concurrently. At the end, the request has the pages of
+// all editors.
 func TestParallelContent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -270,7 +271,7 @@ func TestUpdate(t *testing.T) {
 	h.ChangeContent(schema.RoleEdit, first.ID, insert("First"))
 	h.ChangeContent(schema.RoleEdit, rival.ID, insert("Rival"))
 	before := get(rival.ID)
-	// The main content did not change, so the update does nothing.
+	// The main content has not changed, so the update changes nothing.
 	if got := update(rival.ID); got.Result != "update" || got.Revision != before.Revision {
 		t.Errorf("%+v", got)
 	}
@@ -281,14 +282,14 @@ func TestUpdate(t *testing.T) {
 	if !get(empty.ID).Outdated {
 		t.Error("the empty request is not outdated")
 	}
-	// A request without changes gets the main content.
+	// The request has no changes, so the update gives it the main content.
 	if got := update(empty.ID); got.Result != "update" || got.Revision != head {
 		t.Errorf("%+v", got)
 	}
 	if got := get(empty.ID); got.Outdated || got.Revision != head || got.RevisionMergedAncestor != head || got.RevisionInitial != empty.RevisionInitial {
 		t.Errorf("%+v", got)
 	}
-	// Both sides have added pages, and the request now has all of them.
+	// Both sides have added pages. The request now has all of these pages.
 	if got := update(rival.ID); got.Result != "update" {
 		t.Errorf("%+v", got)
 	}
@@ -296,7 +297,8 @@ func TestUpdate(t *testing.T) {
 	if revision.Type != "update" || !slices.Contains(revision.Parents, head) || outline(revision.Pages) != "d:First@first d:Rival@rival" {
 		t.Errorf("%+v", revision)
 	}
-	// The main content has a new revision with the same content, so the request's changes are applied to this revision.
+	// The main content has a new revision with the same content. The changes of the request are applied to this
+	// revision.
 	late := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, late.ID, insert("Late"))
 	head = h.MergeNow(empty.ID).Revision
@@ -315,8 +317,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// TestConflicts: two requests change one title, and one of the requests also changes another page. No change of a
-// request with a conflict is merged.
+// TestConflicts merges two requests that change the title of one page. The second request is in conflict, and it also
+// changes another page. No change of the second request is merged.
 func TestConflicts(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -342,7 +344,7 @@ func TestConflicts(t *testing.T) {
 	if fmt.Sprint(now) != fmt.Sprint(stale) || fmt.Sprint(h.Rows()) != fmt.Sprint(rows) {
 		t.Errorf("%+v, before %+v", now, stale)
 	}
-	// The author takes the main content's title.
+	// The author of the second request takes over the title of the main content.
 	h.ChangeContent(schema.RoleEdit, second.ID, title("One"))
 	if got := h.MergeNow(second.ID); got.Result != "merge" {
 		t.Errorf("%+v", got)
@@ -353,8 +355,8 @@ func TestConflicts(t *testing.T) {
 	}
 }
 
-// TestMergesByBlock merges requests that changed different blocks or words of one page. Requests that changed the same
-// words are not merged.
+// TestMergesByBlock merges requests that have changed different blocks or different words of one page. If requests have
+// changed the same words, they are not merged.
 func TestMergesByBlock(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -385,7 +387,8 @@ func TestMergesByBlock(t *testing.T) {
 	}
 }
 
-// TestMergeRulesAreAsked merges only if the rules allow it. Rules may be set on the space or inherited.
+// TestMergeRulesAreAsked checks that a merge succeeds only if the rules allow it. The rules are set on the space, or
+// inherited.
 func TestMergeRulesAreAsked(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -548,7 +551,7 @@ func TestSearch(t *testing.T) {
 			t.Errorf("%+v", e)
 		}
 	}
-	// Organization search groups pages by space and excludes other tenants' spaces.
+	// A search in the organization groups pages by space. It does not find spaces of other tenants.
 	h.MergedPage(h.Theirs)
 	h.RunJobs()
 	organization := "/v1/orgs/" + h.Ours.Organization.ID + "/search?query="
@@ -562,7 +565,7 @@ func TestSearch(t *testing.T) {
 	if got := apitest.Ask[schema.List[schema.SearchSpaceResult]](h, schema.RoleRead, "GET", organization+"hello", nil, 200); got.Count != 0 {
 		t.Errorf("%+v", got)
 	}
-	// Search follows deleted pages and changed text.
+	// A search does not find deleted pages, and finds changed text.
 	next := h.ChangeRequest(h.Ours)
 	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", h.RequestPath(next.ID)+"/content/pages", nil, 200).Pages
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"delete_page","page":"`+pages[0].Pages[0].ID+`"}`,

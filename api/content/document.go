@@ -8,15 +8,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// richDocument is a rich document in a request. Decoding normalizes the document, because its checks expect a normal
-// form. An object without nodes is rejected: it would wipe out the text that it replaces.
+// richDocument is a document in a request. Decoding also normalizes the document, because the checks expect the normal
+// form. An object without nodes is refused. Otherwise it would replace the existing text by an empty text.
 type richDocument struct {
 	schema.Document
 	noNodes bool
 }
 
-// OpenAPISchema is the schema of documents in requests. Unlike in responses, members whose value the grammar fixes may
-// be omitted. schema.Document has the grammar of the blocks.
+// OpenAPISchema returns the schema of documents in requests. A request may omit members whose value the grammar fixes,
+// but a response has them. schema.Document has the grammar of the blocks.
 func (richDocument) OpenAPISchema() map[string]any {
 	block := jsonschema.Dict{"type": "object", "required": []any{"type"}, "properties": jsonschema.Dict{"type": jsonschema.Enum(schema.BlockTypes())}}
 	return jsonschema.Dict{"type": "object", "required": []any{"nodes"}, "properties": jsonschema.Dict{
@@ -25,7 +25,7 @@ func (richDocument) OpenAPISchema() map[string]any {
 	}}
 }
 
-// UnmarshalJSONFrom decodes and normalizes the document.
+// UnmarshalJSONFrom decodes the document and normalizes it.
 func (r *richDocument) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	if err := json.UnmarshalDecode(d, &r.Document); err != nil {
 		return err

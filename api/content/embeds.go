@@ -12,10 +12,10 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// embeds has the operations that return the previews of addresses.
+// embeds has the operations that return previews of addresses.
 type embeds struct {
-	// users loads pages from hosts of the public network, and from hosts that the operator has allowed. readers only
-	// loads pages from hosts of the public network, because anybody can be a reader.
+	// users loads pages from hosts of the public network, and from hosts that the operator has allowed. readers loads
+	// pages only from hosts of the public network, because anybody can be a reader.
 	users, readers *embed.Client
 }
 

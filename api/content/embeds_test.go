@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestEmbed: members see titles of the hosts that the operator opened. Readers of a published site, who may be anybody,
-// see no titles of these hosts.
+// TestEmbed requests titles from hosts that the operator has allowed. Members see these titles. Readers of a published
+// site do not see them, because anybody can be a reader.
 func TestEmbed(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

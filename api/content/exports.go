@@ -18,20 +18,21 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Lifetimes of signed URLs. The lifetime for a PDF covers its download. The lifetime for a file covers the time that a
-// page with the file may stay open.
+// These are the lifetimes of signed URLs. A client must download a PDF during the lifetime of its URL. A page may stay
+// open for hours, and the URLs of its files must stay valid for this time.
 const (
 	pdfLifetime  = 10 * time.Minute
 	fileLifetime = 24 * time.Hour
 )
 
-// exports serves files at signed URLs. A URL needs no token: anybody who has it may fetch the file until it expires.
+// exports returns files at signed URLs. Such a URL needs no token: anybody who has the URL may fetch the file until the
+// URL expires.
 type exports struct {
 	store *store.Store
 	view  view.Presenter
-	// key signs the URLs; it is loaded on first use.
+	// key is the key that signs the URLs. It is read from the database on first use.
 	key atomic.Pointer[[]byte]
-	// waiting has a slot for each request that waits for a PDF.
+	// waiting has a slot for each request that waits for a PDF. It bounds the number of such requests.
 	waiting chan struct{}
 	// patience is the longest time that a request waits for its PDF.
 	patience time.Duration
@@ -68,25 +69,25 @@ const (
 	mediaPDF = "application/pdf"
 )
 
-// fileURL signs the URL of a file in a revision.
+// fileURL returns the signed URL of a file in a revision.
 func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file string) (string, error) {
-	// Round the expiry to a full hour. So the URL stays unchanged for a while, and browsers can cache the file.
+	// The expiry is a full hour. So the URL stays the same for a while, and browsers can cache the file.
 	expires := c.Now.Truncate(time.Hour).Add(time.Hour + fileLifetime)
 	return h.sign(ctx, filePath, export{space: c.Space.Space.ID, revision: revision, file: file}, expires)
 }
 
-// export describes the data that a signed URL makes accessible.
+// export describes the data to which a signed URL gives access.
 type export struct {
 	space, revision string
-	// page and only select the part of a revision for a PDF: a page with its descendants, or a single page.
+	// page and only say which part of a revision a PDF contains: a page with its descendants, or a single page.
 	page string
 	only bool
-	// user is the user whose access determines which names of link targets the PDF contains.
+	// user is the user who requested the PDF. The PDF contains only names of link targets that this user may see.
 	user string
 	file string
 }
 
-// query encodes the signed parameters in a fixed order.
+// query returns the signed parameters of a URL, in a fixed order.
 func (e export) query(expires time.Time) url.Values {
 	values := url.Values{"space": {e.space}, "revision": {e.revision}, "expires": {strconv.FormatInt(expires.Unix(), 10)}}
 	if e.page != "" {
@@ -129,7 +130,7 @@ func (h *exports) signature(ctx context.Context, path string, values url.Values)
 	return mac.Sum(nil), nil
 }
 
-// signedRequest has the parameters common to all signed URLs.
+// signedRequest has the parameters that all signed URLs share.
 type signedRequest struct {
 	Space     *string `query:"space" rules:"required"`
 	Revision  *string `query:"revision" rules:"required"`
@@ -137,7 +138,7 @@ type signedRequest struct {
 	Signature *string `query:"signature" rules:"required"`
 }
 
-// check rejects URLs with a bad signature or past their expiry.
+// check refuses URLs that have a wrong signature or that have expired.
 func (h *exports) check(ctx context.Context, c *access.Caller, path string, r *signedRequest, e export) error {
 	expires := time.Unix(int64(*r.Expires), 0)
 	want, err := h.signature(ctx, path, e.query(expires))
@@ -168,7 +169,7 @@ func (h *exports) file(ctx context.Context, c *access.Caller, r *fileRequest) (f
 	if err != nil {
 		return frame.File{}, err
 	}
-	// The server reads the stream after this function has returned, so the stream must not end with ctx.
+	// The server reads the stream after this function has returned. So the stream must not end with ctx.
 	stream := h.store.ReadFile(context.WithoutCancel(ctx), e.space, file)
 	return frame.File{Stream: stream, Size: file.Size, MediaType: file.ContentType, Name: file.Name}, nil
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestPDFsAreWaitedFor requests a PDF before its job has run, while it is running, and after it has failed.
+// TestPDFsAreWaitedFor requests a PDF before its job runs, while the job runs, and after the job has failed.
 func TestPDFsAreWaitedFor(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -46,7 +46,7 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	for range maxWaiting {
 		<-h.waiting
 	}
-	// The PDF is made while a request waits.
+	// the PDF is made while a request waits for it
 	h.patience = time.Minute
 	made := make(chan error, 1)
 	go func() {
@@ -68,8 +68,8 @@ func TestPDFsAreWaitedFor(t *testing.T) {
 	}
 }
 
-// TestFailedPDFsSayWhy: the answer contains the job's reason, and a call can retry the job. A final failure is not
-// retried automatically.
+// TestFailedPDFsSayWhy checks that the answer contains the reason why the job has failed, and that a user can retry the
+// job. After a final failure, the job is not retried automatically.
 func TestFailedPDFsSayWhy(t *testing.T) {
 	t.Parallel()
 	for renderer, attempts := range map[jobstest.Broken]int{{}: 3, {Final: true}: 1} {
@@ -106,7 +106,7 @@ func failedPDF(t *testing.T, renderer jobstest.Broken, attempts int) {
 	}
 }
 
-// TestPDFsOfASpaceAreBounded requests more PDFs than may wait.
+// TestPDFsOfASpaceAreBounded sends more requests for PDFs than may wait.
 func TestPDFsOfASpaceAreBounded(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)
@@ -124,7 +124,7 @@ func TestPDFsOfASpaceAreBounded(t *testing.T) {
 	t.Error("there is no bound")
 }
 
-// TestSignedAddressesEnd checks a signed URL against a later clock.
+// TestSignedAddressesEnd checks a signed URL with a clock that is later than the URL's expiry.
 func TestSignedAddressesEnd(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

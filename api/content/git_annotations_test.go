@@ -7,7 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGitImportAnnotates: an import that changes the content of a space annotates the sites of the space.
+// TestGitImportAnnotates checks that an import which changes the content of a space adds annotations to the space's
+// sites.
 func TestGitImportAnnotates(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -32,7 +33,7 @@ func TestGitImportAnnotates(t *testing.T) {
 	if list := annotations(); list.Count != 1 {
 		t.Errorf("an import without changes annotates: %+v", list.Items[0])
 	}
-	// Both sides have changed: they are merged.
+	// Both sides have changed, so the import merges them.
 	b.change(map[string]any{
 		"operation": "insert_page", "title": "Ours", "document": map[string]any{"markdown": "Hello."},
 	})

@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// fieldBook has names, front matter, line breaks and a table of contents that an export must keep.
+// fieldBook is a repository with names of files, front matter, line breaks and a table of contents that an export must
+// not change.
 var fieldBook = map[string]string{
 	"SUMMARY.md": "# Contents\n\n* [Home](README.md)\n* [First](guide/my_first_page.md)\n",
 	"README.md":  "---\ntitle: Home\ndate: 2024-01-01\n---\n\n# Another heading\n\nHello.\n",
@@ -22,16 +23,16 @@ var fieldBook = map[string]string{
 }
 
 // TestGitExportElsewhere imports content from the branch main, and exports it to other branches and repositories.
-// Untouched files keep their names and bytes. The commit's parent is the imported commit, if the repository has that
-// commit.
+// Untouched files keep their names and bytes. If the other repository has the imported commit, this commit is the
+// parent of the exported commit.
 func TestGitExportElsewhere(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		repository, branch string
 		// prepare changes the repositories after the import.
 		prepare func(b *gitBench, imported string)
-		parent  bool // The commit's parent is the imported commit.
-		only    bool // Files that were not synchronized are missing.
+		parent  bool // whether the imported commit is the parent of the exported commit
+		only    bool // whether the exported branch has only synchronized files
 		reason  string
 	}{
 		"a new branch": {"a.git", "review", nil, true, false, ""},
@@ -114,7 +115,7 @@ func TestGitExportElsewhere(t *testing.T) {
 				} else if c.parent && tip != imported {
 					t.Errorf("the branch is at %s, not at %s", tip, imported)
 				}
-				// The branch is synchronized from then on.
+				// From now on, the space is synchronized with this branch.
 				b.edit("my-first-page", "One line", "A line")
 				b.done("export", to)
 				want["guide/my_first_page.md"] = strings.Replace(
@@ -138,8 +139,8 @@ func TestGitExportElsewhere(t *testing.T) {
 	}
 }
 
-// TestGitExportToADeletedBranch: the export reports the problem. With force, the branch starts again at its last
-// commit.
+// TestGitExportToADeletedBranch exports to a branch that was deleted. The export reports the problem. With force, the
+// export creates the branch again at the branch's last commit.
 func TestGitExportToADeletedBranch(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -162,7 +163,7 @@ func TestGitExportToADeletedBranch(t *testing.T) {
 	if parent := b.forge.Git("a.git", "", "log", "-1", "--format=%P", "main"); parent != imported {
 		t.Errorf("the parent is %q, not %s", parent, imported)
 	}
-	// The commit was deleted everywhere. The names of files stay, and a note names the missing commit.
+	// The commit was deleted in all branches. The files keep their names, and a note names the missing commit.
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/kept")
 	b.forge.Git("a.git", "", "update-ref", "-d", "refs/heads/main")
 	b.forge.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")

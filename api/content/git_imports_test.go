@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// titles returns the titles of the space's pages at any depth, sorted.
+// titles returns the titles of all pages of the space, sorted.
 func (b *gitBench) titles() []string {
 	b.T.Helper()
 	var titles []string
@@ -39,7 +39,8 @@ func (b *gitBench) titles() []string {
 	return titles
 }
 
-// TestGitImportsOfAnyOrder imports branches and folders after each other into a space that has a page.
+// TestGitImportsOfAnyOrder imports branches and folders one after the other. Before the first import, the space has a
+// page.
 func TestGitImportsOfAnyOrder(t *testing.T) {
 	t.Parallel()
 	mainFiles := map[string]string{
@@ -55,8 +56,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 		"guides": {"Guides", "One"},
 		"all":    {"Guides", "Home", "One", "Other"},
 	}
-	// A step is a branch, or a folder of the branch main. Without force, the space then has the step's pages, the pages
-	// outside of the folder, and the pages that were only in the space.
+	// A step is a branch, or a folder of the branch main. If the import is not forced, the space then has the pages of
+	// the step, the pages outside of the folder, and the pages that were only in the space.
 	for name, steps := range map[string]string{
 		"a branch":               "main",
 		"another branch":         "main other main other",
@@ -109,8 +110,8 @@ func TestGitImportsOfAnyOrder(t *testing.T) {
 	}
 }
 
-// TestGitFinalFailure breaks the database and the import of a page. The failed operation is not retried, and the next
-// operation runs at once.
+// TestGitFinalFailure changes the database so that the import of a page fails. The failed operation is not retried, and
+// the next operation runs at once.
 func TestGitFinalFailure(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

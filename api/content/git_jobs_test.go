@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// gitBench is an API server with a Git server.
+// gitBench is an API server together with a Git server.
 type gitBench struct {
 	*apitest.Harness
 	forge *gitsynctest.Forge
@@ -44,7 +44,7 @@ func newGitBench(t *testing.T) *gitBench {
 	return b
 }
 
-// commit replaces the branch's files by the given files.
+// commit replaces the files of the branch.
 func (b *gitBench) commit(files map[string]string) string {
 	b.T.Helper()
 	var parents []string
@@ -54,13 +54,13 @@ func (b *gitBench) commit(files map[string]string) string {
 	return b.forge.Files("a.git", "main", files, parents...)
 }
 
-// files returns the branch's files.
+// files returns the files of the branch.
 func (b *gitBench) files() map[string]string {
 	b.T.Helper()
 	return b.filesOf("a.git", "main")
 }
 
-// queue requests an operation with a later timestamp than the previous operation.
+// queue requests an operation. Its time is later than the time of the previous operation.
 func (b *gitBench) queue(kind string, more map[string]any) {
 	b.T.Helper()
 	b.at = b.at.Add(time.Minute)
@@ -74,7 +74,7 @@ func (b *gitBench) queue(kind string, more map[string]any) {
 	}
 }
 
-// sync runs an operation and returns its outcome.
+// sync requests an operation, runs it, and returns its result.
 func (b *gitBench) sync(kind string, more map[string]any) schema.GitOperation {
 	b.T.Helper()
 	b.queue(kind, more)
@@ -91,7 +91,7 @@ func (b *gitBench) done(kind string, more map[string]any) schema.GitOperation {
 	return o
 }
 
-// operations returns the space's operations, newest first.
+// operations returns the operations of the space. The newest operation comes first.
 func (b *gitBench) operations() []schema.GitOperation {
 	b.T.Helper()
 	return apitest.Ask[schema.List[schema.GitOperation]](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/operations", nil, 200).Items
@@ -108,7 +108,7 @@ func (b *gitBench) page(path string) schema.RevisionPage {
 	return apitest.Ask[schema.RevisionPage](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/"+path+"?format=markdown", nil, 200)
 }
 
-// edit replaces a text of a page by a change request that is merged.
+// edit replaces a text of a page with a change request, and merges the request.
 func (b *gitBench) edit(path, from, to string) {
 	b.T.Helper()
 	page := b.page(path)
@@ -141,7 +141,8 @@ var gitBook = map[string]string{
 	"tools/script.sh":         "echo hi\n",
 }
 
-// TestGitRoundTrip imports a repository, edits a page, and exports it. Untouched parts keep their bytes.
+// TestGitRoundTrip imports a repository, edits a page, and exports the space. Untouched parts of the files keep their
+// bytes.
 func TestGitRoundTrip(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -194,8 +195,9 @@ func TestGitRoundTrip(t *testing.T) {
 	}
 }
 
-// TestGitBothSides: changes of different blocks are merged. If both sides changed the same words, the import makes a
-// change request and names the page and the words. With force, one side has precedence.
+// TestGitBothSides changes the space and the repository. If different blocks were changed, an import merges them. If
+// the same words were changed, the import makes a change request and names the page and the words. With force, the
+// import or export overwrites the other side.
 func TestGitBothSides(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -239,7 +241,7 @@ func TestGitBothSides(t *testing.T) {
 	if now := apitest.Ask[schema.Revision](b.Harness, schema.RoleRead, "GET", "/v1/spaces/"+b.Ours.Space.ID+"/content", nil, 200).ID; now != head {
 		t.Error("an import with conflicts changed the space")
 	}
-	// Another import updates the request. Once both sides are equal, the next import needs no request.
+	// Another import updates the request. When both sides are equal, the next import needs no request.
 	if again := b.done("import", nil); again.ChangeRequest != request.ID || len(b.requests("open")) != 1 ||
 		!strings.Contains(again.Reason, "updated the change request") {
 		t.Errorf("%+v", again)
@@ -268,7 +270,7 @@ func TestGitBothSides(t *testing.T) {
 	}
 }
 
-// TestGitForcePush: a branch with another history is imported like any other branch.
+// TestGitForcePush checks that a branch with another history is imported in the same way as any other branch.
 func TestGitForcePush(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -283,7 +285,7 @@ func TestGitForcePush(t *testing.T) {
 	}
 }
 
-// TestGitStandalone makes a revision that does not become the content of the space.
+// TestGitStandalone imports a revision that does not become the content of the space.
 func TestGitStandalone(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -297,7 +299,7 @@ func TestGitStandalone(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/git/info", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitOrder: an operation older than the newest finished operation is skipped. The state of the operation shows
+// TestGitOrder checks that an operation is skipped if it is older than the newest finished operation. Its state shows
 // this.
 func TestGitOrder(t *testing.T) {
 	t.Parallel()
@@ -311,7 +313,7 @@ func TestGitOrder(t *testing.T) {
 	}
 }
 
-// TestGitFirstExport writes a space into a repository without a branch.
+// TestGitFirstExport exports a space to a repository without a branch.
 func TestGitFirstExport(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -322,14 +324,14 @@ func TestGitFirstExport(t *testing.T) {
 	if diff := cmp.Diff(want, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	b.Exec("delete from git_syncs") // From now on the repository counts as another repository.
+	b.Exec("delete from git_syncs") // Octavo then treats the repository as another repository
 	if o := b.sync("export", map[string]any{"repoProjectDirectory": "docs"}); o.State != schema.GitDone {
 		t.Errorf("an export of what is there: %+v", o)
 	}
 }
 
-// TestGitFailures: each failure names its step. A failed operation is repeated only if that may help. A single call
-// retries a failed operation.
+// TestGitFailures checks that each failure names its step. A failed operation is retried only if this may help. A user
+// can retry a failed operation with one request.
 func TestGitFailures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -385,9 +387,8 @@ func TestGitFailures(t *testing.T) {
 	}
 }
 
-// TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. The repository's other
-// folders have many links, and names that begin with the folder's name. The links of other folders do not use up the
-// notes.
+// TestGitNotesOfAFolder imports a folder. The notes name the ignored files of the folder. Other folders of the
+// repository have many links, and names that begin with the folder's name. The notes must not list these links.
 func TestGitNotesOfAFolder(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -412,7 +413,7 @@ func TestGitNotesOfAFolder(t *testing.T) {
 	}
 }
 
-// TestGitLeaves: unreadable entries stay unchanged and are listed.
+// TestGitLeaves checks that entries which cannot be read stay unchanged and are listed.
 func TestGitLeaves(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -444,7 +445,8 @@ func TestGitLeaves(t *testing.T) {
 	}
 }
 
-// TestGitCache: with a repoCacheID, an import or export receives only new objects, and otherwise all objects.
+// TestGitCache checks that an import or export with a repoCacheID receives only new objects. Without a repoCacheID, it
+// receives all objects.
 func TestGitCache(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -485,8 +487,9 @@ func TestGitCache(t *testing.T) {
 	}
 }
 
-// TestGitRedirects: old paths lead to the page's current path, until the redirect is removed from the repository. A
-// page at the old path has precedence. An export does not change the file of redirects.
+// TestGitRedirects checks redirects of the repository. An old path leads to the present path of its page, until the
+// redirect is removed from the repository. A page at the old path has precedence. An export does not change the file
+// with the redirects.
 func TestGitRedirects(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -518,8 +521,8 @@ func TestGitRedirects(t *testing.T) {
 	b.WantError(b.Do("GET", "/v1/spaces/"+b.Ours.Space.ID+"/content/path/old/setup", b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 }
 
-// TestGitRemovedFiles: Git has removed a file. The space loses the file when no page names it. Older revisions, and
-// pages that a change request changes, keep the file.
+// TestGitRemovedFiles removes a file from the repository. The space loses the file when no page refers to it. Older
+// revisions keep the file. Pages that a change request has changed keep it too.
 func TestGitRemovedFiles(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -546,7 +549,7 @@ func TestGitRemovedFiles(t *testing.T) {
 	if got := read(""); got != "b.png c.png d.png pic.png" {
 		t.Fatal(got)
 	}
-	// The space refers to d.png elsewhere, and a change request refers to c.png.
+	// Another page of the space refers to d.png, and a change request refers to c.png.
 	picture := strings.Fields(strings.Split(*b.page("readme").Markdown, "![")[4])[0]
 	b.edit("more/last", "The end.", "The end: !["+picture)
 	request := b.ChangeRequest(b.Ours)
@@ -573,7 +576,7 @@ func TestGitRemovedFiles(t *testing.T) {
 	if got := read(first); got != "b.png c.png d.png pic.png" {
 		t.Errorf("the first revision: %s", got)
 	}
-	// A changed file is a new file, and the old file is deleted.
+	// A file whose content has changed becomes a new file of the space. The old file is deleted.
 	files[".gitbook/assets/pic.png"] = "another picture"
 	b.commit(files)
 	b.done("import", nil)
@@ -583,8 +586,8 @@ func TestGitRemovedFiles(t *testing.T) {
 }
 
 // TestGitIncludes imports pages with reusable contents. Readers get the text of the contents, and so do callers who
-// request the text. If a content is missing, its block stays. Untouched parts keep their bytes. An edit of a content
-// makes a new content.
+// request it. If a content is missing, its block stays. Untouched parts of the files keep their bytes. An edit of a
+// content makes a new content.
 func TestGitIncludes(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -661,7 +664,7 @@ func TestGitIncludes(t *testing.T) {
 	if diff := cmp.Diff(repository, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// A PDF has the content that readers see. Links within the content lead to pages of the book.
+	// A PDF contains what readers see. Links in the content lead to pages of the PDF.
 	pages := printed{&strings.Builder{}}
 	b.Want(http.StatusOK, "GET", b.RequestPath(b.ChangeRequest(b.Ours).ID)+"/pdf", admin, nil)
 	jobstest.DrainWith(t, b.Store, pages)
@@ -669,7 +672,7 @@ func TestGitIncludes(t *testing.T) {
 		strings.Count(text, "Once more.") != 1 || strings.Count(text, `"card"`) != 3 {
 		t.Errorf("the PDF has other contents: %s", text)
 	}
-	// The content changes in the repository. Unchanged pages include the new content.
+	// The content changes in the repository. Unchanged pages then show the new content.
 	repository[".gitbook/includes/notice.md"] = "Mind nothing.\n"
 	repository[".gitbook/includes/none.md"] = "Here by now.\n"
 	b.commit(repository)

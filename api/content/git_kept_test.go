@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keptBook has Home and an unreadable page of each kind.
+// keptBook imports the page Home, and an unreadable page of each kind.
 func (b *gitBench) keptBook() (titles []string) {
 	b.T.Helper()
 	blob := func(content string) string { return b.forge.Blob("a.git", content) }
@@ -48,7 +48,7 @@ func (b *gitBench) keptBook() (titles []string) {
 	return titles
 }
 
-// TestGitKept: every edit of a read-only page is refused with the reason, and exports of other pages continue.
+// TestGitKept checks that every edit of a read-only page is refused with the reason. Exports of other pages still work.
 func TestGitKept(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -95,7 +95,7 @@ func TestGitKept(t *testing.T) {
 			}
 		}
 	}
-	// The space decides the page's title and position.
+	// Users can still change the title and the position of the page.
 	b.change(map[string]any{"operation": "update_page", "page": pages[2].ID, "title": "Gee"})
 	b.edit("readme", "Hi.", "Hello.")
 	b.done("export", nil)
@@ -116,7 +116,8 @@ func TestGitKept(t *testing.T) {
 	if o := b.done("import", nil); tree() != before || b.page(pages[2].Path).Title != "Gee" {
 		t.Errorf("%+v", o)
 	}
-	// Once the file is readable, its page can be edited, and its earlier read-only state cannot be restored.
+	// When the file becomes readable, its page can be edited. The earlier read-only state of the page cannot be
+	// restored.
 	files := map[string]string{"README.md": "# Home\n\nHello.\n",
 		"SUMMARY.md": "# S\n\n* [Home](README.md)\n* [L](latin.md)\n", "latin.md": "# L\n\nCafé.\n"}
 	b.commit(files)
@@ -137,8 +138,8 @@ func TestGitKept(t *testing.T) {
 	}
 }
 
-// TestGitKeptMerges: an edit began while the page was editable. Then the page's file became unreadable. The edit and
-// the unreadable file are a conflict. The file stays with either choice.
+// TestGitKeptMerges edits a page in a change request. Then the file of the page becomes unreadable. The edit is in
+// conflict with the unreadable file. With both choices, the file stays unchanged.
 func TestGitKeptMerges(t *testing.T) {
 	t.Parallel()
 	for _, take := range []string{"ours", "theirs"} {
@@ -187,8 +188,8 @@ func TestGitKeptMerges(t *testing.T) {
 	}
 }
 
-// TestGitKeptTranslation: a translation leaves the text of a read-only page unchanged, and the translated page is also
-// read-only.
+// TestGitKeptTranslation checks that a translation does not change the text of a read-only page. The translated page is
+// also read-only.
 func TestGitKeptTranslation(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// texts returns the Markdown of all pages of the space, by their titles.
+// texts returns the Markdown of all pages in the space, by the pages' titles.
 func (b *gitBench) texts() map[string]string {
 	b.T.Helper()
 	texts := map[string]string{}
@@ -37,7 +37,7 @@ func (b *gitBench) texts() map[string]string {
 	return texts
 }
 
-// has compares the texts of all pages.
+// has checks the texts of all pages.
 func (b *gitBench) has(what string, want map[string]string) {
 	b.T.Helper()
 	if diff := cmp.Diff(want, b.texts()); diff != "" {
@@ -45,7 +45,7 @@ func (b *gitBench) has(what string, want map[string]string) {
 	}
 }
 
-// filesOf returns the files of a branch.
+// filesOf returns the files of a branch in a repository.
 func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	b.T.Helper()
 	files := b.forge.Contents(repository, branch)
@@ -55,7 +55,7 @@ func (b *gitBench) filesOf(repository, branch string) map[string]string {
 	return files
 }
 
-// of returns the parameters for a branch of a repository, and a folder in it.
+// of returns the parameters of an operation for a branch of a repository, and for a folder in the branch.
 func (b *gitBench) of(repository, branch, folder string) map[string]any {
 	more := map[string]any{
 		"url": strings.Replace(b.forge.HTTP.URL, "http://", "http://me:s3cr3t@", 1) + "/" + repository,
@@ -74,7 +74,8 @@ func (b *gitBench) insert(title, markdown string) {
 	})
 }
 
-// conflicting returns the change request that an import with conflicts created or updated. The space must be unchanged.
+// conflicting runs an import that has conflicts. It returns the change request that the import has created or updated.
+// It checks that the space is unchanged.
 func (b *gitBench) conflicting(more map[string]any) (request schema.ChangeRequest, o schema.GitOperation) {
 	b.T.Helper()
 	head := b.head()
@@ -89,7 +90,7 @@ func (b *gitBench) conflicting(more map[string]any) (request schema.ChangeReques
 	return request, o
 }
 
-// resolve chooses one side for all conflicts of a request, and merges the request.
+// resolve takes the same side in all conflicts of a request, and merges the request.
 func (b *gitBench) resolve(request, take string) {
 	b.T.Helper()
 	list := conflictList(b.Harness, request, "")
@@ -122,9 +123,9 @@ func TestGitImportMeetsPages(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		title, markdown string
-		take            string // take is the resolution of the conflict; "" means no conflict.
+		take            string // side to take in the conflict, or "" if there is no conflict
 		want            map[string]string
-		home            string // home is README.md after the export, if the export changes this file.
+		home            string // README.md after the export, if the export changes this file
 	}{
 		"another page":        {"Own page", "Mine.", "", handbookTexts(map[string]string{"Own page": "Mine.\n"}), ""},
 		"an equal page":       {"Home", "Welcome to the handbook.\n\nSecond   paragraph.", "", handbookTexts(nil), ""},
@@ -165,7 +166,7 @@ func TestGitImportMeetsPages(t *testing.T) {
 			}
 			b.done("export", nil)
 			got := b.files()
-			delete(got, "SUMMARY.md") // The order of the pages may differ from the folders.
+			delete(got, "SUMMARY.md") // the order of the pages may differ from the order of the folders
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
 			}
@@ -175,7 +176,8 @@ func TestGitImportMeetsPages(t *testing.T) {
 	}
 }
 
-// TestGitImportOfACopy edits a page between the imports of two branches at one commit. The space has the edit once.
+// TestGitImportOfACopy imports two branches at one commit, and edits a page in between. Afterwards, the space contains
+// the edit once.
 func TestGitImportOfACopy(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -194,7 +196,7 @@ func TestGitImportOfACopy(t *testing.T) {
 	if diff := cmp.Diff(want, b.filesOf("a.git", "copy")); diff != "" {
 		t.Error(diff)
 	}
-	// The space keeps the edit, whether or not main already has the edit.
+	// The space keeps the edit, even if main does not have the edit yet.
 	b.done("import", nil)
 	b.has("main again", edited)
 	b.commit(want)
@@ -202,7 +204,7 @@ func TestGitImportOfACopy(t *testing.T) {
 	b.has("main with the edit", edited)
 }
 
-// TestGitImportsOfBranches goes from branch to branch and back, with edits between.
+// TestGitImportsOfBranches imports several branches in turn, with edits in between.
 func TestGitImportsOfBranches(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -221,7 +223,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 		"Extra": "More.\n",
 	})
 	b.edit("extra", "More.", "More of us.")
-	// The only conflict is an edited page that main does not have.
+	// The only conflict is about an edited page that main does not have.
 	request, o := b.conflicting(nil)
 	if !strings.Contains(o.Reason, `pages "Extra" (deleted on one side, changed on the other): `) {
 		t.Errorf("%q", o.Reason)
@@ -238,7 +240,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 	if diff := cmp.Diff(files, b.files()); diff != "" {
 		t.Error(diff)
 	}
-	// With force, the space becomes equal to the branch. The next import starts from this state.
+	// With force, the import makes the space equal to the branch. The next import starts from this state.
 	b.done("import", map[string]any{"ref": "refs/heads/other", "force": true})
 	b.edit("extra", "More.", "More again.")
 	b.done("import", b.of("a.git", "other", ""))
@@ -248,7 +250,7 @@ func TestGitImportsOfBranches(t *testing.T) {
 	})
 }
 
-// TestGitImportsOfFolders imports the root and a folder after each other, with edits between.
+// TestGitImportsOfFolders imports the root and a folder in turn, with edits in between.
 func TestGitImportsOfFolders(t *testing.T) {
 	t.Parallel()
 	for _, steps := range [][]string{{"", "guide", ""}, {"guide", "", "guide"}} {
@@ -299,7 +301,7 @@ func TestGitImportsOfFolders(t *testing.T) {
 	}
 }
 
-// pagesNow lists the pages of the space at any depth.
+// pagesNow returns all pages of the space, at every depth.
 func (b *gitBench) pagesNow() (list []schema.RevisionPage) {
 	b.T.Helper()
 	var each func(pages []schema.RevisionPage)
@@ -315,8 +317,8 @@ func (b *gitBench) pagesNow() (list []schema.RevisionPage) {
 	return list
 }
 
-// TestGitImportOfAnotherRepository imports a copy of the repository at another address, and a repository with other
-// pages.
+// TestGitImportOfAnotherRepository imports a copy of the repository from another address. It also imports a repository
+// with other pages.
 func TestGitImportOfAnotherRepository(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -330,7 +332,7 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	before := b.texts()
 	b.done("import", b.of("copy.git", "main", ""))
 	b.has("a copy", before)
-	// The page was moved in the space, and another page was edited.
+	// A page is moved in the space, and another page is edited.
 	b.change(map[string]any{
 		"operation": "update_page", "page": b.page("guide/setup").ID, "slug": "install", "title": "Install",
 	})
@@ -357,7 +359,8 @@ func TestGitImportOfAnotherRepository(t *testing.T) {
 	}
 }
 
-// TestGitImportOfNothing: the import of a repository without commits fails immediately, and the next operation runs.
+// TestGitImportOfNothing checks that the import of a repository without commits fails immediately. The next operation
+// then runs.
 func TestGitImportOfNothing(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -369,7 +372,7 @@ func TestGitImportOfNothing(t *testing.T) {
 	b.done("export", nil)
 	b.done("import", nil)
 	b.has("what was exported", map[string]string{"Home": "Mine.\n"})
-	// Git continues from the exported commit, in another branch.
+	// In Git, another branch continues from the exported commit.
 	b.forge.Files(
 		"a.git",
 		"dev",

@@ -17,13 +17,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// runJobs runs jobs until the test ends. A failed job waits for an hour.
+// runJobs runs jobs until the test ends. After a failure, a job waits for an hour.
 func (b *gitBench) runJobs() {
 	b.T.Helper()
 	jobstest.Start(b.T, b.Store, func(cfg *jobs.Config) { cfg.Pause = func(int) time.Duration { return time.Hour } })
 }
 
-// becomes waits for the state of the operation at an index of the list.
+// becomes waits until the operation at an index of the list has a state.
 func (b *gitBench) becomes(at int, state string) (o schema.GitOperation) {
 	b.T.Helper()
 	eventually.True(b.T, "operation is "+state, func() bool {
@@ -43,14 +43,14 @@ func (b *gitBench) cancel(id string, want int) (o schema.GitOperation) {
 	return apitest.Ask[schema.GitOperation](b.Harness, schema.RoleCreate, "POST", path, nil, http.StatusOK)
 }
 
-// TestGitQueueAfterFailures: a failed operation never blocks the next operation.
+// TestGitQueueAfterFailures checks that a failed operation does not block the next operation.
 func TestGitQueueAfterFailures(t *testing.T) {
 	t.Parallel()
 	nobody := "http://" + enginetest.Address(t) + "/a.git"
 	for name, c := range map[string]struct {
 		kind string
 		more map[string]any
-		// passing is true if another attempt may help.
+		// passing is true if the cause of the failure may pass, so that another attempt may succeed.
 		passing bool
 	}{
 		"nobody listens":           {"import", map[string]any{"url": nobody}, false},
@@ -98,7 +98,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 				t.Errorf("%+v", o)
 			}
 			b.retryAll(schema.JobRetrying)
-			if c.kind == "export" { // There is no newer export to that branch.
+			if c.kind == "export" { // there is no newer export to that branch
 				eventually.True(t, "another attempt", func() bool { return b.jobs("")[0].Attempt > 0 })
 				b.becomes(1, schema.GitRetrying)
 				return
@@ -111,7 +111,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 	}
 }
 
-// jobs lists the organization's jobs for Git in a state, or all such jobs if state is "".
+// jobs returns the organization's jobs for Git in a state. If state is "", it returns all such jobs.
 func (b *gitBench) jobs(state schema.JobState) []schema.Job {
 	b.T.Helper()
 	path := "/v1/orgs/" + b.Ours.Organization.ID + "/jobs?kind=sync_git"
@@ -133,7 +133,7 @@ func (b *gitBench) retryAll(state schema.JobState) {
 	}
 }
 
-// TestGitCancel cancels operations in every unfinished state, and cannot cancel finished operations.
+// TestGitCancel cancels operations in every unfinished state. Finished operations cannot be cancelled.
 func TestGitCancel(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -156,7 +156,7 @@ func TestGitCancel(t *testing.T) {
 		return false
 	}
 	defer close(release)
-	// A cancelled queued operation never runs.
+	// A queued operation that is cancelled never runs.
 	b.queue("import", nil)
 	queued := b.operations()[0].ID
 	for _, role := range []schema.Role{schema.RoleRead, schema.RoleEdit} {
@@ -178,7 +178,7 @@ func TestGitCancel(t *testing.T) {
 	if list := b.jobs(schema.JobRetrying); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
-	// If a running operation is cancelled, its run ends, and the next operation begins.
+	// If a running operation is cancelled, it ends, and the next operation begins.
 	b.queue("import", map[string]any{"url": b.forge.HTTP.URL + "/slow.git"})
 	<-reached
 	b.becomes(0, schema.GitRunning)
@@ -196,8 +196,9 @@ func TestGitCancel(t *testing.T) {
 	b.Exec(`do $$ begin assert not exists (select 1 from git_operations where credentials is not null), 'kept'; end $$`)
 }
 
-// TestGitCancelAfterAnAttempt cancels an operation between two attempts, before River has recorded the end of the last
-// attempt. The job is not retried. River does not cancel the job of a run, which may be pushing.
+// TestGitCancelAfterAnAttempt cancels an operation between two attempts. At this time, River has not yet recorded the
+// end of the last attempt. The job is not retried. If an attempt is running, River does not cancel it, because it may
+// be pushing.
 func TestGitCancelAfterAnAttempt(t *testing.T) {
 	t.Parallel()
 	for state, marked := range map[string]bool{schema.GitRetrying: true, schema.GitRunning: false} {
@@ -214,7 +215,8 @@ func TestGitCancelAfterAnAttempt(t *testing.T) {
 	}
 }
 
-// TestGitHookWords: if a hook refuses a push, its reason is shown in one line, without the login.
+// TestGitHookWords checks that the text of a hook which refuses a push is shown. It is one line and does not contain
+// the login.
 func TestGitHookWords(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// linkedBooks are repositories whose pages spell links in many ways. Almost every page has the paragraph that the test
+// linkedBooks are repositories whose pages spell links in many ways. Almost every page has a paragraph that the test
 // edits.
 var linkedBooks = map[string]map[string]string{
 	"names that are no slugs": {
@@ -93,7 +93,7 @@ func (b *gitBench) pageIDs() (ids []string) {
 	return ids
 }
 
-// body reads a page in a format that can be written back.
+// body returns a page in a form that a client can send back.
 func (b *gitBench) body(id, form string) map[string]any {
 	b.T.Helper()
 	page := b.Want(
@@ -109,7 +109,7 @@ func (b *gitBench) body(id, form string) map[string]any {
 	return map[string]any{"markdown": page["markdown"]}
 }
 
-// update writes the pages in one merged change request. It returns false if the pages already have these bodies.
+// update writes new bodies of pages with one change request, and merges the request.
 func (b *gitBench) update(bodies map[string]map[string]any) {
 	b.T.Helper()
 	var changes []string
@@ -127,8 +127,8 @@ func (b *gitBench) update(bodies map[string]map[string]any) {
 	}
 }
 
-// TestGitReferences reads pages in every form and writes them back. The files in Git stay unchanged. An edit of a
-// paragraph changes only its line.
+// TestGitReferences reads pages in every form and writes them back. The files in Git stay unchanged. If one paragraph
+// is edited, only its line changes.
 func TestGitReferences(t *testing.T) {
 	t.Parallel()
 	for name, book := range linkedBooks {
@@ -152,7 +152,7 @@ func TestGitReferences(t *testing.T) {
 					return
 				}
 			}
-			// The formats also mean the same for pages that were written as Markdown before.
+			// The forms have the same meaning for pages that were written as Markdown.
 			for round, form := range slices.Concat(refForms, refForms[:3]) {
 				was, word := "Plain words.", fmt.Sprintf("Plain %dwords.", round)
 				if round > 0 {
@@ -187,7 +187,8 @@ func TestGitReferences(t *testing.T) {
 	}
 }
 
-// TestGitPathsResolve: an editor's paths of files become references immediately, also in new pages.
+// TestGitPathsResolve checks that paths of files in an editor's text become references immediately. This also works in
+// new pages.
 func TestGitPathsResolve(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -221,7 +222,7 @@ func TestGitPathsResolve(t *testing.T) {
 			t.Errorf("no %s in %s", want, document)
 		}
 	}
-	// The new pages are below a page with a file, at the root, and below each other.
+	// The new pages are below a page with a file, at the root, and below another new page.
 	insert := func(text string, more map[string]any) map[string]any {
 		change := map[string]any{"operation": "insert_page", "document": map[string]any{"markdown": text}}
 		maps.Copy(change, more)
@@ -265,7 +266,7 @@ func TestGitPathsResolve(t *testing.T) {
 			".md") {
 			t.Errorf("%s", document)
 		}
-		for _, form := range refForms { // The page is read and written back before it has a file.
+		for _, form := range refForms { // the page is read and written back before it has a file
 			b.update(map[string]map[string]any{id: b.body(id, form)})
 		}
 		if again, err := json.Marshal(b.body(id, "document")); err != nil || string(again) != string(document) {

@@ -16,7 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// bind gives the space rules that only its admin may bypass, and makes a creator the importer.
+// bind gives the space merge rules that only its admin may bypass. From then on, a user with the role create requests
+// the imports.
 func (b *gitBench) bind() {
 	b.T.Helper()
 	b.settle(map[string]any{"mergeRules": map[string]any{"type": "rules", "rules": []any{
@@ -60,7 +61,7 @@ func (b *gitBench) requests(status string) []schema.ChangeRequest {
 	).Items
 }
 
-// status sends a status for a change request, and requires the HTTP status want.
+// status changes the status of a change request. The HTTP status of the response must be want.
 func (b *gitBench) status(id, status string, want int) {
 	b.T.Helper()
 	b.Want(want, "PATCH", b.RequestPath(id), b.Ours.Tokens[schema.RoleAdmin], map[string]any{"status": status})
@@ -73,7 +74,8 @@ func (b *gitBench) merged(id string) {
 	}
 }
 
-// proposed returns the request that an import created or updated. The space must be unchanged.
+// proposed runs an import. It returns the change request that the import has created or updated. It checks that the
+// space is unchanged.
 func (b *gitBench) proposed(more map[string]any) (schema.ChangeRequest, schema.GitOperation) {
 	b.T.Helper()
 	head := b.head()
@@ -88,8 +90,8 @@ func (b *gitBench) proposed(more map[string]any) (schema.ChangeRequest, schema.G
 	return request, o
 }
 
-// TestGitImportsFollowMergeRules requests imports under all kinds of rules, by users who must follow the rules and by
-// users who may bypass them.
+// TestGitImportsFollowMergeRules requests imports under all kinds of merge rules. The rules apply to some of the users,
+// and other users may bypass them.
 func TestGitImportsFollowMergeRules(t *testing.T) {
 	t.Parallel()
 	review := map[string]any{
@@ -215,8 +217,8 @@ func TestGitImportsFollowMergeRules(t *testing.T) {
 	}
 }
 
-// boundBook imports a book into a space whose rules bind the importer. It returns the book's files and the change
-// request.
+// boundBook imports a book into a space with merge rules that apply to the importer. It returns the files of the book
+// and the change request.
 func boundBook(t *testing.T) (*gitBench, map[string]string, schema.ChangeRequest) {
 	t.Helper()
 	b := newGitBench(t)
@@ -227,8 +229,8 @@ func boundBook(t *testing.T) (*gitBench, map[string]string, schema.ChangeRequest
 	return b, files, request
 }
 
-// TestGitRequestIsOne: each import updates the branch's request until the request ends. An import without changes opens
-// no request.
+// TestGitRequestIsOne checks that each import updates the change request of its branch until the request is closed. An
+// import without changes opens no request.
 func TestGitRequestIsOne(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -260,7 +262,7 @@ func TestGitRequestIsOne(t *testing.T) {
 	if len(content.Files) != 1 || content.Files[0].Name != "pic.png" {
 		t.Errorf("%+v", content.Files)
 	}
-	// A commit without a change of a page gives reviewers nothing to review.
+	// If a commit changes no page, reviewers have nothing to review.
 	for _, step := range []func(){func() {}, func() { files["tools/script.sh"] = "echo ho\n"; b.commit(files) }} {
 		step()
 		head := b.head()
@@ -292,7 +294,7 @@ func TestGitRequestIsOne(t *testing.T) {
 	if *b.page("more/last").Markdown != "The third end." || len(content.Files) != 0 {
 		t.Errorf("%+v", content.Files)
 	}
-	// Each branch and each folder has a separate request.
+	// Each branch and each folder has its own request.
 	b.forge.Files("a.git", "other", map[string]string{"README.md": "# Home\n\nOther.\n", "docs/README.md": "# Docs\n"})
 	one := b.done("import", map[string]any{"ref": "refs/heads/other"})
 	two := b.done("import", map[string]any{"ref": "refs/heads/other", "repoProjectDirectory": "docs"})
@@ -303,7 +305,7 @@ func TestGitRequestIsOne(t *testing.T) {
 }
 
 // TestGitRequestIsArchived archives the request of an import. The next import opens another request. Only one of these
-// two requests can be open.
+// two requests can be open at a time.
 func TestGitRequestIsArchived(t *testing.T) {
 	t.Parallel()
 	b, files, first := boundBook(t)
@@ -323,7 +325,7 @@ func TestGitRequestIsArchived(t *testing.T) {
 	if got := b.titles(); len(got) != 5 {
 		t.Errorf("%q", got)
 	}
-	// If the open request was not edited, an import that bypasses the rules includes the request's changes.
+	// No user has edited the open request. So if an import bypasses the rules, it includes the request's changes.
 	files["last.md"] = "# Last\n\nThe second end.\n"
 	b.commit(files)
 	third, _ := b.proposed(nil)
@@ -346,7 +348,8 @@ func TestGitRequestIsArchived(t *testing.T) {
 	b.status(third.ID, "open", 409)
 }
 
-// TestGitRequestMeetsEdits: edits of the space, the request and the branch are merged. A user resolves conflicts.
+// TestGitRequestMeetsEdits edits the space, the request and the branch. The edits are merged, and a user resolves the
+// conflicts.
 func TestGitRequestMeetsEdits(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)
@@ -389,11 +392,12 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			b.page("guide/setup").ID,
 		),
 	)
-	// Git changes another part, and the request now has both changes.
+	// Git changes another part of the page. The request then has both changes.
 	files["README.md"] = strings.Replace(files["README.md"], "*  list", "*  longer list", 1)
 	b.commit(files)
 	b.proposed(nil)
-	// Git changes a page that the request has changed. No edit is lost, and the reason names the request and the page.
+	// Git changes a page that a user has changed in the request. No edit is lost. The reason names the request and the
+	// page.
 	files["guide/setup.md"] = strings.Replace(files["guide/setup.md"], "Run it.", "Run it twice.", 1)
 	b.commit(files)
 	if o := b.sync("import", nil); o.State != schema.GitFailed ||
@@ -418,7 +422,7 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 			t.Errorf("%s is %q instead of %q", path, text, want[path])
 		}
 	}
-	// With force, the request has exactly Git's pages.
+	// With force, the request has exactly the pages of Git.
 	b.edit("more/last", "The end of Git.", "The end of us again.")
 	files["last.md"], files["guide/README.md"] = "# Last\n\nForced.\n", want["guide/README.md"]
 	b.commit(files)
@@ -433,8 +437,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait: a change request contains an import of the branch. An export to this branch waits until the
-// request is closed, and its state shows that it waits. Other exports run.
+// TestGitExportsWait exports to a branch of which an open change request contains an import. The export waits until the
+// request is closed, and its state shows this. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -478,7 +482,8 @@ func TestGitExportsWait(t *testing.T) {
 		b.files()["last.md"] != files["last.md"] {
 		t.Errorf("%+v %q", o, b.files())
 	}
-	// The branch stays ahead after its request is archived. The export reports this.
+	// After the request is archived, the branch still has commits that the space does not have. The export reports
+	// this.
 	b.commit(files)
 	files["last.md"] = "# Last\n\nThe third end.\n"
 	b.commit(files)
@@ -491,7 +496,7 @@ func TestGitExportsWait(t *testing.T) {
 		!strings.Contains(o.Reason, "changes that were not imported") {
 		t.Errorf("%+v", o)
 	}
-	// A forced export makes the branch equal to the space, so it drops the archived import.
+	// A forced export makes the branch equal to the space, so the archived import is lost.
 	b.done("export", map[string]any{"force": true})
 	b.status(request.ID, "open", 409)
 	if b.files()["last.md"] != "# Last\n\nThe second end.\n" {
@@ -499,7 +504,7 @@ func TestGitExportsWait(t *testing.T) {
 	}
 }
 
-// insertInto adds a page to a request.
+// insertInto adds a page to a change request.
 func (b *gitBench) insertInto(request string) {
 	b.T.Helper()
 	pages := apitest.Ask[schema.RevisionPages](
@@ -521,7 +526,7 @@ func (b *gitBench) insertInto(request string) {
 	)
 }
 
-// TestGitTrustedBranches: only administrators of the space can set and see the trusted branches.
+// TestGitTrustedBranches checks that only administrators of the space can set and see the trusted branches.
 func TestGitTrustedBranches(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -543,7 +548,7 @@ func TestGitTrustedBranches(t *testing.T) {
 	for role, token := range h.Ours.Tokens {
 		switch role {
 		case schema.RoleAdmin:
-		case schema.RoleGuest: // Guests do not see the space.
+		case schema.RoleGuest: // guests do not see the space
 			h.WantError(h.Do("PATCH", path, token, body), http.StatusNotFound)
 		default:
 			h.WantError(h.Do("PATCH", path, token, body), http.StatusForbidden)
@@ -582,9 +587,9 @@ func TestGitTrustedBranches(t *testing.T) {
 	}
 }
 
-// TestGitRounds edits both sides at random through rounds of imports, merges and exports. Each edit adds a unique word
-// to a separate paragraph. At the end of a round, every word is once in the space and once in the repository. The short
-// form has two seeds: an imported space, and a space that is only synchronized.
+// TestGitRounds edits both sides at random in rounds of imports, merges and exports. Each edit adds a unique word to a
+// separate paragraph. At the end of a round, every word is in the space once, and in the repository once. The short
+// form has two seeds: a space that was imported, and a space that is only synchronized.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5
@@ -617,8 +622,8 @@ func TestGitRounds(t *testing.T) {
 				b.done("import", nil)
 			}
 			b.bind()
-			// change rewrites a paragraph of the side. Side 0 (Git) changes only even paragraphs, and side 1 only odd
-			// paragraphs.
+			// change rewrites a paragraph of one side. Side 0, which is Git, changes only even paragraphs. Side 1
+			// changes only odd paragraphs.
 			change := func(text string, side int) string {
 				blocks := strings.Split(strings.TrimSuffix(text, "\n"), "\n\n")
 				first := len(blocks) - paragraphs

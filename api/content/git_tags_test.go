@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestGitTags: a file of the repository defines tags, and another file defines variables. A reader gets the variables,
-// and the tags with their pages and updates. Both files stay hidden.
+// TestGitTags imports a repository with a file that defines tags, and a file that defines variables. A reader gets the
+// variables. The reader also gets the tags, with the pages and updates that have them. The two files stay hidden.
 func TestGitTags(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// gitSync has the operations that import a space's content from a repository and export it back. They enqueue the work
-// for a job (api/jobs).
+// gitSync has the operations that import the content of a space from a repository, and that export it to a repository.
+// These operations enqueue a job that does the work (api/jobs).
 type gitSync struct {
 	store *store.Store
 }
@@ -74,7 +74,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 	}
 }
 
-// GitRequest has the members common to imports and exports.
+// GitRequest has the members that imports and exports share.
 type GitRequest struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=repositoryURL"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
@@ -100,7 +100,7 @@ func (h *gitSync) queue(ctx context.Context, c *access.Caller, kind string, r *G
 	if r.Timestamp != nil {
 		at, err := time.Parse(time.RFC3339Nano, *r.Timestamp)
 		if err != nil {
-			return frame.NoContent{}, schema.Internal(err) // The rules accept only valid times.
+			return frame.NoContent{}, schema.Internal(err) // the rules accept only valid times
 		}
 		n.Timestamp = at
 	}
@@ -184,7 +184,8 @@ func (h *gitSync) deleteLegacy(context.Context, *access.Caller, *struct{}) (fram
 	return frame.NoContent{}, nil
 }
 
-// gitOperationResource presents an operation. A queued operation waits for the running one, if any.
+// gitOperationResource returns an operation in the form of the API. A queued operation waits for the operation that is
+// running, if there is one.
 func gitOperationResource(
 	o store.GitOperation, work *store.GitOperation, retries map[string]time.Time,
 ) (schema.GitOperation, error) {

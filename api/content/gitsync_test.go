@@ -41,7 +41,7 @@ func TestGitOperations(t *testing.T) {
 			t.Fatalf("%d %s", a.Status, a.Body)
 		}
 	}
-	// Operations are ordered by timestamp, not by call.
+	// Operations are ordered by their timestamps, and not by the order of the requests.
 	a := h.Do("GET", path+"/operations", creator, nil)
 	items := shape.Want(t, shape.ListOf(shape.GitOperationShape), a.Body)["items"].([]any)
 	first, second := items[0].(map[string]any), items[1].(map[string]any)
@@ -49,7 +49,7 @@ func TestGitOperations(t *testing.T) {
 		first["state"] != "queued" || first["reason"] != nil || second["kind"] != "export" {
 		t.Errorf("%s", a.Body)
 	}
-	// A queued operation is not a synchronization.
+	// A space with only a queued operation is not synchronized yet.
 	h.WantError(h.Do("GET", path+"/info", reader, nil), http.StatusNotFound)
 	if got := shown(); got != nil {
 		t.Errorf("a space that was never synchronized shows %v", got)
@@ -65,7 +65,7 @@ func TestGitOperations(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
-	// The password is only in the sealed column, where the engine can read it.
+	// Only the sealed column contains the password. The job can read it.
 	credentials, err := h.Store.GitCredentials(t.Context(), first["id"].(string))
 	if err != nil || credentials != "me:s3cr3t" {
 		t.Errorf("%q %v", credentials, err)
@@ -84,8 +84,8 @@ func TestGitOperations(t *testing.T) {
 	}
 }
 
-// TestGitOperationsInParallel queues operations with few distinct timestamps concurrently. The pages of the list
-// contain each operation once, in order.
+// TestGitOperationsInParallel queues operations concurrently. They have only a few different timestamps. The pages of
+// the list contain each operation once, in order.
 func TestGitOperationsInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -168,7 +168,7 @@ func TestBadGit(t *testing.T) {
 	}
 }
 
-// TestOpenedGitHosts: operators allow hosts of their network (OCTAVO_OUTBOUND_ALLOW).
+// TestOpenedGitHosts uses hosts in the operator's network. The operator has allowed them (OCTAVO_OUTBOUND_ALLOW).
 func TestOpenedGitHosts(t *testing.T) {
 	t.Parallel()
 	opened := outboundtest.Policy(t, "10.1.0.0/16", "git.internal")

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// glossary has the operations on the terms that translations must use.
+// glossary has the operations on the glossary: the terms that translations must use.
 type glossary struct {
 	store *store.Store
 	view  view.Presenter
@@ -57,8 +57,8 @@ func (h *glossary) list(ctx context.Context, c *access.Caller, r *listGlossaryRe
 		func(row store.GlossaryRow) []string { return []string{row.Term, row.Entry.ID} })
 }
 
-// glossaryOperation has the members of all three alternatives. Terms may be in languages that spaces cannot be
-// translated to, because a glossary may come from another system.
+// glossaryOperation has the members of all three kinds of operations. A term may be in a language into which spaces
+// cannot be translated, because a glossary may come from another system.
 type glossaryOperation struct {
 	Type         *string           `json:"type" rules:"required,enum=glossaryOperation"`
 	ID           *string           `json:"id"`

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestGlossaryFollowsItsModel applies random sequences of changes to the service and to a map. The service and the map
-// have equal entries. A change with one rejected operation changes no entry.
+// TestGlossaryFollowsItsModel applies random changes to the glossary of an API server and to a map. After each change,
+// both have equal entries. If one operation of a change is refused, the change has no effect.
 func TestGlossaryFollowsItsModel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -40,7 +40,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 				o.ID = rapid.SampledFrom(ids).Draw(rt, "id")
 			}
 			if o.Type != schema.GlossaryDelete {
-				// The encoder omits an empty map, which is tested elsewhere.
+				// the encoder omits an empty map; another test covers this
 				o.Translations = terms.Filter(func(m map[string]string) bool { return len(m) > 0 }).Draw(rt, "terms")
 			}
 			operations = append(operations, o)
@@ -67,7 +67,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 		}
 		for _, entry := range s.Glossary("?limit=1000") {
 			if _, known := next[entry.ID]; !known {
-				// New entries are listed in insertion order.
+				// new entries are listed in the order in which they were inserted
 				if len(inserted) == 0 {
 					rt.Fatalf("%+v is in no model", entry)
 				}
@@ -84,7 +84,7 @@ func TestGlossaryFollowsItsModel(t *testing.T) {
 	})
 }
 
-// TestGlossaryInParallel runs writers that change several entries in opposite orders. Each change is atomic.
+// TestGlossaryInParallel changes several entries concurrently, in opposite orders. Each change is atomic.
 func TestGlossaryInParallel(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestImagesHaveDimensions reads revisions of a space and of a change request's branch. The revisions have the
-// dimensions of their images, and of no other files.
+// TestImagesHaveDimensions reads revisions of a space and of a change request. Only the files that are images have
+// dimensions.
 func TestImagesHaveDimensions(t *testing.T) {
 	t.Parallel()
 	b := newGitBench(t)

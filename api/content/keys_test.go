@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// keysByText returns the keys of a document's first blocks by their text.
+// keysByText returns the keys of the top-level blocks of a document, by their texts.
 func keysByText(d *schema.Document) map[string]string {
 	found := map[string]string{}
 	for _, n := range d.Nodes {
@@ -22,7 +22,7 @@ func keysByText(d *schema.Document) map[string]string {
 	return found
 }
 
-// TestBlocksHaveKeys writes a page as Markdown, over itself, edited, and as a document.
+// TestBlocksHaveKeys writes a page as Markdown, writes the same text again, edits it, and writes a document.
 func TestBlocksHaveKeys(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -37,8 +37,8 @@ func TestBlocksHaveKeys(t *testing.T) {
 		t.Error("the same text made a revision")
 	}
 	update(`{"markdown":"# Getting going\n\nnew\n\none two 3\n\n- a\n- b\n\n|A|\n|-|\n|y|\n|x|"}`)
-	// A key in a sent document stays, except a key that the document has twice. A text that is written twice in a
-	// request keeps its keys.
+	// A key in a sent document stays. If the document has a key twice, the key does not stay. If a request writes a
+	// text twice, the text keeps its keys.
 	h.ChangeContent(schema.RoleEdit, request.ID,
 		`{"operation":"insert_page","title":"Q","slug":"q","ref":"q","document":{"document":{"nodes":[{"type":"paragraph","key":"mine","nodes":[{"leaves":[{"text":"m"}]}]},{"type":"paragraph","key":"mine","nodes":[{"leaves":[{"text":"n"}]}]}]}}}`,
 		`{"operation":"update_page","page":"q","document":{"markdown":"zero\n\nm\n\nn"}}`)
@@ -57,7 +57,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 	if got := keysByText(q); got["m"] != "mine" || got["n"] == "mine" || len(got["zero"]) != 10 {
 		t.Errorf("%v", got)
 	}
-	// A comment may refer to a block of a page that was written as Markdown, and its own blocks also have keys.
+	// A comment may refer to a block of a page that was written as Markdown. The blocks of the comment have keys too.
 	comments := "/v1/spaces/" + h.Ours.Space.ID + "/comments"
 	comment := apitest.Ask[discussion.Comment](h, schema.RoleEdit, "POST", comments+"?format=document",
 		`{"page":"`+page+`","node":"`+keysByText(p)["new"]+`","body":{"markdown":"Look:\n\n- here"}}`, 200)
@@ -70,7 +70,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 		t.Errorf("%+v", sent.Body)
 	}
 	h.WantError(h.Do("POST", comments, h.Ours.Tokens[schema.RoleEdit], `{"page":"`+page+`","node":"`+strings.Repeat("0", 10)+`","body":{"markdown":"x"}}`), http.StatusBadRequest)
-	// Later edits keep the key to which the comment refers.
+	// Later edits of the page keep the key to which the comment refers.
 	next := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"update_page","page":"`+page+`","document":{"markdown":"# Getting going\n\nbefore\n\nnew and more\n\none two 3\n\n- a\n- b"}}`)
 	h.MergeNow(next.ID)

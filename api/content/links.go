@@ -12,11 +12,11 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// linkPaths looks up the targets of pages' links in one revision. If the space is synchronized with a repository, a
-// link is relative to the file of its page. Otherwise it is relative to the path of its page.
+// linkPaths looks up the targets of links in the pages of one revision. If the space is synchronized with a repository,
+// a link is relative to the file of its page. Otherwise it is relative to the path of its page.
 type linkPaths struct {
 	store *store.Store
-	// request is the change request of the revision; "" without a change request.
+	// request is the change request to which the revision belongs, or ""
 	space, revision, request string
 	git                      *store.GitPaths
 }
@@ -32,7 +32,7 @@ func (l *linkPaths) paths(ctx context.Context) (store.GitPaths, error) {
 	return *l.git, nil
 }
 
-// placed returns a page of the revision together with its file in the repository.
+// placed returns a page of the revision with the path of its file in the repository.
 func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.Page, error) {
 	git, err := l.paths(ctx)
 	if err != nil || !git.Synced() {
@@ -54,10 +54,11 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 	return page, err
 }
 
-// placing finds the position of a page.
+// placing is a function that returns the position of a page.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
-// below finds the position of a new page below another page, which may also be new. A nil page means the root.
+// below returns the position of a new page below another page. The other page may also be new. If above is nil, the
+// page is at the root.
 func (l *linkPaths) below(above placing, slug string) placing {
 	return func(ctx context.Context) (page pagelinks.Page, err error) {
 		var parent pagelinks.Page
@@ -83,7 +84,7 @@ func (l *linkPaths) below(above placing, slug string) placing {
 	}
 }
 
-// known looks up the targets of the links in documents of a page.
+// known looks up the targets of links in the given documents of a page.
 func (l *linkPaths) known(
 	ctx context.Context, from pagelinks.Page, documents ...schema.Document,
 ) (pagelinks.Known, error) {
@@ -103,8 +104,9 @@ func (l *linkPaths) known(
 	return known, err
 }
 
-// resolved returns a new document with references instead of links. Links that the previous document also has keep
-// their form. id is empty for a new page. at finds the page's place, and is called only if a link needs it.
+// resolved returns a new document with references instead of links. If the previous document also has a link, the link
+// keeps its form. id is empty for a new page. at returns the position of the page, and is called only if a link needs
+// it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {
@@ -122,8 +124,8 @@ func (l *linkPaths) resolved(
 		if known, err = l.known(ctx, page, d, was); err != nil {
 			return d, err
 		}
-		// Links of the previous document may have the former path of a moved page. If a client sends such a link back,
-		// the link stays as it is written.
+		// A link of the previous document may contain a former path of a moved page. If a client sends such a link
+		// back, the link stays unchanged.
 		once := slices.DeleteFunc(pagelinks.Targets(was, page), func(at string) bool { return known.Pages[at] != "" })
 		if known.Once, err = l.store.PagesOnceAt(ctx, l.space, l.revision, once); err != nil {
 			return d, err
@@ -132,8 +134,8 @@ func (l *linkPaths) resolved(
 	return known.AsIn(was, known.Resolve(d, page), page), nil
 }
 
-// relative returns a document with relative links instead of references to pages. Readers of a site see pages at their
-// paths, regardless of the names of files. Editors get a document with too many links unchanged.
+// relative returns a document with relative links instead of references to pages. For readers of a site, the links lead
+// to the pages' paths, and not to the names of files. If a document has too many links, editors get it unchanged.
 func (l *linkPaths) relative(
 	ctx context.Context, page pagelinks.Page, d schema.Document, reader bool,
 ) (shown schema.Document, err error) {
@@ -169,7 +171,8 @@ func (l *linkPaths) relative(
 	return shown, nil
 }
 
-// asWritten returns a document with its author's spelling of links that still lead to the same pages and files.
+// asWritten returns a document in which links have their author's spelling. A link has this spelling if it still leads
+// to the same page or file.
 func (l *linkPaths) asWritten(
 	ctx context.Context, page pagelinks.Page, source string, d schema.Document,
 ) (schema.Document, error) {
@@ -178,7 +181,7 @@ func (l *linkPaths) asWritten(
 	}
 	written, unreadable := markdown.Read(source)
 	if unreadable != nil {
-		written = schema.NewDocument() // No reference of an unreadable text is known.
+		written = schema.NewDocument() // the text cannot be read, so no spelling of its links is known
 	}
 	var known pagelinks.Known
 	if pagelinks.HasPaths(written) {

@@ -12,12 +12,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// largest repeats a piece up to the size of the largest page.
+// largest returns a text of the size of the largest page. It repeats a piece.
 func largest(piece string) string {
 	return strings.Repeat(piece, schema.MaxPage/len(piece)) + strings.Repeat("x", schema.MaxPage%len(piece))
 }
 
-// longPages have the largest size. Some have the largest number of JSON bytes, and others the largest number of nodes.
+// longPages are pages of the largest size. Some have the largest number of bytes as JSON, and others have the largest
+// number of nodes.
 var longPages = map[string]string{
 	"chinese":  contenttest.LongChinese(),
 	"page":     contenttest.LongPage(),
@@ -25,8 +26,8 @@ var longPages = map[string]string{
 	"quotes":   "```\n" + largest(strings.Repeat(`"`, 30) + "\n")[:schema.MaxPage-9] + "\n```\n",
 }
 
-// TestLongPages writes pages of the largest size as Markdown, reads them in both formats, and writes the results. A
-// page with one more byte is refused, by every operation that takes the text of a page.
+// TestLongPages writes pages of the largest size as Markdown, reads them in both formats, and writes the results. If a
+// page has one more byte, it is refused by every operation that takes the text of a page.
 func TestLongPages(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -122,13 +123,13 @@ func TestLongPages(t *testing.T) {
 			}
 		}
 	}
-	// Comments are shorter.
+	// The limit for comments is smaller.
 	e := h.WantError(h.Do("POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", token, `{"body":{"markdown":`+
 		quoted(strings.Repeat("ä", schema.MaxMarkdown+1))+`}}`), 400)
 	if len(e.Details) != 1 || e.Details[0].Field != "body.markdown" {
 		t.Errorf("a comment: %+v", e)
 	}
-	// A body takes much more memory when it is decoded than when it is sent.
+	// These bodies need much more memory when they are decoded than when they are sent.
 	for _, body := range []string{
 		`{"changes":[` + strings.Repeat(`{},`, 1<<20) + `{}]}`,
 		`{"changes":[{"operation":"insert_page","title":"a","target":{"a":[` + strings.Repeat(`0,`, 5<<20) + `0]}}]}`,

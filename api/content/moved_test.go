@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestMovedPages: a former path of a page leads to the page, until another page takes the path.
+// TestMovedPages checks that a former path of a page leads to the page, until another page has this path.
 func TestMovedPages(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -45,7 +45,7 @@ func TestMovedPages(t *testing.T) {
 		return fmt.Sprintf(`{"operation":"update_page","page":%q,"slug":%q}`, page, slug)
 	}
 
-	// The changes rename a page, and then the group above the page.
+	// The first change renames a page, and the second change renames the group above the page.
 	change(set(install, "setup"))
 	leads(current, "guides/install", install, "guides/setup")
 	second := change(set(guides, "manuals"))
@@ -61,20 +61,20 @@ func TestMovedPages(t *testing.T) {
 		leads(current, path, "", "")
 	}
 
-	// Links that were written earlier follow the page.
+	// Links that were written before lead to the page after it was moved.
 	change(`{"operation":"update_page","page":"` + help + `","document":{"markdown":"[a](guides/install.md#x) [b](manuals/setup.md) [c](guides/none.md)"}}`)
 	stable := fmt.Sprintf("[a](/pages/%s#x) [b](/pages/%s) [c](guides/none.md)", install, install)
 	if page := apitest.Ask[schema.RevisionPage](h, schema.RoleRead, "GET", current+"/page/"+help+"?format=markdown&format.markdown.refs=stable", nil, 200); strings.TrimSpace(*page.Markdown) != stable {
 		t.Errorf("%s, want %s", *page.Markdown, stable)
 	}
 
-	// Each revision has the paths up to that revision.
+	// In each revision, former paths are the paths before this revision.
 	leads(space+"/revisions/"+first, "guides/setup", "", "")
 	leads(space+"/revisions/"+first, "guides/install", install, "guides/install")
 	leads(space+"/revisions/"+second, "guides/install", install, "manuals/setup")
 	leads(space+"/revisions/"+second, "setup", "", "")
 
-	// A path leads to the page that has it now. If no page has it, the path leads to the existing page that had it
+	// A path leads to the page that has this path now. If no page has it, it leads to the existing page that had it
 	// last.
 	change(set(start, "begin"))
 	change(set(help, "start"))
@@ -87,7 +87,7 @@ func TestMovedPages(t *testing.T) {
 	leads(current, "start", start, "start")
 	leads(current, "begin", start, "start")
 
-	// A change request's former paths are valid only in the request until it is merged.
+	// The former paths of a change request are valid only in this request until it is merged.
 	draft := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, draft.ID, set(start, "first"), `{"operation":"insert_page","title":"Begin"}`)
 	theirs := h.RequestPath(draft.ID) + "/content"
@@ -99,7 +99,7 @@ func TestMovedPages(t *testing.T) {
 	leads(current, "first", "", "")
 	leads(current, "begin", start, "start")
 
-	// Former paths lead to the page even after many edits.
+	// Former paths still lead to the page after many edits.
 	edited := h.ChangeRequest(h.Ours)
 	for i := range 5 {
 		h.ChangeContent(schema.RoleEdit, edited.ID, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Title %d"}`, install, i))

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// naming is a space with a page that has references of every kind.
+// naming is a space with a page that contains references of every kind.
 type naming struct {
 	*apitest.Harness
 	request store.ChangeRequest
@@ -26,7 +26,8 @@ type naming struct {
 	reader  string
 }
 
-// namedRef is a reference with its names for callers. Members see the open space; guests see only this space.
+// namedRef is a reference, with the names that callers see for its target. Members see the open space. Guests see only
+// the space of the page.
 type namedRef struct {
 	ref                          map[string]any
 	admin, member, guest, reader string
@@ -115,8 +116,8 @@ func newNaming(t *testing.T) naming {
 	return n
 }
 
-// document returns a paragraph with a mention and a block for each reference, and a table with each reference in a
-// cell.
+// document returns a document with all references. It has a paragraph with a mention for each reference, a block for
+// each reference, and a table with each reference in a cell.
 func (n *naming) document(t *testing.T) string {
 	t.Helper()
 	yes := true
@@ -171,8 +172,8 @@ var (
 	targets  = regexp.MustCompile(`(?:href|url)="[^"]*"|\]\([^)]*\)`)
 )
 
-// TestNames: Markdown and search show the names of references' targets in every form, if the caller may read the
-// target.
+// TestNames checks that Markdown and search show the names of references' targets, in every form. A name is shown only
+// if the caller may read the target.
 func TestNames(t *testing.T) {
 	t.Parallel()
 	n := newNaming(t)
@@ -211,7 +212,7 @@ func TestNames(t *testing.T) {
 			source := n.Want(http.StatusOK, "GET", at+"?format=markdown"+refs, c.token, nil)["markdown"].(string)
 			text := source
 			if name != "reader" && refs != "&format.markdown.refs=stable" {
-				// As in Git, the name of a page is its file.
+				// as in Git, the name of the page is the name of its file
 				text = strings.ReplaceAll(text, ">own-page.md<", ">Own page<")
 				text = strings.ReplaceAll(text, "[own-page.md]", "[Own page]")
 				text = strings.ReplaceAll(text, "own-page.md#x<", "Own page#x<")
@@ -243,8 +244,8 @@ func TestNames(t *testing.T) {
 			if got := lists.FindStringSubmatch(text); got == nil || got[1] != "user" {
 				t.Errorf("%s: the list of users: %q:\n%s", refs, got, text)
 			}
-			// The text that was read can be written back. The references stay the same, and do not get names of their
-			// targets.
+			// A client can write the text back that it has read. The references stay the same, and do not store the
+			// names of their targets.
 			request := n.ChangeRequest(n.Ours)
 			body, _ := json.Marshal(map[string]any{"changes": []any{map[string]any{
 				"operation": "update_page", "page": n.page, "document": map[string]any{"markdown": source},
@@ -270,7 +271,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// eachRef visits the references of nodes.
+// eachRef calls visit for each reference in nodes.
 func eachRef(nodes []schema.Node, visit func(ref any)) {
 	for _, n := range nodes {
 		if ref := n.Data["ref"]; ref != nil {
@@ -308,7 +309,8 @@ func (p printed) Render(
 	return err
 }
 
-// TestNamesInPDFs: a PDF has the names of targets that its caller may read. Callers with the same access share a PDF.
+// TestNamesInPDFs checks that a PDF contains only names of targets that the caller may read. Callers with the same
+// access get the same PDF.
 func TestNamesInPDFs(t *testing.T) {
 	t.Parallel()
 	n := newNaming(t)
@@ -332,7 +334,7 @@ func TestNamesInPDFs(t *testing.T) {
 			t.Errorf("%s: shows the id %s:\n%s", name, id, texts)
 		}
 		for _, row := range n.rows {
-			// The name is in a mention, a block and a cell.
+			// the name is in a mention, in a block and in a cell
 			if count := strings.Count(texts, c.name(row)+"\n"); count < 3 {
 				t.Errorf("%s: %q is shown %d times:\n%s", name, c.name(row), count, texts)
 			}

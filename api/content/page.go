@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// onePageOperations are the operations that read one page: of the current content, of a revision and of a change request.
+// onePageOperations returns the operations that read one page: of the current content, of a revision and of a change
+// request.
 func onePageOperations(h *pages) []frame.Operation {
 	const tag = "content"
 	inSpace := access.Having(access.RightAccess, access.OnSpace).OrReaders().OrInstallation(schema.ScopeSpaceContentRead)
@@ -75,24 +76,25 @@ func onePageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodGet, Path: "/spaces/{spaceId}/documents/{documentId}", ID: "getDocumentById", Tag: tag,
 			Doc: "Read a document of a space by the id that a page names. Relative links in it stay as they are: they depend on the page.",
-			// Readers may not call this, because a space's documents include the documents of its drafts.
+			// Readers may not use this operation, because a space's documents include the documents of its drafts.
 			Scope: access.Having(access.RightAccess, access.OnSpace).OrInstallation(schema.ScopeSpaceContentRead), Status: http.StatusOK, Handler: frame.Handle(h.document),
 		},
 	}
 }
 
-// The values of `format.markdown.refs`: `relative` writes a link to another page as a path relative to the page's file.
-// `stable` writes it as /pages/ and the id, which front ends replace. If the parameter is absent, links in Markdown
-// stay as written, and links in pages that were written as documents are relative. Editors can send each form back.
-// Editors see the files of the Git repository. For readers, and without a repository, a page is a file at its path.
-// References by id are shown with their title, except in Markdown that stays as written.
+// These are the values of the parameter `format.markdown.refs`. With `relative`, a link to another page is a path
+// relative to the page's file. With `stable`, the link is /pages/ and the id of the page, which front ends replace. If
+// the parameter is absent, links in Markdown are returned as they were written, and links in pages that were written as
+// documents are relative. Editors can send each of these forms back. For editors, paths are paths of files in the Git
+// repository. For readers, and if there is no repository, a page is treated as a file at the page's path. References by
+// id are shown with the title of their target, except in Markdown that is returned as it was written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"
 )
 
 // documentRequest has the parameters for reading a document. Conditions are always evaluated for readers, and never for
-// users. Reusable contents are always expanded for readers.
+// users. Reusable contents always replace their blocks for readers.
 type documentRequest struct {
 	Evaluated    *string `query:"evaluated" rules:"enum=evaluated,default=false"`
 	Dereferenced *string `query:"dereferenced" rules:"enum=dereferenced,default=false"`
@@ -128,7 +130,7 @@ func (h *pages) pageOfRevision(ctx context.Context, c *access.Caller, r *pageOfR
 	return h.byID(ctx, c, r.RevisionID, &r.pageByIDRequest)
 }
 
-// at returns the caller's space with another revision.
+// at returns the caller's space in the state of another revision.
 func at(c *access.Caller, revision string) store.Space {
 	space := c.Space.Space
 	space.Revision = revision
@@ -187,7 +189,7 @@ func (h *pages) byPath(ctx context.Context, c *access.Caller, revision string, r
 	return h.page(ctx, c, space, &r.pageRequest, page, text)
 }
 
-// page presents a page with its text, if it has one.
+// page returns a page in the form of the API, with its text if it has a text.
 func (h *pages) page(
 	ctx context.Context, c *access.Caller, space store.Space, r *pageRequest, page tree.Placed, text store.Text,
 ) (schema.RevisionPage, error) {
@@ -197,8 +199,7 @@ func (h *pages) page(
 	}
 	resource := h.view.Page(space.ID, page)
 	asMarkdown := schema.Or(r.Format, markdown.FormatDocument) != markdown.FormatDocument
-	// A page without text also gets Markdown. Without this Markdown, front ends would fail to build the text of the
-	// whole site.
+	// A page without text also gets Markdown. If it were absent, front ends could not build the text of the site.
 	if page.Document == "" && (!asMarkdown || page.Kind != tree.KindDocument) {
 		return resource, nil
 	}
@@ -215,7 +216,7 @@ func (h *pages) page(
 	}
 	refs := schema.Or(r.Refs, "")
 	if refs == "" && c.Reader != nil {
-		refs = refsRelative // Readers write nothing back, and cannot follow ids.
+		refs = refsRelative // readers write nothing back, and cannot follow ids
 	}
 	if c.Reader != nil {
 		text.Document, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, text.Document)
@@ -237,7 +238,7 @@ func (h *pages) page(
 	return resource, err
 }
 
-// showFiles adds the files' addresses to a document, because its Markdown alone does not lead to the files.
+// showFiles adds the addresses of files to a document. Its Markdown alone does not lead to the files.
 func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string, d *schema.Document) error {
 	var failed error
 	*d = pagelinks.WithFiles(*d, func(id string) string {
@@ -248,8 +249,8 @@ func (h *pages) showFiles(ctx context.Context, c *access.Caller, revision string
 	return failed
 }
 
-// titled puts a page's title before its Markdown, so that readers' text is complete. Markdown that begins with a title
-// stays unchanged. Users get the stored text without the title.
+// titled returns Markdown with the page's title at the beginning, so that readers get the complete text. If the
+// Markdown already begins with a title, titled returns it unchanged. Users get the stored text, without the title.
 func titled(title, text string, d schema.Document) string {
 	if len(d.Nodes) > 0 && d.Nodes[0].Type == "heading-1" {
 		return text
@@ -261,7 +262,7 @@ func titled(title, text string, d schema.Document) string {
 	return heading + "\n" + strings.TrimLeft(text, "\n")
 }
 
-// sight returns the caller's access to a page's link targets.
+// sight returns the caller's access. This access determines which link targets of a page the caller sees.
 func sight(c *access.Caller) store.Sight {
 	if c.Reader == nil {
 		return store.Sight{UserID: c.Principal.UserID}
@@ -269,7 +270,8 @@ func sight(c *access.Caller) store.Sight {
 	return store.Sight{Shows: c.Reader.SeesSpace, Allows: c.Reader.Allows}
 }
 
-// allows returns the check of conditions for the caller. It is nil for users, who see all content because they edit it.
+// allows returns the function that evaluates conditions for the caller. It is nil for users, because users edit the
+// content and must see all of it.
 func allows(c *access.Caller) store.Allows {
 	if c.Reader == nil {
 		return nil
@@ -277,14 +279,15 @@ func allows(c *access.Caller) store.Allows {
 	return c.Reader.Allows
 }
 
-// adapt leaves out the conditional blocks that a site's reader must not see.
+// adapt removes the conditional blocks that a site's reader must not see from a document.
 func adapt(d *schema.Document, c *access.Caller) {
 	if allows := allows(c); allows != nil {
 		d.Nodes = markdown.ForVisitor(d.Nodes, allows)
 	}
 }
 
-// expand replaces blocks that refer to reusable contents by the contents, for readers and on request.
+// expand replaces blocks that refer to reusable contents by these contents. It does this for readers, and if the
+// request asks for it.
 func (h *pages) expand(
 	ctx context.Context, c *access.Caller, space store.Space, d *schema.Document, asked *string,
 ) (err error) {
@@ -296,8 +299,8 @@ func (h *pages) expand(
 	return err
 }
 
-// markdown returns the Markdown of a page. Links to other pages have the requested form. The rest of the author's text
-// keeps its bytes.
+// markdown returns the Markdown of a page. Links to other pages have the requested form. All other text keeps the
+// author's bytes.
 func (h *pages) markdown(
 	ctx context.Context, c *access.Caller, space store.Space, page pagelinks.Page, text store.Text, refs string,
 ) (string, error) {
@@ -317,7 +320,7 @@ func (h *pages) markdown(
 		}
 		d = pagelinks.Stable(d)
 	case refs == refsRelative:
-		// Without a title, a page of the space has the name of its file, as in Git.
+		// If a reference to a page of the space has no title, its text is the name of the page's file, as in Git.
 		if d, err = links.relative(ctx, page, d, c.Reader != nil); err == nil {
 			d, err = h.store.Named(ctx, sight(c), space.ID, space.Revision, d)
 		}
@@ -406,8 +409,8 @@ func (h *pages) metaLinksOfRequest(ctx context.Context, c *access.Caller, r *pag
 	return h.metaLinksAt(ctx, c, at(c, c.ChangeRequest.Revision), r)
 }
 
-// metaLinksAt returns the links of an existing page. In Octavo a page has no alternate addresses. Authors cannot set
-// alternate addresses, and spaces have no record of the matching page of a translation.
+// metaLinksAt returns the links of an existing page for search engines. In Octavo, a page has no alternate addresses:
+// authors cannot set them, and spaces do not record the matching page of a translation.
 func (h *pages) metaLinksAt(ctx context.Context, c *access.Caller, space store.Space, r *pageMetaRequest) (schema.PageMetaLinks, error) {
 	_, found, err := h.store.PagesIn(ctx, store.Revision{SpaceID: space.ID, ID: space.Revision}).Page(r.PageID)
 	if err == nil && !found {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestPagesOfRevisions reads pages of an older revision, of a change request and of the current content, through each
+// TestPagesOfRevisions reads pages of an older revision, of a change request and of the current content with each
 // operation.
 func TestPagesOfRevisions(t *testing.T) {
 	t.Parallel()
@@ -56,7 +56,7 @@ func TestPagesOfRevisions(t *testing.T) {
 	for path, want := range map[string]string{
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=relative": "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		old + "/page/" + start + "?format=markdown&format.markdown.refs=stable":   fmt.Sprintf(stable, install, start, api),
-		// By default links keep their written form, so that an editor can write them back.
+		// By default, links have the form in which they were written, so that an editor can send them back.
 		old + "/page/" + start + "?format=markdown":                                       "See [how](install.md#linux), [below](#more), [api](../api.md) and [none](gone.md).\n\n* kept   as it is",
 		theirs + "/page/" + start + "?format=markdown":                                    "New [how](ref:page/" + install + ").",
 		theirs + "/page/" + start + "?format=markdown&format.markdown.refs=stable":        "New [how](/pages/" + install + ").",

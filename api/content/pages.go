@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// pages has the operations on the content of spaces and change requests.
+// pages has the operations on the content of spaces and of change requests.
 type pages struct {
 	store    *store.Store
 	view     view.Presenter
@@ -66,8 +66,8 @@ func pageOperations(h *pages) []frame.Operation {
 	}
 }
 
-// revisionRequest has the contract's parameters for reading revisions. Octavo does not store Git metadata and computed
-// pages with a revision. So these parameters have no effect.
+// revisionRequest has the parameters of the contract for reading revisions. They have no effect: Octavo does not store
+// Git metadata and computed pages with a revision.
 type revisionRequest struct {
 	Metadata *bool `query:"metadata" rules:"default=true"`
 	Computed *bool `query:"computed" rules:"default=true"`
@@ -142,7 +142,7 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 			revision.Files[i].Dimensions = &schema.Dimensions{Width: file.Width, Height: file.Height}
 		}
 	}
-	if c.Reader != nil { // Readers see no history, so they see no merges.
+	if c.Reader != nil { // readers see no history, so they see no merges
 		revision.Parents, revision.Type = []string{}, store.RevisionEdits
 	}
 	texts, err := h.settings(ctx, space.ID, row.ID)
@@ -155,8 +155,8 @@ func (h *pages) revision(ctx context.Context, c *access.Caller, id string) (sche
 	return revision, err
 }
 
-// settings reads the files with the variables and the tags of a space, by name, if the revision has them. Readers get
-// the contents of these files, but not the files themselves.
+// settings reads the files of a space that have its variables and its tags. It returns the contents by the names of the
+// files. Readers get these contents, but not the files themselves.
 func (h *pages) settings(ctx context.Context, space, revision string) (map[string][]byte, error) {
 	files, err := h.store.Files(ctx, space, revision)
 	if err != nil {
@@ -180,8 +180,8 @@ func (h *pages) settings(ctx context.Context, space, revision string) (map[strin
 	return found, err
 }
 
-// files lists the files of a revision that the caller sees. A reader also sees files that the site links to, and files
-// that its other spaces refer to.
+// files returns the files of a revision that the caller may see. A reader also sees files to which the site links, and
+// files to which other spaces of the site refer.
 func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([]store.File, error) {
 	space := c.Space.Space.ID
 	files, err := h.store.Files(ctx, space, revision)
@@ -208,7 +208,7 @@ func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([
 	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)
 }
 
-// addCovers adds the images above pages.
+// addCovers adds the ids of the images above pages to linked.
 func addCovers(linked map[string]bool, pages []tree.Page) {
 	for i := range pages {
 		for _, member := range []string{"ref", "refDark"} {
@@ -221,11 +221,11 @@ func addCovers(linked map[string]bool, pages []tree.Page) {
 	}
 }
 
-// mergedFrom presents the change request that a revision merged, if any. Readers do not see the change request, because
-// it names its authors.
+// mergedFrom returns the change request whose merge created a revision, or nil. Readers do not get the change request,
+// because it names its authors.
 func (h *pages) mergedFrom(ctx context.Context, c *access.Caller, row store.Revision) (*schema.ChangeRequest, error) {
 	if row.ChangeRequestID == nil || c.Reader != nil {
-		return nil, nil // The member is optional.
+		return nil, nil // the member is optional
 	}
 	request, err := h.store.ChangeRequest(ctx, c.Space.Space.ID, *row.ChangeRequestID)
 	if err != nil {

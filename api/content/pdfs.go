@@ -20,17 +20,18 @@ import (
 )
 
 const (
-	// pdfWait is the time that a request waits for a PDF that is not ready. Clients of the published contract fetch a
-	// PDF immediately after they have requested its address.
+	// pdfWait is the time for which a request waits for a PDF that is not ready. Clients of the published contract
+	// fetch a PDF immediately after they have requested its address.
 	pdfWait = 25 * time.Second
-	// pdfPoll is the interval at which a waiting request checks for the PDF. The job may run on any node.
+	// pdfPoll is the interval at which a waiting request looks for the PDF in the database. The job that makes the PDF
+	// may run on any node.
 	pdfPoll = 250 * time.Millisecond
-	// pdfReading is the time for everything except the wait.
+	// pdfReading is the time limit for all other work of a request: everything except the wait.
 	pdfReading = 10 * time.Second
-	// pdfRetry is the time after which a client may retry.
+	// pdfRetry is the time after which a client may send the request again.
 	pdfRetry = 5 * time.Second
 	// maxWaiting is the largest number of requests that may wait concurrently. Anybody with a signed URL can send such
-	// requests, without a token whose rate limits would apply.
+	// requests. They have no token, so no rate limit of a token applies.
 	maxWaiting = 64
 )
 
@@ -47,8 +48,8 @@ func (r *pdfAddressRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// address signs an address. It also enqueues the job for the PDF, so that the PDF may be ready when somebody fetches
-// it.
+// address returns a signed address for a PDF. It also enqueues the job that makes the PDF, so that the PDF may be ready
+// when it is fetched.
 func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRequest) (schema.ExportURL, error) {
 	wanted := export{
 		space: c.Space.Space.ID, revision: c.ChangeRequest.Revision, page: schema.Or(r.Page, ""),
@@ -66,7 +67,7 @@ func (h *exports) address(ctx context.Context, c *access.Caller, r *pdfAddressRe
 	return schema.ExportURL{URL: address}, err
 }
 
-// ask returns the PDF of a space, or the id of the job that makes the PDF.
+// ask returns the PDF of a space if it is ready. Otherwise it returns the id of the job that makes the PDF.
 func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store.PDF, key, job string, err error) {
 	if _, err := h.store.Revision(ctx, e.space, e.revision); err != nil {
 		return store.PDF{}, "", "", err
@@ -81,12 +82,12 @@ func (h *exports) ask(ctx context.Context, space store.Space, e export) (p store
 	return p, key, job, err
 }
 
-// pdfKey identifies all inputs of a PDF. The inputs include the cover's data, which is not in revisions, and the names
-// that the caller may see. Callers with equal inputs share a PDF.
+// pdfKey returns a key that identifies all inputs of a PDF. The inputs include the data on the cover, which is not in
+// revisions, and the names that the caller may see. Callers with equal inputs get the same PDF.
 func pdfKey(e export, shown ...string) string {
 	sum := fnv.New64a()
 	for _, text := range shown {
-		_, _ = fmt.Fprintf(sum, "%q", text) // A hash never fails.
+		_, _ = fmt.Fprintf(sum, "%q", text) // Write of a hash never returns an error
 	}
 	selection := cmp.Or(e.page, "all")
 	if e.only {
@@ -125,17 +126,17 @@ func (h *exports) pdf(ctx context.Context, c *access.Caller, r *pdfRequest) (fra
 			return frame.File{}, err
 		}
 	}
-	// The server reads the stream after this function has returned, so the stream must not end with ctx.
+	// The server reads the stream after this function has returned. So the stream must not end with ctx.
 	stream := h.store.ReadPDF(context.WithoutCancel(ctx), found)
 	return frame.File{
 		Stream: stream, Size: found.Size, MediaType: mediaPDF, Name: tree.Slugify(space.Title) + ".pdf", Shown: true,
 	}, nil
 }
 
-// errNotMade is the cause of a 503 for a PDF that is being made.
+// errNotMade is the cause of a 503 response for a PDF that is not ready.
 var errNotMade = errors.New("the PDF is not made yet")
 
-// wait waits for the job, for a bounded time.
+// wait waits until the job has made the PDF, at most for a bounded time.
 func (h *exports) wait(ctx context.Context, space, key, job string) (store.PDF, error) {
 	select {
 	case h.waiting <- struct{}{}:

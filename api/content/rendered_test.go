@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestPDFsAreRendered makes a PDF with the real renderer. The pages have an image that it can draw, and an image that
-// it cannot draw.
+// TestPDFsAreRendered makes a PDF with the real renderer. The pages have an image that the renderer can draw, and an
+// image that it cannot draw.
 func TestPDFsAreRendered(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -32,7 +32,7 @@ func TestPDFsAreRendered(t *testing.T) {
 	}
 }
 
-// TestHiddenPagesInPDFs: a hidden page and the pages below it are only in a PDF of the hidden page itself.
+// TestHiddenPagesInPDFs checks that a hidden page and the pages below it are only in a PDF of the hidden page itself.
 func TestHiddenPagesInPDFs(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -66,7 +66,7 @@ func (h *comments) postReply(
 	return h.reply(ctx, c, row, schema.Or(r.Format, ""))
 }
 
-// replyPath identifies a reply to a comment on the scope's object.
+// replyPath identifies a reply to a comment on the space or change request in the path.
 type replyPath struct {
 	commentPath
 	ReplyID string `path:"commentReplyId"`
@@ -97,8 +97,8 @@ type updateReplyRequest struct {
 	Body commentChange `body:"json"`
 }
 
-// Validate rejects resolving a reply. The contract allows `resolved` in a change of a reply, but only comments have a
-// status. false is accepted, because replies are never resolved.
+// Validate refuses a request to resolve a reply. The contract allows `resolved` in a change of a reply, but only
+// comments have a status. The value false is accepted, because replies are never resolved.
 func (r *updateReplyRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	if schema.Or(r.Body.Resolved, false) {
@@ -128,7 +128,7 @@ func (h *comments) resource(
 	return commentResource(ctx, h.store, h.view, c, row, format)
 }
 
-// commentResource converts a comment to the caller's view of it.
+// commentResource returns a comment in the form in which the caller sees it.
 func commentResource(
 	ctx context.Context, st *store.Store, l view.Presenter, c *access.Caller, row store.CommentRow, format string,
 ) (discussion.Comment, error) {
@@ -155,7 +155,7 @@ func commentResource(
 	return comment, nil
 }
 
-// reply converts a reply to the caller's view of it.
+// reply returns a reply in the form in which the caller sees it.
 func (h *comments) reply(
 	ctx context.Context, c *access.Caller, row store.CommentRow, format string,
 ) (discussion.CommentReply, error) {
@@ -188,7 +188,7 @@ func targetOf(row store.Comment) discussion.CommentTarget {
 	return target
 }
 
-// commentPermissions mirrors the checks in the operations.
+// commentPermissions returns the caller's rights on a comment. It must agree with the checks in the operations.
 func commentPermissions(c *access.Caller, row store.Comment) discussion.CommentPermissions {
 	return discussion.CommentPermissions{
 		View: c.Rights.Has(access.RightAccess), Edit: mayEdit(c, row), Reply: c.Rights.Has(access.RightComment),

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// reviews has the operations on a change request's reviewers and their reviews.
+// reviews has the operations on the reviewers and the reviews of a change request.
 type reviews struct {
 	store *store.Store
 	view  view.Presenter
@@ -81,7 +81,8 @@ type requestReviewersRequest struct {
 	} `body:"json"`
 }
 
-// requestReviewers does not change the status: in the contract, only a dedicated operation moves a change request out of draft.
+// requestReviewers does not change the status of the change request. In the contract, a draft is opened only by a
+// separate operation.
 func (h *reviews) requestReviewers(
 	ctx context.Context, c *access.Caller, r *requestReviewersRequest,
 ) (discussion.RequestedReviewers, error) {
@@ -126,7 +127,7 @@ func (h *reviews) requestReviewers(
 	return answer, nil
 }
 
-// unique drops duplicates and keeps the order.
+// unique returns the values without duplicates, in the same order.
 func unique(values []string) []string {
 	kept := make([]string, 0, len(values))
 	seen := map[string]bool{}
@@ -179,8 +180,8 @@ type submitReviewRequest struct {
 	Body struct {
 		Status  *string   `json:"status" rules:"required,enum=reviewStatus"`
 		Comment *richBody `json:"comment"`
-		// Revision is the revision that the reviewer saw. The review is refused if the change request has a newer
-		// revision.
+		// Revision is the revision that the reviewer has seen. If the change request has a newer revision, the review
+		// is refused.
 		Revision *string `json:"revision" rules:"len=1..64"`
 	} `body:"json"`
 }
@@ -189,7 +190,7 @@ func (h *reviews) submit(ctx context.Context, c *access.Caller, r *submitReviewR
 	review := store.NewReview{
 		Place: placeOf(c), UserID: c.Principal.UserID, Status: *r.Body.Status, Seen: r.Body.Revision,
 	}
-	// An empty comment adds nothing to the discussion.
+	// An empty comment is not added to the discussion.
 	if r.Body.Comment != nil && !content.Blank(r.Body.Comment.Body) {
 		comment, err := r.Body.Comment.said(ctx, "comment")
 		if err != nil {
@@ -242,9 +243,9 @@ func (h *reviews) resource(
 	return review, nil
 }
 
-// checkMergeRules rejects a merge that the space's rules forbid. If the space has no rules, the organization's rules
-// apply. If locked is true and the rules have expressions, it returns ErrCostly: no expression may run while the space
-// is locked.
+// checkMergeRules refuses a merge that the rules of the space forbid. If the space has no rules, the rules of the
+// organization apply. locked is true while the space is locked. No expression may run during this time, so
+// checkMergeRules then returns ErrCostly if the rules have expressions.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	rules, err := f.Rules()
 	if err != nil {
@@ -271,7 +272,7 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	}
 	problems := rules.Problems(ctx, facts)
 	if err := context.Cause(ctx); err != nil {
-		return err // The caller disconnected or ran out of time, so the missing results are not a verdict.
+		return err // the client has disconnected or the time has run out, so results are missing
 	}
 	if problems != nil {
 		return schema.NotMergeable(problems)
@@ -279,7 +280,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople adds to facts the reviews of people who may still review. Other reviews neither approve nor block.
+// judgePeople adds the reviews of people who may still review to facts. Reviews of all other people neither approve nor
+// block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {
 		if person := f.People[user]; person.Member {

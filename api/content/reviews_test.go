@@ -84,7 +84,7 @@ func TestRequestedReviewers(t *testing.T) {
 		t.Error(diff)
 	}
 
-	// The whole request is rejected if one user may not review, is the author, is in another tenant, or does not exist.
+	// The request is refused if one user may not review, is the author, is in another tenant, or does not exist.
 	for body, fields := range map[string][]string{
 		fmt.Sprintf(`{"users":[%q,%q,"nobody"]}`, user("review"), h.Theirs.Users["admin"].ID): {"users[1]", "users[2]"},
 		fmt.Sprintf(`{"users":[%q,%q,%q]}`, user("read"), user("edit"), user("admin")):        {"users[0]", "users[1]", "users[2]"},
@@ -118,12 +118,12 @@ func TestRequestedReviewers(t *testing.T) {
 		h.Exec("update change_requests set status = $2 where id = $1", request.ID, status)
 		h.WantError(h.Do("POST", path+"/requested-reviewers", h.Ours.Tokens["admin"], `{"users":[]}`), http.StatusConflict)
 		h.WantError(h.Do("POST", path+"/reviews", h.Ours.Tokens["admin"], `{"status":"approved"}`), http.StatusConflict)
-		// The discussion stays open.
+		// The discussion stays open, so users can still comment.
 		h.Send("comment", "POST", path+"/comments", `{"body":{"markdown":"a"}}`, commentShape)
 	}
 }
 
-// TestReviews submits reviews and makes them outdated in every possible way.
+// TestReviews submits reviews, and makes them outdated in every possible way.
 func TestReviews(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -182,14 +182,14 @@ func TestReviews(t *testing.T) {
 	want([]string{a, b}, []string{a, b})
 	c, _ := submit("review", `{"status":"approved"}`)
 	want([]string{a, b, c}, []string{b, c})
-	ask("create") // This requests another review from the same user.
+	ask("create") // this requests another review from the same user
 	want([]string{a, b, c}, []string{c})
 	d, _ := submit("create", `{"status":"approved"}`)
 	if got := h.IDs(path+"/requested-reviewers", h.Ours.Tokens["read"]); len(got) != 0 {
 		t.Errorf("who has answered is still asked: %q", got)
 	}
 	h.Exec("insert into change_request_reviewers (change_request_id, user_id, revision, requested_by) values ($1, $2, $3, $2)",
-		request.ID, h.Ours.Users["read"].ID, request.Revision) // This reviewer is a different user.
+		request.ID, h.Ours.Users["read"].ID, request.Revision) // this reviewer is another user
 	want([]string{a, b, c, d}, []string{c, d})
 	states := mergeFacts(h, request).Reviews
 	if diff := cmp.Diff(map[string]schema.ReviewState{
@@ -204,7 +204,7 @@ func TestReviews(t *testing.T) {
 	if states = mergeFacts(h, request).Reviews; states[0].Status+states[1].Status+states[2].Status != "" {
 		t.Errorf("%+v", states)
 	}
-	// A review outlives its comment.
+	// A review stays after its comment is deleted.
 	h.Send("admin", "DELETE", path+"/comments/"+comment["id"].(string), nil, nil)
 	if got := h.Send("read", "GET", path+"/reviews/"+a, nil, reviewShape); got["comment"] != nil {
 		t.Errorf("%v", got)
@@ -232,7 +232,8 @@ func byUser(states []schema.ReviewState) map[string]schema.ReviewState {
 	return users
 }
 
-// TestReviewsAtTheSameTime: a user submits many reviews concurrently, and exactly one of the reviews counts.
+// TestReviewsAtTheSameTime submits many reviews of one user concurrently. At most one of these reviews is not outdated
+// afterwards.
 func TestReviewsAtTheSameTime(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -266,7 +267,7 @@ func TestReviewsAtTheSameTime(t *testing.T) {
 	}
 }
 
-// mergeFacts returns the facts that a merge of the request would be judged on.
+// mergeFacts returns the facts on which a merge of the request depends.
 func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.MergeFacts) {
 	h.T.Helper()
 	refuse := func(f store.MergeFacts, _ bool) error {
@@ -280,8 +281,8 @@ func mergeFacts(h *apitest.Harness, request store.ChangeRequest) (facts store.Me
 	return facts
 }
 
-// TestCustomMergeRules writes expressions. A bad expression is refused with its place. A merge evaluates the
-// expressions on the current request.
+// TestCustomMergeRules sets rules with expressions. If an expression is invalid, the response is an error with the
+// place in the expression. A merge evaluates the expressions with the current request.
 func TestCustomMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -325,12 +326,12 @@ func TestCustomMergeRules(t *testing.T) {
 	}
 }
 
-// TestCheckMergeRules checks merge decisions on stored facts.
+// TestCheckMergeRules checks the decisions about merges with stored facts.
 func TestCheckMergeRules(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	path, request := apitest.ReviewPath(h)
-	// The store only determines which users may review if the space has rules.
+	// Only if the space has rules does the store determine which users may review.
 	h.Want(
 		200,
 		"PATCH",
@@ -376,8 +377,8 @@ func TestCheckMergeRules(t *testing.T) {
 	}
 }
 
-// TestMergeRulesEndWithTheRequest evaluates an expression in a context that has ended. The missing result is not a
-// verdict of the rule.
+// TestMergeRulesEndWithTheRequest evaluates an expression after its context has ended. The result is an error, and not
+// a decision of the rule.
 func TestMergeRulesEndWithTheRequest(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -401,7 +402,8 @@ func TestMergeRulesEndWithTheRequest(t *testing.T) {
 	}
 }
 
-// TestNobodyApprovesTheirOwnWork: a contributor who did not create the change request adds content, approves it and merges.
+// TestNobodyApprovesTheirOwnWork lets a contributor add content, approve the request and merge it. The contributor has
+// not created the change request. The approval does not count.
 func TestNobodyApprovesTheirOwnWork(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// searches has the operations that search pages by their words.
+// searches has the operations that search for pages by words.
 type searches struct {
 	store *store.Store
 	view  view.Presenter
@@ -81,7 +81,7 @@ func (h *searches) organization(ctx context.Context, c *access.Caller, r *search
 		})
 }
 
-// spaces lists the spaces in which a search looks for pages.
+// spaces returns a list of the spaces in which a search has found pages.
 func (h *searches) spaces(
 	ctx context.Context, name string, page schema.PageRequest,
 	search func(after *postgres.Cursor[float32], size int) (postgres.Page[store.FoundSpace], error),
@@ -100,9 +100,10 @@ func (h *searches) spaces(
 		})
 }
 
-// The values of a site search's `mode`. default searches the site spaces that a visitor sees first. In the section of
-// the current site space, it searches the current site space. current is the older name of default, and requires the
-// current site space. specific searches the named site spaces, and all searches every site space.
+// These are the values of `mode` in a search of a site. With default, the search covers the site spaces that a visitor
+// sees first. In the section with the current site space, it covers only this site space. current is the older name of
+// default, and requires the current site space. With specific, the search covers the named site spaces. With all, it
+// covers every site space.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"
@@ -110,14 +111,15 @@ const (
 	searchAll      = "all"
 )
 
-// The values of `restrictTo`. Among the site spaces of the mode default, they select the current site space or the
-// other site spaces.
+// These are the values of `restrictTo`. They select from the site spaces that the mode default covers: either the
+// current site space, or all other site spaces.
 const (
 	searchCurrentOnly = "currentSiteSpace"
 	searchOthers      = "otherSiteSpaces"
 )
 
-// searchSiteRequest has the members of both forms of the body: with a scope, and the older form without a scope.
+// searchSiteRequest has the members of both forms of the body. The newer form has a scope, and the older form has no
+// scope.
 type searchSiteRequest struct {
 	schema.PageRequest
 	Body struct {
@@ -136,7 +138,7 @@ type searchSiteScope struct {
 	SiteSpaceIDs     []string `json:"siteSpaceIds" rules:"len=..1000"`
 }
 
-// Validate checks that the request names the site spaces that its mode needs.
+// Validate checks that the request names the site spaces that its mode requires.
 func (r *searchSiteRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	switch b := r.Body; {
@@ -157,7 +159,7 @@ func (r *searchSiteRequest) Validate() []schema.Detail {
 	return c.Details
 }
 
-// in returns the spaces to search.
+// in returns the spaces that the search covers.
 func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 	in := store.SiteSearch{OrganizationID: organization, SiteID: site}
 	b := r.Body
@@ -181,7 +183,7 @@ func (r *searchSiteRequest) in(organization, site string) store.SiteSearch {
 	return in
 }
 
-// current checks that the site has the search's current site space, and that the caller may see it.
+// current checks the current site space of a search. The site must have it, and the caller must be allowed to see it.
 func (h *searches) current(ctx context.Context, c *access.Caller, r *searchSiteRequest, id string) error {
 	known := c.Reader != nil && c.Reader.SeesSiteSpace(id)
 	if c.Reader == nil {

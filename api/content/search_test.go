@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestSearchSite searches a site with two sections; the first section has two variants. Each of its spaces has a
+// TestSearchSite searches a site with two sections. The first section has two variants. Each space of the site has a
 // visible page and a hidden page with the same word.
 func TestSearchSite(t *testing.T) {
 	t.Parallel()
@@ -66,7 +66,7 @@ func TestSearchSite(t *testing.T) {
 				t.Errorf("%+v", space)
 			}
 			found = append(found, space.Title)
-			// All pages match equally, so the numbers follow the order of the list.
+			// all pages match equally well, so their ranks follow the order of the list
 			if got := space.Pages[0].Rank; got != int64(len(found)) {
 				t.Errorf("%v: page %d has the rank %d", body, len(found), got)
 			}
@@ -107,7 +107,7 @@ func TestSearchSite(t *testing.T) {
 		"siteSpaceIds":       `{"query":"x","mode":"specific"}`,
 		"scope.mode":         `{"query":"x","scope":{}}`,
 		"scope.siteSpaceIds": `{"query":"x","scope":{"mode":"specific"}}`,
-		// These requests name an unknown site space, or have values of restrictTo that cannot be used.
+		// These requests name an unknown site space, or set restrictTo to a value that is not allowed here.
 		"siteSpaceId ":            `{"query":"x","mode":"current","siteSpaceId":"nothing"}`,
 		"scope.currentSiteSpace":  `{"query":"x","scope":{"mode":"default","currentSiteSpace":"nothing"}}`,
 		"scope.currentSiteSpace ": `{"query":"x","scope":{"mode":"default","restrictTo":"otherSiteSpaces"}}`,
@@ -127,7 +127,8 @@ func TestSearchSite(t *testing.T) {
 	}
 	h.WantError(h.Do("POST", next, site.Token, `{"query":"wombats"}`), http.StatusBadRequest)
 
-	// Spaces that a member may not see or a site hides are not found, even by name.
+	// Spaces that the member may not see are not found, and spaces that the site hides are not found. A request that
+	// names them does not find them either.
 	h.CloseSpace(spaces["A"].ID)
 	site.Ok("PATCH", "/site-spaces/"+siteSpaces["B"], `{"hidden":true}`, 200)
 	for role, want := range map[schema.Role]string{schema.RoleRead: "A2", schema.RoleAdmin: "A A2"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// spaces has the operations on spaces themselves. Other files have the operations on their content.
+// spaces has the operations on spaces. The operations on the content of spaces are in other files.
 type spaces struct {
 	store *store.Store
 	view  view.Presenter
@@ -27,7 +27,7 @@ func spaceOperations(h *spaces) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: "/orgs/{organizationId}/spaces", ID: "createSpace", Tag: "spaces",
 			Doc: "Create an empty space.",
-			// The handler checks the right to create, which depends on where the space goes.
+			// The handler checks the right to create. This right depends on the place where the space is created.
 			Scope: access.Having(access.RightView, access.OnOrganization), Status: http.StatusCreated,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.create),
 		},
@@ -80,7 +80,7 @@ func (r *createSpaceRequest) Validate() []schema.Detail {
 	if r.Body.Empty != nil && !*r.Body.Empty {
 		c.Add("empty", "has no value that is allowed", "true")
 	}
-	// A template is rejected, because the caller did not request an empty space.
+	// A template is refused. If the template were ignored, the caller would get an empty space that was not requested.
 	if r.Body.Template != nil {
 		c.Add("template.id", "names no template")
 	}
@@ -102,7 +102,7 @@ func (h *spaces) create(ctx context.Context, c *access.Caller, r *createSpaceReq
 	if err != nil {
 		return schema.Space{}, err
 	}
-	// The space inherits its level, so the caller has the same access as on the parent.
+	// The space inherits its level. So the caller has the same access to the space as to its parent.
 	return h.view.Space(store.PlacedSpace{SpaceAccess: store.SpaceAccess{Space: row, ContentAccess: found}})
 }
 
@@ -123,7 +123,8 @@ func (h *spaces) get(ctx context.Context, c *access.Caller, _ *struct{}) (schema
 	return h.view.Space(space)
 }
 
-// placed is the caller's space with its published places. A reader sees only the place on the reader's site.
+// placed returns the caller's space with the places where it is published. A reader sees only the place on the reader's
+// own site.
 func placed(ctx context.Context, s *store.Store, c *access.Caller) (store.PlacedSpace, error) {
 	if c.Reader != nil {
 		return store.PlacedSpace{SpaceAccess: *c.Space, Place: c.Reader.Place(c.Space.Space.ID)}, nil
@@ -140,13 +141,13 @@ type updateSpaceRequest struct {
 		Language     *string                     `json:"language" rules:"enum=language"`
 		DefaultLevel schema.Opt[string]          `json:"defaultLevel" rules:"enum=level"`
 		MergeRules   *mergerules.SpaceMergeRules `json:"mergeRules"`
-		// GitTrusted replaces the whole list.
+		// GitTrusted replaces the list of trusted branches.
 		GitTrusted []trustedGitBranch `json:"gitTrusted" rules:"len=..20"`
 	} `body:"json"`
 }
 
-// trustedGitBranch is a branch whose imports bypass the merge rules. If a folder is set, only imports of this folder
-// bypass the rules.
+// trustedGitBranch is a branch whose imports need not meet the merge rules. If a folder is set, only imports of this
+// folder bypass the rules.
 type trustedGitBranch struct {
 	URL                  *string `json:"url" rules:"required,len=..2048,pattern=uri"`
 	Ref                  *string `json:"ref" rules:"required,len=..1024,pattern=gitRef"`
@@ -169,7 +170,7 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 		Title: r.Body.Title, Emoji: r.Body.Emoji.Value, Icon: r.Body.Icon, EditMode: r.Body.EditMode, Language: r.Body.Language,
 		DefaultLevel: r.Body.DefaultLevel,
 	}
-	// An emoji replaces the icon. A space without emoji and icon shows the default emoji.
+	// An emoji replaces the icon. A space without an emoji and without an icon shows the default emoji.
 	if r.Body.Emoji.Value != nil {
 		change.Icon = schema.Opt[string]{Set: true}
 	}
@@ -210,9 +211,9 @@ func (h *spaces) update(ctx context.Context, c *access.Caller, r *updateSpaceReq
 	return h.view.Space(placed)
 }
 
-// reread reads the space again, because a new level may change the caller's access.
+// reread reads the space again, because a new level may have changed the caller's access.
 func (h *spaces) reread(ctx context.Context, c *access.Caller) (store.SpaceAccess, error) {
-	if c.Principal.Kind == schema.TokenInstallation { // An installation has no role in the space.
+	if c.Principal.Kind == schema.TokenInstallation { // an installation has no role in the space
 		space, err := h.store.SpaceByID(ctx, c.Space.Space.ID)
 		return store.SpaceAccess{Space: space, ContentAccess: c.Space.ContentAccess}, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on collections, spaces and their content. policy decides which hosts users may name for
-// Git repositories and embedded pages.
+// Table returns the operations on collections, on spaces and on their content. policy decides which hosts users may
+// name for Git repositories and embedded pages.
 func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)
 	contents := &pages{store: st, view: v, requests: requests, exports: pdfs}

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// templates has the operations on templates, from which change requests can start.
+// templates has the operations on templates for new change requests.
 type templates struct {
 	store *store.Store
 	view  view.Presenter
@@ -76,7 +76,7 @@ type newTemplatePage struct {
 	Document    *pageBody `json:"document"`
 }
 
-// Validate checks that the parent of every page comes before the page.
+// Validate checks that each page comes after its parent.
 func (r *createTemplateRequest) Validate() []schema.Detail {
 	var c rules.Checker
 	depths := map[string]int{}

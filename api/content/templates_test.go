@@ -15,8 +15,8 @@ var templateShape = shape.Of{
 	"createdAt": shape.Timestamp, "urls": shape.Object(shape.Of{"location": shape.URI}),
 }
 
-// TestTemplatesFillChangeRequests makes requests from templates. The requests have the template's subject, description
-// and pages.
+// TestTemplatesFillChangeRequests makes change requests from templates. The requests have the subject, the description
+// and the pages of the template.
 func TestTemplatesFillChangeRequests(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -35,7 +35,7 @@ func TestTemplatesFillChangeRequests(t *testing.T) {
 		t.Helper()
 		return apitest.Ask[schema.ChangeRequest](h, schema.RoleEdit, "POST", space+"/change-requests", body, 201)
 	}
-	for i := range 2 { // The second request finds the paths of the first request in use.
+	for i := range 2 { // for the second request, the paths of the pages are already in use
 		r := create(fmt.Sprintf(`{"template":{"id":%q,"params":{"contentRefs":{}}}}`, made["id"]))
 		read := h.Want(200, "GET", h.RequestPath(r.ID), h.Ours.Tokens[schema.RoleRead], nil)
 		if r.Subject != "Release" || r.Status != "draft" || r.Outdated || r.Revision == r.RevisionInitial || read["revision"] != r.Revision ||

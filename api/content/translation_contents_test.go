@@ -29,8 +29,8 @@ func contentBlock(id string) string {
 	return fmt.Sprintf(`{"type":"reusable-content","data":{"ref":{"kind":"reusable-content","reusableContent":%q}}}`, id)
 }
 
-// shown returns a page as readers see it. It has the text of each reusable content in place of the block that refers to
-// the content.
+// shown returns a page as readers see it. Each block that refers to a reusable content is replaced by the text of this
+// content.
 func (b *translationBench) shown(space, title string) string {
 	b.T.Helper()
 	id, _ := b.page(space, title)
@@ -43,8 +43,8 @@ func (b *translationBench) shown(space, title string) string {
 	return string(text)
 }
 
-// TestTranslationOfReusableContents checks that reusable contents are translated like pages, each only once. The copy
-// has new files for the translated contents. All other contents stay in the source's files.
+// TestTranslationOfReusableContents checks that reusable contents are translated like pages, and each content only
+// once. In the copy, the translated contents have new files. All other contents have the same files as in the source.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -93,7 +93,7 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	if sent := b.run(); len(sent) != 0 || b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)["revision"] != revision {
 		t.Errorf("another run sent %q", sent)
 	}
-	// A term of the glossary changes the text in a content. Corrections of the page with this content stay.
+	// A term of the glossary changes the text of a content. Corrections of the page with this content stay.
 	b.edit(copied, b.replace(copied, "TWO", "SECOND.", "Zweitens."))
 	b.do(http.StatusNoContent, "PUT", "/v1/orgs/"+b.Ours.Organization.ID+"/translations-glossary", `{"operations":[{"type":"insert","translations":{"en":"gap","de":"Spalt"}}]}`)
 	if sent := b.run(); !slices.Equal(sent, []string{"Mind the gap"}) {
@@ -104,8 +104,8 @@ func TestTranslationOfReusableContents(t *testing.T) {
 	}
 }
 
-// TestTranslationOfContentThatIsTooLong checks a reusable content whose translation is too long. The content stays in
-// the source's language and is reported.
+// TestTranslationOfContentThatIsTooLong translates a reusable content whose translation is too long. The content stays
+// in the language of the source, and a report says this.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

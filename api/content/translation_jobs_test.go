@@ -22,16 +22,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// translationBench is an API server with a language model.
+// translationBench is an API server together with a language model.
 type translationBench struct {
 	*apitest.Harness
 	translator translation.Provider
 	source     string
-	one        string // one is the path of the translation.
+	one        string // path of the translation
 
 	mu   sync.Mutex
 	sent []string
-	// answer replaces the model's answers if it is not nil.
+	// answer answers the requests to the model if it is not nil.
 	answer func(chattest.Request) chattest.Answer
 }
 
@@ -50,7 +50,7 @@ func newTranslationBench(t *testing.T) *translationBench {
 	return b
 }
 
-// loud answers correctly and records its requests.
+// loud answers a request correctly, and records the texts of the request.
 func (b *translationBench) loud(r chattest.Request) chattest.Answer {
 	for _, text := range translationtest.Asked(b.T, r).Texts {
 		b.sent = append(b.sent, text.Text)
@@ -63,7 +63,7 @@ func (b *translationBench) do(status int, method, path string, body any) map[str
 	return b.Want(status, method, path, b.Ours.Tokens[schema.RoleAdmin], body)
 }
 
-// edit makes changes to the main content of a space, by a change request.
+// edit changes the main content of a space with a change request.
 func (b *translationBench) edit(space string, changes ...string) {
 	b.T.Helper()
 	base := "/v1/spaces/" + space + "/change-requests"
@@ -74,7 +74,7 @@ func (b *translationBench) edit(space string, changes ...string) {
 	}
 }
 
-// create makes the translation into German.
+// create creates the translation into German.
 func (b *translationBench) create() {
 	b.T.Helper()
 	path := "/v1/orgs/" + b.Ours.Organization.ID + "/translations"
@@ -83,7 +83,7 @@ func (b *translationBench) create() {
 	b.one = path + "/" + made["id"].(string)
 }
 
-// runJobs runs the queued jobs and returns the model's requests.
+// runJobs runs the queued jobs. It returns the texts that were sent to the model.
 func (b *translationBench) runJobs() []string {
 	b.T.Helper()
 	b.mu.Lock()
@@ -98,7 +98,7 @@ func (b *translationBench) runJobs() []string {
 	return b.sent
 }
 
-// run requests a run and waits for it.
+// run requests a run of the translation, and runs it. It returns the texts that were sent to the model.
 func (b *translationBench) run() []string {
 	b.T.Helper()
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
@@ -110,7 +110,7 @@ func (b *translationBench) translation() map[string]any {
 	return shape.Want(b.T, translationShape, b.Do("GET", b.one, b.Ours.Tokens[schema.RoleRead], nil).Body)
 }
 
-// copied returns the space with the translation.
+// copied returns the id of the space with the translation.
 func (b *translationBench) copied() string {
 	b.T.Helper()
 	result, ok := b.translation()["result"].(map[string]any)
@@ -120,7 +120,7 @@ func (b *translationBench) copied() string {
 	return result["space"].(string)
 }
 
-// reports returns the last run's reports, as kind and text.
+// reports returns the kind and the text of each report of the last run.
 func (b *translationBench) reports() []string {
 	b.T.Helper()
 	list := b.do(http.StatusOK, "GET", b.one+"/runs?limit=1", nil)["items"].([]any)
@@ -137,7 +137,7 @@ func (b *translationBench) reports() []string {
 	return reports
 }
 
-// page returns the document of a page of a space's main content.
+// page returns the id and the document of a page in the main content of a space.
 func (b *translationBench) page(space, title string) (id string, d schema.Document) {
 	b.T.Helper()
 	row, err := b.Store.SpaceByID(b.T.Context(), space)
@@ -170,7 +170,7 @@ func (b *translationBench) outline(space string) string {
 	return outline(apitest.Ask[schema.RevisionPages](b.Harness, schema.RoleAdmin, "GET", "/v1/spaces/"+space+"/content/pages", nil, 200).Pages)
 }
 
-// replace is a change of a page that replaces text in its document.
+// replace returns a change that replaces a text in the document of a page.
 func (b *translationBench) replace(space, title, from, to string) string {
 	b.T.Helper()
 	id, d := b.page(space, title)
@@ -188,8 +188,8 @@ func leaf(text string) string { return `{"object":"text","leaves":[{"text":"` + 
 
 func paragraph(text string) string { return `{"type":"paragraph","nodes":[` + leaf(text) + `]}` }
 
-// everyBlock is a document with every kind of block that has text, and some blocks without text. %[1]s is a file, and
-// %[2]s is a page.
+// everyBlock is a document with every kind of block that contains text, and with some blocks without text. %[1]s is the
+// id of a file, and %[2]s is the id of a page.
 var everyBlock = `{"nodes":[
 	{"type":"heading-1","data":{"id":"start"},"nodes":[` + leaf("First steps") + `]},
 	{"type":"heading-2","nodes":[` + leaf("Second heading") + `]},
@@ -216,7 +216,7 @@ var everyBlock = `{"nodes":[
 	{"type":"integration","data":{"integration":"mermaid","block":"diagram","props":{"content":"graph space"}}}
 ]}`
 
-// write gives the source its first content.
+// write writes the first content of the source.
 func (b *translationBench) write() {
 	b.T.Helper()
 	b.edit(b.source,
@@ -265,7 +265,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if problems := target.Problems(""); problems != nil {
 		t.Errorf("problems %+v", problems)
 	}
-	// In the copy, all text except the protected parts is in capitals.
+	// In the copy, all text is in capital letters, except the protected parts.
 	want := strings.NewReplacer("NPM INSTALL", "npm install", "LET SPACE = 1", "let space = 1", "A+B", "a+b", "HTTPS://EXAMPLE.COM/VIDEO", "https://example.com/video",
 		"MERMAID/DIAGRAM", "mermaid/diagram").Replace(strings.ToUpper(content.Plain(source)))
 	want = strings.ReplaceAll(want, "\tV\n", "\tv\n")
@@ -290,7 +290,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if diff := cmp.Diff(kept(source), kept(target)); diff != "" {
 		t.Error(diff)
 	}
-	// The image is a file of the copy, and the link among the pages leads to the copy.
+	// The image is a file of the copy. The link between the pages leads to the page in the copy.
 	files := b.do(http.StatusOK, "GET", "/v1/spaces/"+copied+"/content", nil)["files"].([]any)
 	if len(files) != 1 {
 		t.Errorf("files %v", files)
@@ -299,7 +299,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if shortcut, _ := pages[2].(map[string]any)["target"].(map[string]any); shortcut["space"] != copied {
 		t.Errorf("the link leads to %v", shortcut)
 	}
-	// Another run has nothing to do.
+	// Another run has no text to send.
 	revision := space["revision"]
 	if sent := b.run(); sent != nil {
 		t.Errorf("sent again: %v", sent)
@@ -309,7 +309,8 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	}
 }
 
-// TestTranslationFollows: a translation follows its source automatically, and the model gets only changed segments.
+// TestTranslationFollows checks that a translation is updated automatically when its source changes. Only changed
+// segments are sent to the model.
 func TestTranslationFollows(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -330,7 +331,7 @@ func TestTranslationFollows(t *testing.T) {
 	if text := content.Plain(d); !strings.Contains(text, "ANOTHER ITEM") || strings.Contains(text, "AN ITEM") {
 		t.Errorf("the copy has %s", text)
 	}
-	// A change of the glossary touches the segments with the term.
+	// A change of the glossary affects the segments that contain the term.
 	glossary := "/v1/orgs/" + b.Ours.Organization.ID + "/translations-glossary"
 	b.do(http.StatusNoContent, "PUT", glossary, `{"operations":[{"type":"insert","translations":{"en":"space","DE":"Bereich"}}]}`)
 	step("a term", b.run(), "Each space has pages.", "A space in a list")
@@ -338,7 +339,7 @@ func TestTranslationFollows(t *testing.T) {
 	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") {
 		t.Errorf("the copy has %s", text)
 	}
-	// Pages are moved, renamed and deleted. A page that is only in the copy stays.
+	// Pages of the source are moved, renamed and deleted. A page that exists only in the copy stays.
 	b.edit(copied, `{"operation":"insert_page","title":"Impressum"}`)
 	other, _ := b.page(b.source, "Other page")
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"into":null,"at":0,"title":"Another page","slug":"another"}`, other),
@@ -353,14 +354,15 @@ func TestTranslationFollows(t *testing.T) {
 	if got := b.outline(copied); strings.Contains(got, "NEWS") || !strings.Contains(got, "Impressum") {
 		t.Errorf("the copy has %s", got)
 	}
-	// The space stays when the translation is deleted.
+	// After the translation is deleted, the copy still exists.
 	b.do(http.StatusNoContent, "DELETE", b.one, nil)
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	step("no translation", b.runJobs())
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// TestTranslationFollowsDuringFirstRun: changes of the source during the first run also reach the copy.
+// TestTranslationFollowsDuringFirstRun changes the source during the first run. The copy must contain these changes
+// too.
 func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -380,7 +382,8 @@ func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	}
 }
 
-// TestTranslationKeepsCorrections: a correction in the copy stays, and is reported once its source has changed.
+// TestTranslationKeepsCorrections corrects a text in the copy. The correction stays. After the source of the text has
+// changed, a report names the correction.
 func TestTranslationKeepsCorrections(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -421,7 +424,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	b.runJobs()
 	has("and follows", "A WARNING")
-	// Titles are segments as well. A corrected page is deleted with its source.
+	// Titles are segments too. If a page of the source is deleted, its corrected page in the copy is also deleted.
 	welcome, _ := b.page(b.source, "Welcome")
 	b.edit(copied, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Willkommen"}`, welcome))
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Hello"}`, welcome))
@@ -442,7 +445,8 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	}
 }
 
-// TestTranslationGoesOn: a run that fails in the middle, or whose process ends, continues where it stopped.
+// TestTranslationGoesOn lets a run fail in the middle. The retry sends only the texts that the failed attempt has not
+// translated.
 func TestTranslationGoesOn(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -455,13 +459,13 @@ func TestTranslationGoesOn(t *testing.T) {
 	failing := 0
 	b.answer = func(r chattest.Request) chattest.Answer {
 		if len(b.sent) >= 40 && failing < 4 {
-			failing++ // There is one failure more than a run itself retries.
+			failing++ // one more failure than a run itself retries
 			return chattest.Answer{Status: http.StatusServiceUnavailable}
 		}
 		return b.loud(r)
 	}
 	b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
-	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // A single waiting job serves both requests.
+	b.do(http.StatusNoContent, "POST", b.one+"/run", nil) // a single waiting job serves both requests
 	sent := b.runJobs()
 	if want := 102; len(sent) != want || len(slices.Compact(slices.Clone(sent))) != want {
 		t.Errorf("%d segments were sent, not %d", len(sent), want)
@@ -477,7 +481,8 @@ func TestTranslationGoesOn(t *testing.T) {
 	}
 }
 
-// TestTranslationFails: a run without a translator, or with an idle translator, fails. The run has the reason.
+// TestTranslationFails runs a translation without a translator, and with a translator that does not answer. The run
+// fails and has the reason.
 func TestTranslationFails(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -510,7 +515,7 @@ func TestTranslationFails(t *testing.T) {
 	fails("no such language", libre, "does not translate between these languages")
 }
 
-// TestTranslationByLibreTranslate: LibreTranslate makes a copy, with the terms of the glossary.
+// TestTranslationByLibreTranslate translates with LibreTranslate. The copy contains the terms of the glossary.
 func TestTranslationByLibreTranslate(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -525,8 +530,8 @@ func TestTranslationByLibreTranslate(t *testing.T) {
 	}
 }
 
-// TestTranslationReports: segments that the model refuses or translates badly are reported. Refused segments are sent
-// again.
+// TestTranslationReports checks that segments are reported if the model refuses them or translates them badly. Refused
+// segments are sent again in the next run.
 func TestTranslationReports(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -566,8 +571,8 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// TestTranslationOfClosedSpace: users who cannot see the source do not see the copy, and do not see source texts in
-// reports.
+// TestTranslationOfClosedSpace checks users who cannot see the source. They see neither the copy nor texts of the
+// source in reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -596,7 +601,8 @@ func TestTranslationOfClosedSpace(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// TestTranslationWithoutCopy: the next requested run creates a deleted copy again, and a change of the source does not.
+// TestTranslationWithoutCopy deletes the copy. The next requested run creates the copy again. A change of the source
+// does not create it.
 func TestTranslationWithoutCopy(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -614,8 +620,8 @@ func TestTranslationWithoutCopy(t *testing.T) {
 	}
 }
 
-// TestTranslationTriesAgain: a run is retried if the copy changes during the run. A job may have the space's former
-// organization.
+// TestTranslationTriesAgain checks that a run is retried if the copy changes during the run. In another case, the job
+// still has the former organization of the space.
 func TestTranslationTriesAgain(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -660,7 +666,8 @@ func TestTranslationTriesAgain(t *testing.T) {
 	}
 }
 
-// TestTranslationOfTitle: if the translated title is too long for a space, the title stays unchanged.
+// TestTranslationOfTitle translates the title of a space. If the translated title is too long, the title stays
+// unchanged.
 func TestTranslationOfTitle(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

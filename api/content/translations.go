@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// translations has the operations on translations of spaces.
+// translations has the operations on the translations of spaces.
 type translations struct {
 	store *store.Store
 	view  view.Presenter
@@ -79,8 +79,7 @@ func (h *translations) list(
 
 type createTranslationRequest struct {
 	Body struct {
-		// The contract documents only the language as required. But a translation needs a source, so Source is required
-		// too.
+		// In the contract, only the language is required. But a translation needs a source, so Source is also required.
 		Source *struct {
 			Space    *string `json:"space" rules:"required"`
 			Language *string `json:"language" rules:"required,enum=language"`
@@ -121,7 +120,7 @@ func (h *translations) create(ctx context.Context, c *access.Caller, r *createTr
 	return h.view.Translation(c.Rights)(store.ShownTranslation{Translation: row})
 }
 
-// requireSpace rejects a space of another organization, and a space whose content the caller may not read.
+// requireSpace refuses a space of another organization, and a space whose content the caller may not read.
 func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id string) error {
 	reads, err := h.reads(ctx, c, id)
 	if err == nil && !reads {
@@ -130,7 +129,8 @@ func (h *translations) requireSpace(ctx context.Context, c *access.Caller, id st
 	return err
 }
 
-// reads reports whether an id belongs to a space of the organization whose content the caller may read.
+// reads reports whether an id belongs to a space of the organization, and the caller may read the content of this
+// space.
 func (h *translations) reads(ctx context.Context, c *access.Caller, id string) (bool, error) {
 	if !schema.ValidID(id) {
 		return false, nil
@@ -220,7 +220,7 @@ func (h *translations) oneRun(ctx context.Context, c *access.Caller, r *translat
 	if err != nil || len(run.Reports) == 0 {
 		return run, err
 	}
-	// The texts belong to the source, which not everybody in the organization may read.
+	// The texts in the reports are texts of the source. Some members of the organization may not read the source.
 	reads, err := h.reads(ctx, c, of.SourceSpaceID)
 	if !reads {
 		for i := range run.Reports {

@@ -51,7 +51,7 @@ func TestTranslation(t *testing.T) {
 	if diff := cmp.Diff(map[string]any{"object": "document", "data": map[string]any{"schemaVersion": 1.0}, "nodes": []any{}}, made["instructions"]); diff != "" {
 		t.Error(diff)
 	}
-	// Missing members of the instructions are filled in as the grammar requires.
+	// Members of the instructions that are missing get the values that the grammar requires.
 	a = h.Do("PUT", one, token, `{"instructions":{"nodes":[{"type":"paragraph","nodes":[{"object":"text","leaves":[{"text":"Be polite."}]}]}]}}`)
 	changed := shape.Want(t, translationShape, a.Body)
 	var document schema.Document
@@ -59,7 +59,7 @@ func TestTranslation(t *testing.T) {
 	if err := json.Unmarshal(raw, &document); err != nil || a.Status != 200 || len(document.Problems("")) > 0 || document.Nodes[0].Nodes[0].Leaves[0].Text != "Be polite." {
 		t.Errorf("%d %s %v", a.Status, a.Body, document.Problems(""))
 	}
-	// A waiting run serves all requests, and is counted when it is done.
+	// A single waiting run serves all requests. It is counted when it is done.
 	var wait sync.WaitGroup
 	for range 6 {
 		wait.Go(func() {
@@ -91,7 +91,7 @@ func TestTranslation(t *testing.T) {
 	h.WantError(h.Do("PUT", one, token, `{"instructions":{"nodes":[]}}`), 404)
 }
 
-// TestTranslationTwice: a space has at most one translation into each language.
+// TestTranslationTwice checks that a space has at most one translation into each language.
 func TestTranslationTwice(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -122,7 +122,7 @@ func TestTranslationTwice(t *testing.T) {
 	h.WantError(h.Do("POST", path, token, body("de")), 409)
 }
 
-// TestTranslationOfHiddenSpace uses spaces that the caller cannot access.
+// TestTranslationOfHiddenSpace requests translations of spaces to which the caller has no access.
 func TestTranslationOfHiddenSpace(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// vocabulary defines the names in these operations' rules, in addition to the shared names. repositories decides which
-// hosts repositories may be on.
+// vocabulary returns the names that only the rules of these operations use. The policy repositories decides on which
+// hosts repositories may be.
 func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{
 		Enums: map[string][]string{
@@ -58,5 +58,6 @@ func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 	}
 }
 
-// badBranchRef follows the rules of git-check-ref-format, https://git-scm.com/docs/git-check-ref-format.
+// badBranchRef matches names of branches that git-check-ref-format refuses:
+// https://git-scm.com/docs/git-check-ref-format.
 const badBranchRef = `[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|/$|\.$|\.lock(?:/|$)|^refs/heads/@$`

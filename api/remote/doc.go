@@ -1,4 +1,5 @@
-// Package remote is empty. The folders below it are clients of other hosts. They contain no knowledge of the product:
+// Package remote is empty. The packages in the folders below it are clients of other hosts. They do not depend on
+// Octavo's objects, such as spaces and sites:
 //
 //	outbound      the only way to hosts that users name
 //	provider      services that the operator names

@@ -2,10 +2,10 @@ package content
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Marks is a set of the text marks without data.
+// Marks is a set of marks of a text. It contains only marks that have no data.
 type Marks uint8
 
-// The marks.
+// These constants are the marks.
 const (
 	Bold Marks = 1 << iota
 	Italic
@@ -25,7 +25,7 @@ var markNames = []struct {
 	{Superscript, "superscript"}, {Subscript, "subscript"},
 }
 
-// List returns the marks as a leaf lists them.
+// List returns the marks in the form in which a leaf lists them.
 func (m Marks) List() []schema.Mark {
 	list := []schema.Mark{}
 	for _, row := range markNames {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RelativeTarget resolves a link in a file of a folder to the path of a file and a fragment. ok is false if the link is
-// not relative, or if it leads above the top folder.
+// RelativeTarget resolves a link in a file. folder is the folder of the file. It returns the path to which the link
+// leads, and the link's fragment. ok is false if the link is not relative, or if it leads above the top folder.
 func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
 		return "", "", false
@@ -28,7 +28,7 @@ func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	return target, fragment, true
 }
 
-// RelativeLink writes a link from one file to another. Letters stay readable.
+// RelativeLink returns the relative link from one file to another. Letters are not escaped.
 func RelativeLink(from, to string) string {
 	dir := path.Dir(from)
 	up := ""
@@ -39,7 +39,7 @@ func RelativeLink(from, to string) string {
 		to = strings.TrimPrefix(to, dir+"/")
 	}
 	if up == "" && strings.Contains(strings.SplitN(to, "/", 2)[0], ":") {
-		up = "./" // otherwise the link would begin with a scheme
+		up = "./" // without this prefix, the link would begin with a scheme
 	}
 	names := strings.Split(to, "/")
 	for i, name := range names {
@@ -48,7 +48,7 @@ func RelativeLink(from, to string) string {
 	return up + strings.Join(names, "/")
 }
 
-// readable escapes the characters of a name that are not allowed in a Markdown link or an address.
+// readable escapes only the characters of a name that a Markdown link or an address cannot contain.
 func readable(name string) string {
 	var b strings.Builder
 	for rest := name; rest != ""; {

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// labels has a row for each kind of node that has a text in its data. The function returns this text.
+// labels has a row for each kind of node whose data contains a text. The function in the row returns this text.
 var labels = map[string]func(data schema.Data) string{
 	"emoji":             func(d schema.Data) string { return emojiText(Member(d, "code")) },
 	"icon":              func(d schema.Data) string { return ":" + Member(d, "icon") + ":" },
@@ -47,7 +47,7 @@ func methodAndPath(d schema.Data) string {
 	return strings.TrimSpace(strings.ToUpper(Member(d, "method")) + " " + Member(d, "path"))
 }
 
-// Member returns a text member of the data, cleaned for storage and display.
+// Member returns a member of the data that is a text. The text is cleaned for storage and display.
 func Member(data map[string]any, name string) string {
 	value, _ := data[name].(string)
 	return Clean(value)
@@ -90,12 +90,12 @@ func emojiText(code string) string {
 	return ":" + code + ":"
 }
 
-// MemberAnchorName is the member of a heading's data for an id that the author chose and that the member `id` does not
-// allow.
+// MemberAnchorName is a member of a heading's data. It has the id that the author chose if the member `id` does not
+// allow this id.
 const MemberAnchorName = "anchorName"
 
-// Plain returns the text of a document without formatting, with one line for each block. Search and the counts of words
-// use it.
+// Plain returns the text of a document without formatting, with one line for each block. Search uses this text, and
+// words are counted in it.
 func Plain(d schema.Document) string {
 	var b strings.Builder
 	for i := range d.Nodes {
@@ -183,7 +183,7 @@ func LeafText(leaves []schema.Leaf) string {
 	return b.String()
 }
 
-// Annotation returns the note of an annotation as one line. It returns "" for other inlines.
+// Annotation returns the note of an annotation as one line. It returns "" if the inline is not an annotation.
 func Annotation(n *schema.Node) string {
 	if n.Type != "annotation" {
 		return ""
@@ -197,7 +197,7 @@ func Annotation(n *schema.Node) string {
 	return strings.ReplaceAll(strings.TrimSuffix(b.String(), "\n"), "\n", " ")
 }
 
-// Blank reports whether a body shows nothing.
+// Blank reports whether readers see nothing of a body.
 func Blank(body schema.Body) bool {
 	switch {
 	case body.Markdown != nil:
@@ -208,7 +208,7 @@ func Blank(body schema.Body) bool {
 	return true
 }
 
-// shows reports whether a node has text, or is visible without text.
+// shows reports whether a node has text, or is visible even without text.
 func shows(n schema.Node) bool {
 	return n.IsVoid != nil && *n.IsVoid && n.Type != "divider" || strings.TrimSpace(LeafText(n.Leaves)) != "" ||
 		slices.ContainsFunc(n.Nodes, shows) || slices.ContainsFunc(n.Fragments, shows)

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// refScheme is the scheme of links in Markdown that refer to objects without an address: ref:page/ID,
+// refScheme is the scheme of links in Markdown to objects that have no address. Examples are ref:page/ID and
 // ref:page/ID?space=ID.
 const refScheme = "ref"
 
@@ -18,10 +18,11 @@ var refMembers = map[string]string{
 	"reusable-content": "reusableContent", "openapi": "spec",
 }
 
-// refContext has the members that say where the object is, or which part of the object is meant.
+// refContext has the members of a reference that say where the object is, or to which part of the object the reference
+// leads.
 var refContext = []string{"page", "space", "fragment"}
 
-// Link writes a reference as the destination of a link. It returns "" if the value is not a reference.
+// Link returns the destination of a link for a reference. It returns "" if the value is not a reference.
 func Link(value any) string {
 	ref, _ := value.(map[string]any)
 	kind, _ := ref["kind"].(string)
@@ -47,8 +48,8 @@ func Link(value any) string {
 	return link
 }
 
-// Ref parses the destination of a link. It refuses links whose scheme is not allowed, such as javascript:. "//host"
-// becomes "https://host".
+// Ref returns the reference for the destination of a link. The second result is false if the link's scheme is not
+// allowed, such as javascript:. A destination "//host" becomes "https://host".
 func Ref(link string) (map[string]any, bool) {
 	if schema.LinkScheme(link) == refScheme {
 		_, path, _ := strings.Cut(link, ":")
@@ -79,19 +80,19 @@ func readRef(text string) (map[string]any, bool) {
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26
 
-// IsID reports whether a text has the form of an id. So /pages/about, for example, is not an address with an id.
+// IsID reports whether a text has the form of an id. For example, the text about in /pages/about is not an id.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
-// These are the addresses with the ids of targets, in the form that front ends read. The address of a page is
-// /pages/<id>, and may end with an anchor. The address of a page in another space begins with /spaces/<id>, which is
-// also the address of the space.
+// These constants are the beginnings of addresses with the ids of targets, in the form that front ends read. The
+// address of a page is /pages/<id>, and may end with an anchor. The address of a space is /spaces/<id>. For a page in
+// another space, the address of the page follows the address of the space.
 const (
 	SpacesPath = "/spaces/"
 	PagesPath  = "/pages/"
 )
 
-// ByID reports whether a link has the id of its target. If Markdown has a generated text for such a link, the text is
-// the target's name, and is not a part of the document.
+// ByID reports whether a link contains the id of its target. Markdown may have a generated text for such a link. This
+// text is the target's name, and does not belong to the document.
 func ByID(link string) bool {
 	if schema.LinkScheme(link) == refScheme {
 		return true
@@ -104,23 +105,24 @@ func ByID(link string) bool {
 	return IsID(link)
 }
 
-// MemberTitle is the member with the name of a reference's target. The name is added for display and is never stored.
+// MemberTitle is the member of a reference that has the name of its target. The name is added when a document is shown,
+// and is never stored.
 const MemberTitle = "title"
 
-// refWords has the text for a reference whose target is missing, or hidden from the reader.
+// refWords has the text that is shown for a reference whose target is missing, or hidden from the reader.
 var refWords = map[string]string{
 	"file": "file", "page": "page", "anchor": "page", "user": "user", "collection": "collection", "space": "space",
 	"reusable-content": "reusable content",
 }
 
-// RefWord returns the word for the kind of a reference's target. It returns "" for other kinds of references.
+// RefWord returns the word for the kind of a reference's target. It returns "" if refWords has no word for the kind.
 func RefWord(ref map[string]any) string {
 	kind, _ := ref["kind"].(string)
 	return refWords[kind]
 }
 
-// RefLabel returns the text of a reference: its title, or the name in the reference. It returns "" for a reference by
-// id without a title.
+// RefLabel returns the text of a reference: its title, or the name in the reference. It returns "" if the reference has
+// only an id and no title.
 func RefLabel(value any) string {
 	ref, _ := value.(map[string]any)
 	if title := Member(ref, MemberTitle); title != "" {

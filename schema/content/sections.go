@@ -11,12 +11,12 @@ type Section struct {
 	// Anchor is the anchor of the heading.
 	Anchor string
 	Title  string
-	// Lines has the text without formatting, with one line for each block.
+	// Lines has the text of the section without formatting, with one line for each block.
 	Lines []string
 }
 
-// Sections cuts a document at its headings. Text before the first heading is in no section. A heading within another
-// block does not start a section, so its text belongs to the surrounding section.
+// Sections cuts a document at its headings. Text before the first heading belongs to no section. A heading within
+// another block does not start a section. Its text belongs to the surrounding section.
 func Sections(d schema.Document) (list []Section) {
 	for i := range d.Nodes {
 		n := &d.Nodes[i]

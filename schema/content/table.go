@@ -10,14 +10,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Table is a table block with its members in display order.
+// Table is a table block. Its columns and rows are in the order in which they are shown.
 type Table struct {
 	Titles     []string
 	Alignments []string
 	Cells      [][][]schema.Node // inlines of the cells, by row and column
 }
 
-// TableOf reads a table block, and treats missing parts as empty.
+// TableOf reads a table block. It treats missing parts as empty.
 func TableOf(n *schema.Node) Table {
 	view, _ := n.Data["view"].(map[string]any)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -34,7 +34,7 @@ func TableOf(n *schema.Node) Table {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(definition)) {
-		// Keep the columns that the view does not show.
+		// columns that the view does not show are added too
 		if about, ok := definition[name].(map[string]any); ok && !slices.Contains(ids, name) {
 			ids = append(ids, name)
 			t.Titles = append(t.Titles, Member(about, "title"))
@@ -74,7 +74,7 @@ func orderIndex(record any) string {
 	return Member(members, "orderIndex")
 }
 
-// Inlines joins the blocks of a cell to inlines, with a space between two blocks.
+// Inlines joins the blocks of a cell into inlines. It adds a space between two blocks.
 func Inlines(blocks []schema.Node) []schema.Node {
 	var inlines []schema.Node
 	for i := range blocks {
@@ -94,8 +94,8 @@ func Inlines(blocks []schema.Node) []schema.Node {
 	return inlines
 }
 
-// cellOf returns the visible content of a cell. If the value is the name of a fragment, this is the fragment's content.
-// Otherwise it is the value as text.
+// cellOf returns the visible content of a cell. If the value is the name of a fragment, the content is the fragment's
+// content. Otherwise the content is the value as text.
 func cellOf(value any, fragments map[string][]schema.Node) []schema.Node {
 	if name, ok := value.(string); ok {
 		if nodes, ok := fragments[name]; ok {
@@ -129,7 +129,7 @@ func CellText(value any) []schema.Node {
 	return []schema.Node{schema.Text(text)}
 }
 
-// Rows returns the titles and the rows as text.
+// Rows returns the titles and the rows of a table as text.
 func (t Table) Rows() [][]string {
 	rows := [][]string{t.Titles}
 	for _, cells := range t.Cells {

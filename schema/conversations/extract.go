@@ -7,14 +7,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Limits per conversation, so that a single conversation cannot flood an organization.
+// These constants bound what is read of a conversation, so that a single conversation cannot flood an organization with
+// issues.
 const (
 	maxSentences  = 1000
 	maxIssues     = 5
 	maxDetails    = 40
 	maxSentence   = 1000
 	maxIssueWords = 200
-	// leastTurn is the least number of terms of a sentence that can begin another issue.
+	// leastTurn is the least number of terms in a sentence that begins another issue.
 	leastTurn = 2
 )
 
@@ -35,7 +36,7 @@ type Issue struct {
 	Impact  schema.Impact
 	// Language is the user's language. It is empty if the language is unknown.
 	Language string
-	// Words has the issue's terms, by which an analysis compares issues.
+	// Words has the issue's terms. An analysis compares issues by these terms.
 	Words []string
 }
 
@@ -73,7 +74,7 @@ func Extract(c Conversation) (issues []Issue) {
 		}
 		about, title := d.terms, ""
 		if i == 0 {
-			// The terms of the subject come first, because a user writes the most important thing there.
+			// A user writes the most important thing into the subject, so the terms of the subject come first.
 			about, title = append(terms(subject, language), about...), subject
 		}
 		issues = append(issues, Issue{
@@ -102,7 +103,7 @@ type draft struct {
 	known          map[string]bool
 }
 
-// add adds a sentence. It leaves out sentences without content.
+// add adds a sentence to the draft. It ignores a sentence without terms.
 func (d *draft) add(sentence string, about []string) {
 	if len(about) > 0 && len(d.details) < maxDetails {
 		d.details, d.terms = append(d.details, sentence), append(d.terms, about...)
@@ -112,7 +113,7 @@ func (d *draft) add(sentence string, about []string) {
 	}
 }
 
-// shares reports whether more than a third of a sentence's terms are known.
+// shares reports whether more than a third of a sentence's terms are already in the draft.
 func (d *draft) shares(about []string) bool {
 	shared := 0
 	for _, term := range about {
@@ -124,7 +125,7 @@ func (d *draft) shares(about []string) bool {
 }
 
 // courteous reports whether a sentence contains only thanks, praise or a goodbye. Such a sentence states no problem,
-// and has only polite words and names of people. With a polite phrase, it may have one other word.
+// and has only polite words and names of people. If it has a polite phrase, it may also have one other word.
 func courteous(sentence, language string) bool {
 	rest := withoutCues(sentence, "courtesy")
 	if statesProblem(rest) {
@@ -152,8 +153,8 @@ func statesProblem(sentence string) bool {
 	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
 }
 
-// An issue about one of these things, or about both things of a pair, blocks the user, even if the text does not say
-// so.
+// An issue blocks the user if it is about one of the things in severe, or about both things of a pair in severeTwo. The
+// text need not say that the user is blocked.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{
@@ -162,8 +163,8 @@ var (
 	}
 )
 
-// impactOf returns high if a user is blocked and sees no workaround. It returns low for a question or a wish, and
-// otherwise medium.
+// impactOf returns the impact of an issue. The impact is high if the user is blocked and mentions no workaround. It is
+// low if the issue is a question or a wish. Otherwise it is medium.
 func impactOf(details []string, about map[string]bool) schema.Impact {
 	text := strings.Join(details, "\n")
 	has := func(name string) bool { return about[thingMark+name] }
@@ -178,8 +179,9 @@ func impactOf(details []string, about map[string]bool) schema.Impact {
 	return schema.ImpactMedium
 }
 
-// ImpactOf returns the impact of a cluster: the highest impact that at least half of its issues have or exceed. high is
-// the number of issues with a high impact, and medium is the number of issues with at least a medium impact.
+// ImpactOf returns the impact of a cluster. It is the highest impact that at least half of the cluster's issues have or
+// exceed. high is the number of issues with a high impact, and medium is the number of issues with at least a medium
+// impact.
 func ImpactOf(issues, high, medium int) schema.Impact {
 	switch {
 	case 2*high >= issues && issues > 0:

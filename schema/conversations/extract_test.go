@@ -88,8 +88,8 @@ func TestExtract(t *testing.T) {
 	}
 }
 
-// TestCourtesies checks that thanks, praise, greetings and good news are not issues, and that politely described
-// problems are issues.
+// TestCourtesies checks that thanks, praise, greetings and good news are not issues. Problems that are described
+// politely must be issues.
 func TestCourtesies(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{
@@ -130,7 +130,7 @@ func TestCourtesies(t *testing.T) {
 	}
 }
 
-// TestExtractIsBounded calls Extract with random texts. Extract does not panic, and the result is bounded.
+// TestExtractIsBounded calls Extract with random texts. Extract must not panic, and its result must be bounded.
 func TestExtractIsBounded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// few draws a part of a corpus: a number of problems, and a number of conversations about each problem.
+// few returns a random part of a corpus. It has a number of problems, and a number of conversations about each problem.
 func (a *analyzed) few(random *rand.Rand, problems, each int) *analyzed {
 	of := map[string][]int{}
 	var names []string
@@ -38,9 +38,9 @@ func (a *analyzed) few(random *rand.Rand, problems, each int) *analyzed {
 	return drawn
 }
 
-// TestFewProblems measures the method on fewer conversations than a set of the corpus has. Each figure is the mean over
-// several random draws. The floors are measured figures, rounded down. The key of a floor is the number of problems and
-// the number of conversations of each problem.
+// TestFewProblems measures the method with fewer conversations than a set of the corpus has. Each figure is the mean of
+// several random parts. The floors are measured figures, rounded down. The key of a floor has the number of problems,
+// and the number of conversations about each problem.
 func TestFewProblems(t *testing.T) {
 	t.Parallel()
 	const draws = 20

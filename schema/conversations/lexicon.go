@@ -27,8 +27,8 @@ type lexicon struct {
 	things map[string][]thing
 	// longest is the length, in bytes, of the longest text that names a thing.
 	longest int
-	// small has the small words, such as articles, by language. polite has the small words of all languages and some
-	// more words.
+	// small has the small words of each language, such as articles. polite has the small words of all languages and
+	// polite words.
 	small  map[string]map[string]bool
 	polite map[string]bool
 	cues   map[string][]string
@@ -37,7 +37,8 @@ type lexicon struct {
 	subjects  []Subject
 }
 
-// thing is the thing that some words name. The words of an open thing may be the beginning of a longer word.
+// thing is a thing that a word or phrase names. If open is true, the word or phrase may also be the beginning of a
+// longer word.
 type thing struct {
 	term string
 	open bool
@@ -83,15 +84,15 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 			}
 		}
 	}
-	// withoutCues removes the longest phrases first, because a phrase may be a part of another phrase.
+	// withoutCues removes long phrases before short phrases, because a phrase may be a part of another phrase.
 	for _, phrases := range l.cues {
 		slices.SortStableFunc(phrases, func(a, b string) int { return len(b) - len(a) })
 	}
 	return l
 })
 
-// at calls add with the things at the beginning of a text. It adds all things with names of several words, and the
-// thing with the longest name of one word.
+// at calls add for the things whose names are at the beginning of a text. It calls add for all things with names of
+// several words, and for the thing with the longest name of one word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)
 	for end := min(len(text), l.longest); end > 0; end-- {
@@ -114,8 +115,8 @@ const (
 	pairMark  = "~"
 )
 
-// stemmers has, by language, the functions that remove the endings of words. Words of other languages are stemmed as
-// English words.
+// stemmers has, for each language, the function that removes the endings of words. Words of all other languages are
+// stemmed as English words.
 var stemmers = map[string]func(*snowballstem.Env) bool{
 	"de": german.Stem, "en": english.Stem, "es": spanish.Stem, "fr": french.Stem, "it": italian.Stem, "nl": dutch.Stem,
 	"pt": portuguese.Stem,
@@ -139,7 +140,7 @@ func terms(text, language string) (found []string) {
 		small = l.small["en"]
 	}
 	addThing := func(term string) {
-		// Neighboring words often name the same thing. Add this thing only once.
+		// Neighboring words often name the same thing. If one of the last four terms is the same, no term is added.
 		if !slices.Contains(found[max(0, len(found)-4):], term) {
 			found = append(found, term)
 		}
@@ -153,7 +154,7 @@ func terms(text, language string) (found []string) {
 				l.at(word[i:], addThing)
 			}
 			for i := range len(letters) - 1 {
-				// Leave out hiragana, because they are endings and particles.
+				// Pairs with hiragana are left out, because hiragana are mostly endings and particles.
 				if pair := letters[i : i+2]; !slices.ContainsFunc(pair, isHiragana) {
 					found = append(found, pairMark+string(pair))
 				}
@@ -169,8 +170,8 @@ func terms(text, language string) (found []string) {
 	return found
 }
 
-// isAmount reports whether a word is a number that differs between users. A number of three digits is not an amount,
-// because it may be the code of an error.
+// isAmount reports whether a word is a number that usually differs between users, such as an amount. A number of three
+// digits is not an amount, because it may be the code of an error.
 func isAmount(word string) bool { return len(word) != 3 && strings.Trim(word, "0123456789") == "" }
 
 func isHiragana(r rune) bool { return unicode.Is(unicode.Hiragana, r) }
@@ -180,15 +181,15 @@ func withoutBlanks(r rune) bool {
 	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai) || r == 'ー'
 }
 
-// tokens returns the words of a text in lower case. An apostrophe ends a word, so l'écran has two words.
+// tokens returns the words of a text in lower case. An apostrophe ends a word, so l'écran consists of two words.
 func tokens(text string) []string {
 	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.Is(unicode.Mn, r) && r != 'ー'
 	})
 }
 
-// languageOf determines the language of a text by its script, or otherwise by its common short words. It returns the
-// language that has the most of these words in the text. It returns "" if two languages have equal numbers.
+// languageOf determines the language of a text. If the script alone does not determine it, it is the language with the
+// most small words in the text. If two languages have equally many small words in the text, languageOf returns "".
 func languageOf(text string) string {
 	var kana, han, letters int
 	for _, r := range text {
@@ -225,8 +226,7 @@ func languageOf(text string) string {
 	return best
 }
 
-// cueText returns a sentence in the form in which the lexicon has the phrases of cues: in lower case, without
-// punctuation.
+// cueText returns a sentence in the form of the phrases in cues: in lower case, without punctuation.
 func cueText(sentence string) string {
 	text := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {
@@ -234,7 +234,7 @@ func cueText(sentence string) string {
 	}), " ") + " "
 }
 
-// hasCue reports whether a sentence contains a phrase of one of the lists of cues.
+// hasCue reports whether a sentence contains a phrase from one of the named lists of cues.
 func hasCue(sentence string, lists ...string) bool {
 	text := cueText(sentence)
 	return slices.ContainsFunc(lists, func(list string) bool {
@@ -243,7 +243,7 @@ func hasCue(sentence string, lists ...string) bool {
 	})
 }
 
-// withoutCues returns the cueText of a sentence without the phrases of a list.
+// withoutCues returns the cueText of a sentence, without the phrases in a list.
 func withoutCues(sentence, list string) string {
 	text := cueText(sentence)
 	for _, phrase := range theLexicon().cues[list] {

@@ -15,7 +15,7 @@ import (
 )
 
 // rounds calls the method as the job does. Each round gets new issues, the latest earlier issues, and only the profiles
-// of the existing clusters. rounds has the data that the job stores in the database.
+// of the existing clusters. rounds has the data that the job would store in the database.
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
@@ -24,7 +24,7 @@ type rounds struct {
 	founded int
 }
 
-// stored is a cluster, and a bounded number of its issues.
+// stored is a cluster with a bounded number of its issues.
 type stored struct {
 	known  conversations.Known
 	issues int
@@ -92,8 +92,8 @@ func (r *rounds) round(fresh []conversations.Item) {
 	}
 }
 
-// varied generates any number of issues from the corpus. Each generated issue is an issue of the corpus without a few
-// words, with almost the same meaning.
+// varied generates any number of issues from the corpus. A generated issue is an issue of the corpus without a few of
+// its words, and with almost the same meaning.
 type varied struct {
 	of     []conversations.Item
 	random *rand.Rand
@@ -120,7 +120,7 @@ func (v *varied) next(n int) []conversations.Item {
 	return made
 }
 
-// variations returns variations of issues from the sets dev and held. If there is no model, their meanings are random.
+// variations returns a varied for the issues of the sets dev and held. If there is no model, their meanings are random.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
 	v := &varied{random: rand.New(rand.NewPCG(3, 4))}
@@ -139,7 +139,7 @@ func variations(t *testing.T, model *embedding.Model) *varied {
 	return v
 }
 
-// allocated returns the bytes that a round allocates.
+// allocated returns the number of bytes that a round allocates.
 func allocated(r *rounds, items []conversations.Item) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -148,9 +148,9 @@ func allocated(r *rounds, items []conversations.Item) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestRoundsAreBounded adds issues round by round, and checks that no issue is lost. Rounds after 6,000 issues need
-// about as much memory as the first rounds, in which the clusters' samples fill up. The test is not parallel, because
-// it counts the process's allocations.
+// TestRoundsAreBounded adds issues round by round, and checks that no issue is lost. After 6,000 issues, a round must
+// need about as much memory as one of the first rounds. In the first rounds, the samples of the clusters grow. The test
+// is not parallel, because it counts the allocations of the process.
 func TestRoundsAreBounded(t *testing.T) {
 	const size, early, late = 250, 2000, 8000
 	v := variations(t, nil)
@@ -175,8 +175,8 @@ func TestRoundsAreBounded(t *testing.T) {
 	}
 }
 
-// TestManyConversations groups 20,000 conversations, or the number in an environment variable. 1,000 conversations take
-// several seconds.
+// TestManyConversations groups 20,000 conversations. An environment variable may set another number. 1,000
+// conversations take several seconds.
 func TestManyConversations(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs in the long form: .ci/long")

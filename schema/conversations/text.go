@@ -23,12 +23,12 @@ var (
 	sentenceEnd = regexp.MustCompile(`[.!?](\s|$)|[。！？]`)
 )
 
-// signature is the line that mail programs write before a signature.
+// signature is the line that mail programs write directly before a signature.
 const signature = "-- "
 
-// plain returns the words of a user in a body: no markup, code, addresses, quoted replies or signatures.
+// plain returns the user's own text in a body: without markup, code, addresses, quoted replies and signatures.
 func plain(body string) string {
-	// Remove quoted lines first, because their > would look like the end of a tag.
+	// Quoted lines are removed first, because their > would be read as the end of a tag.
 	var kept []string
 	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
 		line = strings.TrimRight(line, "\r\n")
@@ -53,13 +53,13 @@ var (
 	hiddenTags = strings.Fields("script style iframe noembed noframes noscript")
 )
 
-// withoutTags returns the text of HTML. It writes a newline for each tag of a block.
+// withoutTags returns the text of HTML. For each tag of a block, it writes a line break.
 func withoutTags(source string) string {
 	var text strings.Builder
 	hidden, tokenizer := false, html.NewTokenizer(strings.NewReader(source))
 	for {
 		switch kind := tokenizer.Next(); kind {
-		case html.ErrorToken: // The text has ended: a reader of a string has no other error.
+		case html.ErrorToken: // the text has ended, because reading from a string never fails
 			return text.String()
 		case html.TextToken:
 			if !hidden {
@@ -67,7 +67,7 @@ func withoutTags(source string) string {
 			}
 		default:
 			name, _ := tokenizer.TagName()
-			// The content of a hidden element is one text token.
+			// the tokenizer returns the content of a hidden element as one text token
 			hidden = kind != html.EndTagToken && slices.Contains(hiddenTags, string(name))
 			blank := byte(' ')
 			if slices.Contains(blockTags, string(name)) {
@@ -79,7 +79,7 @@ func withoutTags(source string) string {
 }
 
 // sentences splits plain text at the ends of sentences and of lines. A full stop inside a number or a name does not end
-// a sentence. sentences leaves out sentences without words.
+// a sentence. Sentences without words are left out.
 func sentences(text string) (found []string) {
 	for line := range strings.Lines(text) {
 		line = strings.TrimLeft(strings.TrimSpace(line), "#*-•+ \t")
@@ -99,7 +99,7 @@ func sentences(text string) (found []string) {
 
 func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// shorten cuts a text to at most a number of characters. If possible, it cuts at the end of a word.
+// shorten cuts a text to at most `most` characters. If possible, it cuts at the end of a word.
 func shorten(text string, most int) string {
 	runes := []rune(text)
 	if len(runes) <= most {

@@ -8,13 +8,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle is the largest number of characters of a title, so that it can be read at a glance.
+// maxTitle is the largest number of characters in a title. With this length, a title can be read at a glance.
 const maxTitle = 80
 
 var (
 	// replies are the prefixes that mail programs put before subjects.
 	replies = regexp.MustCompile(`(?i)^((re|aw|wg|fwd?|tr|rv|enc|res)\s*:\s*)+`)
-	// greetings matches a greeting at the beginning of a text, which says nothing about the issue.
+	// greetings matches a greeting at the beginning of a text, because a greeting says nothing about the issue.
 	greetings = regexp.MustCompile(`(?i)^(hi|hello|hey|dear|good (morning|afternoon|evening|day)|` +
 		`hallo|guten (tag|morgen|abend)|moin|lieber?s?|sehr geehrte\S*|bonjour|bonsoir|salut|hola|` +
 		`buen[oa]s (días|tardes|noches)|buenas|olá|oi|bom dia|boa (tarde|noite)|ciao|buongiorno)\b` +
@@ -54,7 +54,7 @@ func titleOf(details []string, subject, language string) string {
 	return cmp.Or(best, title, shorten(details[0], maxTitle))
 }
 
-// cleanTitle removes greetings, fillers and varying parts, and makes the first letter a capital.
+// cleanTitle removes greetings, fillers and varying parts from a text, and makes its first letter upper-case.
 func cleanTitle(text string) string {
 	text = greetings.ReplaceAllString(replies.ReplaceAllString(strings.TrimSpace(text), ""), "")
 	for range 3 {
@@ -72,8 +72,8 @@ func cleanTitle(text string) string {
 	return shorten(string(unicode.ToUpper(first))+text[size:], maxTitle)
 }
 
-// firstClauses returns the first clauses that fit into a title. If they have less than a third of maxTitle characters,
-// it returns the whole text.
+// firstClauses returns the first clauses that fit into a title. If these clauses have less than a third of maxTitle
+// characters, it returns the text unchanged.
 func firstClauses(text string) string {
 	end := 0
 	for _, at := range clauses.FindAllStringIndex(text, -1) {

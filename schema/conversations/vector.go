@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/blas/gonum"
 )
 
-// meaningSize is the number of values of a meaning.
+// meaningSize is the number of values in a meaning.
 const meaningSize = 512
 
-// Meaning is the stored vector of an issue: one signed byte for each value, scaled so that the largest value uses the
-// full range. It is empty if there is no model.
+// Meaning is the vector of an issue's meaning in its stored form: one signed byte for each value, scaled so that the
+// largest value uses the full range. It is empty if there is no model.
 type Meaning []byte
 
-// NewMeaning converts a vector to its stored form. It returns nil for a vector of another size.
+// NewMeaning converts a vector to its stored form. It returns nil if the vector does not have meaningSize values.
 func NewMeaning(vector []float32) Meaning {
 	most := float32(0)
 	for _, x := range vector {
@@ -32,7 +32,8 @@ func NewMeaning(vector []float32) Meaning {
 	return stored
 }
 
-// vector returns a vector of the given length in the stored direction. It returns nil if the meaning is empty.
+// vector returns a vector with the direction of the meaning and with the given length. It returns nil if the meaning is
+// empty.
 func (m Meaning) vector(length float64) []float32 {
 	if len(m) != meaningSize {
 		return nil
@@ -45,7 +46,7 @@ func (m Meaning) vector(length float64) []float32 {
 	return made
 }
 
-// dot is the dot product of two vectors, up to the end of the shorter one.
+// dot returns the dot product of two vectors. It ignores the values after the end of the shorter vector.
 func dot(v, w []float32) float64 {
 	return float64(gonum.Implementation{}.Sdot(min(len(v), len(w)), v, 1, w, 1))
 }
@@ -58,18 +59,18 @@ func scale(v []float32, times float64) {
 	}
 }
 
-// add adds a vector to a sum, multiplied by times. If the vector or the sum is nil, it does nothing.
+// add multiplies a vector by times and adds it to a sum. If the vector or the sum is nil, add does nothing.
 func add(sum, v []float32, times float64) {
 	gonum.Implementation{}.Saxpy(min(len(sum), len(v)), float32(times), v, 1, sum, 1)
 }
 
-// entry is the weight of a term.
+// entry is a term with its weight.
 type entry struct {
 	term   string
 	weight float64
 }
 
-// sorted returns weights in the order of their terms, so that sums of weights have the same bits every time.
+// sorted returns weights in the order of their terms, so that sums of the weights are exactly equal every time.
 func sorted(weights map[string]float64) []entry {
 	made := make([]entry, 0, len(weights))
 	for _, term := range slices.Sorted(maps.Keys(weights)) {
@@ -78,8 +79,8 @@ func sorted(weights map[string]float64) []entry {
 	return made
 }
 
-// mixed returns the similarity of two issues from the similarities of their words and their meanings. The similarity of
-// the meanings has twice the weight.
+// mixed returns the similarity of two issues. Its arguments are the similarities of their words and of their meanings.
+// The similarity of the meanings has twice the weight.
 func mixed(words, meanings float64) float64 { return (words + 2*meanings) / 3 }
 
 // countTerms returns how often each term occurs.
@@ -94,9 +95,9 @@ func countTerms(terms []string) map[string]float64 {
 // maxProfileTerms is the largest number of terms that a cluster's profile stores.
 const maxProfileTerms = 64
 
-// Profile is the sum of the vectors of a cluster's issues, in the form that is stored between analyses.
+// Profile has the sums of the vectors of a cluster's issues. It is stored between two analyses.
 type Profile struct {
-	// Issues is the number of issues in the sum.
+	// Issues is the number of issues in the sums.
 	Issues int                `json:"issues"`
 	Terms  map[string]float64 `json:"terms"`
 	// Meaning is the direction of the sum of the issues' meanings, and Length is the length of this sum.
@@ -123,12 +124,12 @@ func (m *Method) profileOf(issues []Sampled) Profile {
 		p.Terms[e.term] = rounded(e.weight)
 	}
 	if known > 0 {
-		// Issues that are older than the model have no meaning. For these issues, use the mean of the other issues'
+		// Issues that are older than the model have no meaning. The mean of the other issues' meanings replaces their
 		// meanings.
 		p.Meaning, p.Length = NewMeaning(meant), rounded(lengthOf(meant)*float64(len(issues))/known)
 	}
 	return p
 }
 
-// rounded rounds to three decimals. More decimals would only need more space in the database.
+// rounded rounds a number to three decimals. More decimals would only need more space in the database.
 func rounded(x float64) float64 { return math.Round(1000*x) / 1000 }

@@ -6,14 +6,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// pageActions are the values of pageActions.items.
+// pageActions are the allowed values of pageActions.items.
 var pageActions = []string{"assistant", "external-ai", "markdown", "mcp", "git", "pdf"}
 
-// defaultPageActions are the page actions of a site without settings. They must agree with the default switches of the
-// actions.
+// defaultPageActions are the page actions that a site without settings has. They must agree with the default values of
+// the actions' switches.
 var defaultPageActions = []string{"assistant", "external-ai", "markdown", "mcp", "pdf"}
 
-// actionSwitches has a row for each page action that older clients set with a separate switch.
+// actionSwitches has a row for each page action that older clients turn on and off with a separate switch.
 var actionSwitches = []actionSwitch{
 	switchOf("external-ai", "pageActions.externalAI", pageActionsIn,
 		func(g *PageActions) *Opt[bool] { return &g.ExternalAI }),
@@ -25,8 +25,9 @@ var actionSwitches = []actionSwitch{
 		func(g *Toggle) *Opt[bool] { return &g.Enabled }),
 }
 
-// actionSwitch has a page action's name in the list of actions, and the name of its switch. of returns the switch in
-// the settings, or nil if the switch is not set. make returns the switch, and creates it if necessary.
+// actionSwitch has the name of a page action in the list of actions, and the name of the action's switch. of returns
+// the switch in the settings, or nil if the switch is not set. make returns the switch, and creates the switch if it
+// does not exist.
 type actionSwitch struct {
 	action, member string
 	of             func(c *Customization) *Opt[bool]
@@ -35,7 +36,8 @@ type actionSwitch struct {
 
 func pageActionsIn(c *Customization) *Opt[PageActions] { return &c.PageActions }
 
-// switchOf makes a row. group returns the switch's group in the settings, and in returns the switch in this group.
+// switchOf makes a row. group returns the group of settings that contains the switch, and in returns the switch in this
+// group.
 func switchOf[G any](
 	action, member string, group func(*Customization) *Opt[G], in func(*G) *Opt[bool],
 ) (row actionSwitch) {
@@ -47,7 +49,7 @@ func switchOf[G any](
 		return nil
 	}
 	row.make = func(c *Customization) *Opt[bool] {
-		// Copy the group, because other settings share the pointer.
+		// The group is copied, because other settings share the pointer to it.
 		var own G
 		if g := group(c); g.Value != nil {
 			own = *g.Value
@@ -66,8 +68,8 @@ func actionsOf(c *Customization) []string {
 }
 
 // Overlay returns the effective settings of a level. A member that the level does not set has the effective value of
-// the level above. Page actions have two forms, a list and switches, and the result has both forms. If the level sets
-// the list, the list determines the switches. Otherwise each switch that the level sets adds its action to the list, or
+// the level above. Page actions have two forms, a list and switches. The result has both forms. If the level sets the
+// list, the list determines the switches. Otherwise each switch that the level sets adds its action to the list, or
 // removes it.
 func Overlay(base, set Customization) Customization {
 	all := Merge(base, set)
@@ -89,10 +91,10 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions makes both forms of page actions agree in c. c is old merged with a request. above has the effective
-// settings of the level above. The form that the request changed replaces the other form. So a client that knows only
-// one form may read all settings, change the list or a switch, and send all settings back. If the request removes a
-// switch, the action has its value from above again.
+// SettleActions makes both forms of page actions agree in c. c has the settings old, with the members of the request
+// sent. above has the effective settings of the level above. The form that the request changed replaces the other form.
+// So a client that uses only one form may read all settings, change the list or a switch, and send all settings back.
+// If the request removes a switch, the action gets its value from above again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))
@@ -121,7 +123,7 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	}
 }
 
-// withAction adds an action to a list, or removes it from the list. It changes the list in place.
+// withAction adds an action to a list if want is true, and otherwise removes the action. It changes the list in place.
 func withAction(items []string, action string, want bool) []string {
 	switch there := slices.Contains(items, action); {
 	case want && !there:
@@ -132,7 +134,7 @@ func withAction(items []string, action string, want bool) []string {
 	return items
 }
 
-// ActionProblems finds the page actions that are listed twice.
+// ActionProblems returns a problem for each page action that is listed twice.
 func (c Customization) ActionProblems() []schema.Detail {
 	var problems []schema.Detail
 	items := actionsOf(&c)

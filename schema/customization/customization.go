@@ -11,11 +11,12 @@ import (
 )
 
 // Customization defines how a site looks and behaves. The type is used for three kinds of settings. In the settings of
-// a site, an absent member means the default. In the overrides of a site space, an absent member means the site's
-// value. In the effective settings, which Merge makes from the other two, no required member is absent (see [Default]).
+// a site, an absent member has its default value. In the overrides of a site space, an absent member has the value of
+// the site's settings. Merge makes the effective settings from the settings of the site and the overrides. The
+// effective settings have every required member (see [Default]).
 //
-// A struct that contains only Opts is a group, whose members are set and overridden individually. Every other member is
-// a leaf, which is set as one value: for example a pair of colors, a favicon or a list of links.
+// A struct that contains only Opts is a group. The members of a group are set and overridden individually. Every other
+// member is a leaf, which is always set as one value: for example a pair of colors, a favicon or a list of links.
 type Customization struct {
 	Title                Opt[string]               `json:"title,omitzero" rules:"len=2..128"`
 	LocalizedTitle       Opt[Localized]            `json:"localizedTitle,omitzero" each:"len=..128" keys:"enum=localizedLanguage"`
@@ -41,14 +42,14 @@ type Customization struct {
 	Insights             Opt[InsightsSettings]     `json:"insights,omitzero"`
 }
 
-// Opt is a member that is absent, null or a value.
+// Opt is a member that is absent, or null, or has a value.
 type Opt[T any] = schema.Opt[T]
 
-// some makes a member with a value.
+// some returns a member with a value.
 func some[T any](value T) Opt[T] { return schema.Some(value) }
 
-// Styling is the group of colors, fonts and shapes. The contract deprecates Background, but still requires it in
-// responses.
+// Styling is the group of colors, fonts and shapes. Background is deprecated in the contract, but responses must still
+// have it.
 type Styling struct {
 	Theme         Opt[string]      `json:"theme,omitzero" rules:"enum=customizationTheme"`
 	PrimaryColor  Opt[ThemedColor] `json:"primaryColor,omitzero"`
@@ -76,7 +77,7 @@ type Sidebar struct {
 	List       Opt[string] `json:"list,omitzero" rules:"enum=customizationSidebarList"`
 }
 
-// CodeThemes is the group of color themes for code: in code blocks, and in blocks of OpenAPI operations.
+// CodeThemes is the group of color themes for code blocks, and for blocks of OpenAPI operations.
 type CodeThemes struct {
 	Default Opt[ThemedCode] `json:"default,omitzero"`
 	OpenAPI Opt[ThemedCode] `json:"openapi,omitzero"`
@@ -88,17 +89,17 @@ type ThemedCode struct {
 	Dark  *string `json:"dark" rules:"required,enum=codeTheme"`
 }
 
-// Localized has a text in languages other than the default language, by language.
+// Localized has a text in several languages, by language. The default language is not one of them.
 type Localized map[string]string
 
-// SocialAccount is an account of the site's owner at another service, with the places where it is shown.
+// SocialAccount is an account of the site's owner at another service, and says where pages show the account.
 type SocialAccount struct {
 	Platform *string        `json:"platform" rules:"required,enum=socialPlatform"`
 	Handle   *string        `json:"handle" rules:"required,len=1..128"`
 	Display  *SocialDisplay `json:"display"`
 }
 
-// SocialDisplay has the places where a social account is shown.
+// SocialDisplay says where pages show a social account.
 type SocialDisplay struct {
 	Footer *bool `json:"footer" rules:"default=true"`
 	Header *bool `json:"header" rules:"default=false"`
@@ -110,7 +111,7 @@ type ThemedColor struct {
 	Dark  *string `json:"dark" rules:"required,pattern=color"`
 }
 
-// ThemedURL is a pair of images, for light and dark mode.
+// ThemedURL is a pair of addresses of images, for light and dark mode.
 type ThemedURL struct {
 	Light *string `json:"light" rules:"required,len=..2048,pattern=uri"`
 	Dark  *string `json:"dark" rules:"required,len=..2048,pattern=uri"`
@@ -153,13 +154,13 @@ type FontSource struct {
 	Format *string `json:"format,omitempty" rules:"enum=fontFormat"`
 }
 
-// Internationalization is deprecated in the contract, which still requires it in responses.
+// Internationalization is deprecated in the contract, but responses must still have it.
 type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon or an emoji. If both are absent, the front end chooses an icon. The contract allows no other
-// members.
+// Favicon is an icon or an emoji. If both are absent, the front end chooses an icon. The contract allows only these two
+// members, and at most one of them.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
 	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`
@@ -169,13 +170,13 @@ type Favicon struct {
 // Unknown returns the name of a member in the request that the contract does not have, or "".
 func (f Favicon) Unknown() string { return f.unknown }
 
-// OpenAPIKeywords returns constraints that concern all members together.
+// OpenAPIKeywords returns constraints on the object that no single member expresses.
 func (Favicon) OpenAPIKeywords() map[string]any {
 	return map[string]any{"additionalProperties": false, "maxProperties": 1}
 }
 
-// Header is the group of settings for the top of every page. The contract deprecates Preset, but still requires it in
-// responses.
+// Header is the group of settings for the top of every page. Preset is deprecated in the contract, but responses must
+// still have it.
 type Header struct {
 	Preset          Opt[string]            `json:"preset,omitzero" rules:"enum=customizationHeaderPreset"`
 	Logo            Opt[ThemedURL]         `json:"logo,omitzero"`
@@ -185,7 +186,7 @@ type Header struct {
 	Links           Opt[[]HeaderItem]      `json:"links,omitzero"`
 }
 
-// HeaderItem is a link of the header or, if its target is null, a menu of links.
+// HeaderItem is a link in the header. If its target is null, it is a menu of links.
 type HeaderItem struct {
 	Title     *string            `json:"title" rules:"required"`
 	Localized Localized          `json:"localizedTitle,omitempty" keys:"enum=localizedLanguage"`
@@ -225,7 +226,7 @@ type Announcement struct {
 	Style     *string      `json:"style" rules:"enum=announcementStyle,default=info"`
 }
 
-// Themes is the group of light and dark mode. The contract spells "toggleable" as "toggeable".
+// Themes is the group of settings for light and dark mode. The contract spells "toggleable" as "toggeable".
 type Themes struct {
 	Default   Opt[string] `json:"default,omitzero" rules:"enum=themeMode"`
 	Toggeable Opt[bool]   `json:"toggeable,omitzero"`
@@ -236,7 +237,8 @@ type Toggle struct {
 	Enabled Opt[bool] `json:"enabled,omitzero"`
 }
 
-// AISettings is the group of search and the assistant. Suggestions are questions that the site suggests to visitors.
+// AISettings is the group of settings for search and the assistant. Suggestions are questions that the site suggests to
+// visitors.
 type AISettings struct {
 	Mode              Opt[string]    `json:"mode,omitzero" rules:"enum=aiMode"`
 	Greeting          Opt[string]    `json:"greeting,omitzero" rules:"len=..256"`
@@ -245,13 +247,13 @@ type AISettings struct {
 	Instructions      Opt[string]    `json:"instructions,omitzero" rules:"len=..10000"`
 }
 
-// GitSettings is the group for the parts of the repository that readers see.
+// GitSettings is the group of settings for the parts of the repository that readers see.
 type GitSettings struct {
 	ShowEditLink Opt[bool] `json:"showEditLink,omitzero"`
 }
 
-// PageActions is the group for the actions on a page that readers are offered. Older versions of the contract have a
-// switch for each action, and newer versions have a list: see Overlay.
+// PageActions is the group of settings for the actions that pages offer to readers. Older versions of the contract have
+// a switch for each action, and newer versions have a list of actions: see Overlay.
 type PageActions struct {
 	ExternalAI Opt[bool]     `json:"externalAI,omitzero"`
 	Markdown   Opt[bool]     `json:"markdown,omitzero"`
@@ -259,7 +261,7 @@ type PageActions struct {
 	Items      Opt[[]string] `json:"items,omitzero" rules:"len=..20" each:"enum=pageAction"`
 }
 
-// ExternalLinkSettings is the group for the way in which external links open.
+// ExternalLinkSettings is the group of settings for how external links open.
 type ExternalLinkSettings struct {
 	Target Opt[string] `json:"target,omitzero" rules:"enum=externalLinksTarget"`
 }
@@ -269,12 +271,12 @@ type Link struct {
 	URL Opt[string] `json:"url,omitzero" rules:"len=..2048,pattern=uri"`
 }
 
-// InsightsSettings is the group for the measurement of visits.
+// InsightsSettings is the group of settings for how visits are measured.
 type InsightsSettings struct {
 	TrackingCookie Opt[bool] `json:"trackingCookie,omitzero"`
 }
 
-// UnmarshalJSONFrom reads the members and records the name of an unknown member.
+// UnmarshalJSONFrom reads the members. It also records the name of an unknown member.
 func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	var read struct {
 		Icon  *ThemedURL                `json:"icon"`
@@ -291,20 +293,20 @@ func (f *Favicon) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return nil
 }
 
-// UnmarshalJSONFrom reads a name or a definition.
+// UnmarshalJSONFrom reads a text as a name, and an object as a definition.
 func (f *Font) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return schema.ReadEither(d, &f.Name, &f.Own)
 }
 
-// MarshalJSONTo writes a name or a definition.
+// MarshalJSONTo writes the name or the definition.
 func (f Font) MarshalJSONTo(e *jsontext.Encoder) error { return schema.WriteEither(e, f.Name, f.Own) }
 
-// UnmarshalJSONFrom reads a name or a definition.
+// UnmarshalJSONFrom reads a text as a name, and an object as a definition.
 func (f *MonoFont) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return schema.ReadEither(d, &f.Name, &f.Own)
 }
 
-// MarshalJSONTo writes a name or a definition.
+// MarshalJSONTo writes the name or the definition.
 func (f MonoFont) MarshalJSONTo(e *jsontext.Encoder) error {
 	return schema.WriteEither(e, f.Name, f.Own)
 }

@@ -1,7 +1,7 @@
 package customization
 
-// Default is the look of a site without settings. It has every member that the contract requires in responses. So every
-// result of merging settings into it also has these members.
+// Default returns the look of a site without settings. It has every member that responses must have. So if settings are
+// merged into it, the result also has these members.
 func Default() Customization {
 	both := func(color string) Opt[ThemedColor] {
 		return some(ThemedColor{Light: &color, Dark: &color})
@@ -42,8 +42,8 @@ func Default() Customization {
 	}
 }
 
-// Normalize fills in the members of leaves that a request may omit and a response must have. Call Normalize after the
-// check.
+// Normalize sets the members of leaves that a request may omit and a response must have. Call Normalize after the
+// settings are checked.
 func (c *Customization) Normalize() {
 	yes, style := true, "info"
 	if a := c.Announcement.Value; a != nil {

@@ -3,11 +3,12 @@ package customization
 import "reflect"
 
 // Merge applies patch to base, leaf by leaf. An absent member leaves the value unchanged, null removes the member, and
-// a value replaces it. The members of a group (a struct of only Opts) are merged individually, and null removes all of
-// them. The result contains no null. Merge does not change its arguments, but the result shares their leaves.
+// a value replaces it. A group is a struct of only Opts. The members of a group are merged individually, and a null
+// group removes all of them. The result contains no null. Merge does not change its arguments, but the result shares
+// their leaves.
 //
-// It uses reflection, as the JSON decoder does that fills the structs. Otherwise every group would need a list of its
-// members, and a member that is missing in the list would be lost without an error.
+// Merge uses reflection, as the JSON decoder does. Without reflection, each group would need a list of its members. If
+// a list lacked a member, the member would be lost without an error.
 func Merge[T any](base, patch T) T {
 	mergeGroup(reflect.ValueOf(&base).Elem(), reflect.ValueOf(patch))
 	return base
@@ -22,7 +23,7 @@ func mergeGroup(into, patch reflect.Value) {
 		case value.IsNil():
 			to.SetZero()
 		case isGroup(value.Type().Elem()):
-			// Copy the group, because other settings share the pointer to base's group.
+			// The group is copied, because other settings share the pointer to base's group.
 			group := reflect.New(value.Type().Elem())
 			if old := to.FieldByName("Value"); !old.IsNil() {
 				group.Elem().Set(old.Elem())
@@ -36,7 +37,7 @@ func mergeGroup(into, patch reflect.Value) {
 	}
 }
 
-// isGroup reports whether a type is a struct that has only Opts.
+// isGroup reports whether a type is a struct whose fields are all Opts.
 func isGroup(t reflect.Type) bool {
 	if t.Kind() != reflect.Struct || t.NumField() == 0 {
 		return false

@@ -11,13 +11,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leaf is one leaf of a settings tree: its path of names, and its type.
+// leaf is a leaf in a tree of settings. path has the names from the root to the leaf, and kind is its type.
 type leaf struct {
 	path []string
 	kind reflect.Type
 }
 
-// leavesOf returns the leaves of a group's type, including the leaves of its subgroups.
+// leavesOf returns the leaves in a type of group. It includes the leaves of subgroups.
 func leavesOf(t reflect.Type, path ...string) []leaf {
 	var leaves []leaf
 	for i := range t.NumField() {
@@ -54,10 +54,10 @@ func TestCustomizationIsGroupsAndLeaves(t *testing.T) {
 	}
 }
 
-// model is a settings tree as a flat map. The key is the path of a leaf, and the value is the JSON of the leaf.
+// model is a tree of settings as a map. The key is the path of a leaf, and the value is the JSON of the leaf.
 type model map[string]string
 
-// drawValue draws a value for a leaf of the type. Merging does not depend on the values.
+// drawValue returns a random value for a leaf of this type. Merge does not depend on the values.
 func drawValue(t *rapid.T, kind reflect.Type) reflect.Value {
 	value := reflect.New(kind)
 	text := rapid.StringN(0, 3, -1).Draw(t, "text")
@@ -75,7 +75,8 @@ func drawValue(t *rapid.T, kind reflect.Type) reflect.Value {
 	return value
 }
 
-// drawPatch draws a patch and applies it to the model leaf by leaf. Merge must have the same result.
+// drawPatch returns a random patch. It also applies the patch to the model, leaf by leaf. Merge must give the same
+// result.
 func drawPatch(t *rapid.T, into model) Customization {
 	var patch Customization
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -97,7 +98,7 @@ func drawPatch(t *rapid.T, into model) Customization {
 	return patch
 }
 
-// set writes a leaf. The zero reflect.Value means null.
+// set sets a leaf. The zero reflect.Value stands for null.
 func set(tree *Customization, path []string, value reflect.Value) {
 	at := reflect.ValueOf(tree).Elem()
 	for i, name := range path {
@@ -119,7 +120,8 @@ func set(tree *Customization, path []string, value reflect.Value) {
 	}
 }
 
-// modelOf converts a tree to a model. It fails on nulls, which no result may contain.
+// modelOf converts a tree of settings to a model. It fails the test if the tree contains a null, because no result may
+// contain a null.
 func modelOf(t *rapid.T, tree Customization) model {
 	m := model{}
 	for _, l := range leavesOf(reflect.TypeFor[Customization]()) {
@@ -146,8 +148,8 @@ func modelOf(t *rapid.T, tree Customization) model {
 	return m
 }
 
-// TestMergeLaw applies sequences of patches, which it encodes and decodes as JSON, and compares the result with a flat
-// map.
+// TestMergeLaw applies sequences of random patches, and compares the result with a model. Each patch is encoded and
+// decoded as JSON before it is applied.
 func TestMergeLaw(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -172,7 +174,8 @@ func TestMergeLaw(t *testing.T) {
 				t.Fatal(diff)
 			}
 		}
-		// Settings with overrides have the leaf of the override if there is one, and the leaf of the base otherwise.
+		// If an override sets a leaf, the settings have the leaf of the override. Otherwise they have the leaf of the
+		// base.
 		base := model{}
 		settings := Merge(Customization{}, drawPatch(t, base))
 		for name, value := range want {

@@ -2,7 +2,7 @@ package customization
 
 import "github.com/octavo-docs/octavo/schema"
 
-// Enums returns the enumerations that the rules of the settings use, by name.
+// Enums returns the enumerations that the rules of the settings use. The keys are the names of the enumerations.
 func Enums() map[string][]string {
 	return map[string][]string{
 		"customizationTheme":             {"clean", "muted", "bold", "gradient"},

@@ -10,26 +10,26 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Path is the path of completions below the address of the provider.
+// Path is the path of the endpoint for completions, relative to the address of the provider.
 const Path = "chat/completions"
 
-// Config names the provider and the model. The URL of Provider is the address before Path, such as
+// Config names the provider and the model. The URL of Provider is the part of the address before Path, for example
 // https://models.example.com/v1.
 type Config struct {
 	Provider provider.Config
 	Model    string
 }
 
-// Client sends requests to a model. Many goroutines may use it at a time.
+// Client sends requests to a model. It may be used by many goroutines concurrently.
 type Client struct {
 	provider *provider.Client
 	model    string
 }
 
-// New builds a Client and opens nothing.
+// New returns a Client. It opens no connection.
 func New(cfg Config) *Client { return &Client{provider: provider.New(cfg.Provider), model: cfg.Model} }
 
-// The roles of messages.
+// These are the roles of messages.
 const (
 	System    = "system"
 	User      = "user"
@@ -45,11 +45,12 @@ type Message struct {
 // Request is a request to a model.
 type Request struct {
 	Messages []Message
-	// MaxTokens bounds the answer; 0 means the model's bound. A longer answer is an error with the reason provider.Cut.
+	// MaxTokens bounds the length of the answer. If it is 0, the limit of the model applies. If the answer is longer,
+	// Ask returns an error with the reason provider.Cut.
 	MaxTokens int
 }
 
-// These are the interface's documents, with only the members that this package uses.
+// These are the JSON documents of the interface, with only the members that this package uses.
 type (
 	completionRequest struct {
 		Model          string          `json:"model"`
@@ -75,11 +76,11 @@ type (
 // Ask returns the text of the model's answer. Its errors are of type *provider.Error.
 func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.ask(ctx, r, nil) }
 
-// AskJSON requests one JSON object and decodes it into answer. check, which may be nil, returns the problem of the
-// decoded value. Any other answer, or a value with a problem, is an error with the reason provider.Malformed. A retry
-// may then help.
+// AskJSON requests one JSON object and decodes it into answer. check returns the problem of the decoded value. It may
+// be nil. If the answer is not a JSON object, or check returns a problem, the error has the reason provider.Malformed.
+// A retry may then help.
 //
-// The messages must demand JSON and describe its form, because some servers insist on this.
+// The messages must demand JSON and must describe its form, because some servers require this.
 func (c *Client) AskJSON(ctx context.Context, r Request, answer any, check func() error) error {
 	text, err := c.ask(ctx, r, &responseFormat{Type: "json_object"})
 	if err != nil {
@@ -122,7 +123,7 @@ func (c *Client) ask(ctx context.Context, r Request, format *responseFormat) (st
 	return choice.Message.Content, nil
 }
 
-// unfenced removes a Markdown fence, which models often put around JSON against their instructions.
+// unfenced removes a Markdown fence around JSON. Models often write such a fence although their instructions forbid it.
 func unfenced(text string) string {
 	text = strings.TrimSpace(text)
 	if inner, ok := strings.CutPrefix(text, "```"); ok {

@@ -128,7 +128,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestKeyIsNotLogged: wherever the key is in an answer, no part of the key is in a log.
+// TestKeyIsNotLogged checks that no part of the key is in a log, wherever an answer contains the key.
 func TestKeyIsNotLogged(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

@@ -1,5 +1,5 @@
 // Package embed reads the titles of web pages, for links that are shown with a title. It never passes on a page's HTML.
-// For an unreadable page, it returns the host as the name.
+// If a page cannot be read, its title is the name of the host.
 //
 // Of this module it imports only package outbound.
 package embed
@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// These constants bound a look-up. The time of a look-up is short, because readers wait for it. Only the beginning of a
-// page is read, because it contains the head.
+// These constants bound the look-up of a page. The time is short, because readers wait for the look-up. Only the
+// beginning of a page is read, because it contains the head.
 const (
 	wholeTime    = 5 * time.Second
 	maxRedirects = 3
@@ -39,29 +39,29 @@ const (
 	maxFlight = 16
 )
 
-// These constants bound the texts that are stored.
+// These constants bound the length of the texts that are cached.
 const (
 	maxTitle = 300
 	maxSite  = 100
 	maxIcon  = 2048
 )
 
-// Page has the name of a web page.
+// Page has the title of a web page and the name of its site.
 type Page struct {
 	Title string
 	Site  string
-	// Icon is an address, or empty.
+	// Icon is the address of the page's icon, or "".
 	Icon string
 }
 
-// Client looks up pages. Many goroutines may use it.
+// Client looks up pages. It may be used by many goroutines concurrently.
 type Client struct {
 	http interface {
 		Do(*http.Request) (*http.Response, error)
 	}
 	pages  *lru.Cache[string, remembered]
 	flight singleflight.Group
-	// places limits the concurrent look-ups, because anonymous readers may name slow addresses.
+	// places limits the number of concurrent look-ups, because anonymous readers may name slow addresses.
 	places *semaphore.Weighted
 }
 
@@ -70,9 +70,9 @@ type remembered struct {
 	until time.Time
 }
 
-// New builds a Client and opens nothing.
+// New returns a Client. It opens no connection.
 func New(guard *outbound.Guard) *Client {
-	pages, _ := lru.New[string, remembered](entries) // It fails only for a size of 0.
+	pages, _ := lru.New[string, remembered](entries) // New of package lru fails only if the size is 0
 	return &Client{
 		http: guard.Client(outbound.Limits{
 			TLS: wholeTime, Headers: wholeTime, Whole: wholeTime, Redirects: maxRedirects, WireBytes: maxBody, Bytes: maxBody,
@@ -81,7 +81,7 @@ func New(guard *outbound.Guard) *Client {
 	}
 }
 
-// Find returns the page at an absolute http or https address.
+// Find looks up the page at an absolute http or https address.
 func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	at := *address
 	at.Fragment, at.RawFragment = "", ""
@@ -89,13 +89,13 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	if known, ok := c.pages.Get(key); ok && time.Now().Before(known.until) {
 		return known.page
 	}
-	found, _, _ := c.flight.Do(key, func() (any, error) { // The function returns no error.
+	found, _, _ := c.flight.Do(key, func() (any, error) { // the function returns no error
 		host := byHost(&at)
 		if !c.places.TryAcquire(1) {
 			return host, nil
 		}
 		defer c.places.Release(1)
-		// Other callers may wait for this look-up, so it continues when the first caller disconnects.
+		// Other callers may wait for this look-up. So it continues if the first caller disconnects.
 		page, ok := c.look(context.WithoutCancel(ctx), &at)
 		life := lifeGood
 		if !ok {
@@ -108,13 +108,13 @@ func (c *Client) Find(ctx context.Context, address *url.URL) Page {
 	return page
 }
 
-// byHost returns a page that has only the name of the host.
+// byHost returns a page whose title is the name of the host.
 func byHost(at *url.URL) Page {
 	host := shorten(strings.TrimPrefix(at.Hostname(), "www."), maxSite)
 	return Page{Title: host, Site: host}
 }
 
-// look reads a page's head. It ignores errors, because readers of a link cannot act on them.
+// look reads the head of a page. It ignores errors, because readers of a link cannot do anything about them.
 func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
 	if err != nil {
@@ -126,7 +126,7 @@ func (c *Client) look(ctx context.Context, at *url.URL) (Page, bool) {
 	if err != nil {
 		return Page{}, false
 	}
-	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
+	defer func() { _ = response.Body.Close() }() // an error of Close does not change the bytes that were read
 	media, _, err := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	if err != nil || response.StatusCode != http.StatusOK || media != "text/html" && media != "application/xhtml+xml" {
 		return Page{}, false

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// open returns a Client that may reach this machine.
+// open returns a Client that may connect to this machine.
 func open(t *testing.T) *Client {
 	t.Helper()
 	return New(outboundtest.Guard(t, outboundtest.Loopback))
@@ -111,13 +111,14 @@ func TestFind(t *testing.T) {
 			t.Errorf("%s: %+v", address, got)
 		}
 	}
-	// This machine cannot be reached without the operator's permission.
+	// Without the operator's permission, the client cannot connect to this machine.
 	if got := New(outbound.New(outbound.Config{})).Find(t.Context(), parsed(t, server.URL+"/title")); got != host {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestFindOnce: many callers share one look-up. A page is cached, and an unreadable page is cached for a shorter time.
+// TestFindOnce checks that many callers share one look-up. A page is cached. An unreadable page is cached for a shorter
+// time.
 func TestFindOnce(t *testing.T) {
 	t.Parallel()
 	var asked atomic.Int64
@@ -142,7 +143,7 @@ func TestFindOnce(t *testing.T) {
 		})
 	}
 	<-begun
-	// While all places are taken, an address gets its host as its name. This result is not cached.
+	// While all places are taken, the title is the name of the host. This result is not cached.
 	if err := client.places.Acquire(t.Context(), maxFlight-1); err != nil {
 		t.Fatal(err)
 	}

@@ -9,13 +9,13 @@ import (
 	"golang.org/x/net/html"
 )
 
-// head has the properties of a page in the head of its HTML.
+// head has the properties of a page that the head of its HTML states.
 type head struct {
 	title, ogTitle, ogSite string
 	icon, base             string
 }
 
-// readHead reads up to the body, or to the end of the text.
+// readHead reads HTML up to the body, or up to the end of the text.
 func readHead(r io.Reader) (h head) {
 	for z := html.NewTokenizer(r); ; {
 		kind := z.Next()
@@ -34,7 +34,7 @@ func readHead(r io.Reader) (h head) {
 		for attributed {
 			var key, value []byte
 			key, value, attributed = z.TagAttr()
-			if _, again := attributes[string(key)]; !again { // As in a browser, the first attribute of a name applies.
+			if _, again := attributes[string(key)]; !again { // as in a browser, the first attribute with a name applies
 				attributes[string(key)] = string(value)
 			}
 		}
@@ -76,8 +76,8 @@ func first(to *string, value string) {
 	}
 }
 
-// page shortens the texts for display, and makes the address of the icon absolute. at is the address at which the page
-// was found.
+// page returns the properties in the form in which they are shown. It shortens texts, and makes the address of the icon
+// absolute. at is the address at which the page was found.
 func (h head) page(at *url.URL) Page {
 	page := Page{Title: shorten(h.ogTitle, maxTitle), Site: shorten(h.ogSite, maxSite)}
 	if page.Title == "" {
@@ -96,13 +96,13 @@ func (h head) page(at *url.URL) Page {
 	return page
 }
 
-// reordering has the characters that change the direction of the surrounding text, so that a title can look like
-// another title. Marks of direction (U+200E, U+200F, U+061C) do not reorder letters, and stay.
+// reordering has the characters that change the direction of the surrounding text. With them, a title could look like
+// another title. Marks of direction (U+200E, U+200F, U+061C) do not reorder letters, so they are allowed.
 var reordering = &unicode.RangeTable{R16: []unicode.Range16{
 	{Lo: 0x202A, Hi: 0x202E, Stride: 1}, {Lo: 0x2066, Hi: 0x2069, Stride: 1},
 }}
 
-// shorten returns a text as one line of at most `most` characters, without control characters.
+// shorten returns a text in one line. The line has at most `most` characters and no control characters.
 func shorten(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && !unicode.IsSpace(r) || unicode.Is(reordering, r) {

@@ -19,28 +19,28 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/object"
 )
 
-// The cache has a pack for each key. The pack has only the last commit that was fetched with the key, with all its
-// trees and files. The next fetch with the key offers this commit to the server, which then sends only newer objects.
-// Packs are not trusted. The server names the commit of a branch, and every object is found by the hash of its bytes.
-// If an object is missing or damaged, everything is fetched. Each node stores packs as files, because Postgres would
-// write, replicate and back up data that the Git server can send again.
+// The cache has a pack for each key. The pack has only the last commit that was fetched with the key, with all trees
+// and files of the commit. When a client fetches with the key again, it offers this commit to the server, which then
+// sends only newer objects. Packs are not trusted. The server names the commit of a branch, and every object is found
+// by the hash of its bytes. If an object is missing or damaged, all objects are fetched. Each node stores its packs as
+// files, and not in Postgres. Postgres would write, replicate and back up data that the Git server can send again.
 
-// CacheKey names cached objects, and their owner. Only fetches of the same owner from the same address use the objects.
-// Otherwise a server could advertise a commit of another repository and read that repository's contents. Without an ID
-// nothing is cached.
+// CacheKey names cached objects and their owner. Only fetches by the same owner from the same address use these
+// objects. Otherwise a server could name a commit of another repository, and so read the contents of that repository.
+// If ID is empty, nothing is cached.
 type CacheKey struct{ Owner, ID string }
 
 const (
-	// cacheKept is the time that a pack is stored after its last use.
+	// cacheKept is the time for which a pack is stored after it was last used.
 	cacheKept = 7 * 24 * time.Hour
-	// cacheBegun is the age at which an unfinished pack is deleted; writing a pack takes less time.
+	// cacheBegun is the age at which an unfinished pack is deleted. Writing a pack takes less time.
 	cacheBegun   = 2 * time.Hour
 	cacheSuffix  = ".pack"
 	cachePattern = "new-*"
 )
 
-// cachePath returns the cache file of a key, or "" if nothing is cached. partial is true if the server leaves out large
-// files.
+// cachePath returns the path of the cache file for a key, or "" if nothing is cached. partial is true if the server
+// leaves out large files.
 func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
 	if c.cacheDir == "" || key.ID == "" || c.cacheBytes <= 0 {
 		return ""
@@ -52,7 +52,7 @@ func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
 	return filepath.Join(c.cacheDir, fmt.Sprintf("%x", sha256.Sum256([]byte(of)))+cacheSuffix)
 }
 
-// cached opens the cached pack and returns its commit. nil means that there is no usable pack.
+// cached opens the cached pack and returns the commit in it. The pack is nil if there is no usable pack.
 func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash) {
 	if path == "" {
 		return nil, plumbing.ZeroHash
@@ -74,13 +74,14 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 		}
 	}
 	if err != nil || len(tips) != 1 {
-		_ = p.close() // The new fetch replaces the pack.
+		_ = p.close() // the new fetch replaces the pack
 		return nil, plumbing.ZeroHash
 	}
 	return p, tips[0]
 }
 
-// keep stores a commit for a key. If the cache already has the commit, keep only marks the entry as used.
+// keep stores a commit in the cache. If the cache already has the commit for this key, keep only records that the pack
+// was used.
 func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept plumbing.Hash, partial bool) {
 	if path == "" {
 		return
@@ -100,7 +101,7 @@ func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept p
 	}
 }
 
-// write replaces a file of the cache by a new one.
+// write replaces a file of the cache by a new file.
 func (c *Client) write(ctx context.Context, path string, from layers, tip plumbing.Hash, partial bool) error {
 	hashes, err := reachable(ctx, from, tip, partial)
 	if err != nil {
@@ -123,8 +124,8 @@ func (c *Client) write(ctx context.Context, path string, from layers, tip plumbi
 	return afterClose(err, os.Remove(file.Name()))
 }
 
-// reachable returns a commit and all objects of its tree, including objects with unsafe names. So the server can treat
-// all of them as known.
+// reachable returns a commit and all objects of its tree. It includes objects with unsafe names, so that the server can
+// treat all objects of the commit as known.
 func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial bool) ([]plumbing.Hash, error) {
 	root, err := treeOf(from, tip)
 	if err != nil {
@@ -147,7 +148,7 @@ func reachable(ctx context.Context, from objects, tip plumbing.Hash, partial boo
 			seen[entry.Hash] = true
 			if _, there := from.find(entry.Hash); !there {
 				if partial && entry.Mode != filemode.Dir {
-					continue // The server left out the object, because it is too large.
+					continue // the server left out this object, because it is too large
 				}
 				return nil, fmt.Errorf("object %s is missing", entry.Hash)
 			}
@@ -173,8 +174,8 @@ func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 	return commit.TreeHash, nil
 }
 
-// SweepCache deletes packs that were not used for a week. If the other packs have more bytes in total than the limit
-// `bytes`, it deletes the least recently used packs. Several processes may use the same folder.
+// SweepCache deletes packs that were not used for a week. If the remaining packs have more bytes in total than the
+// limit `bytes`, it deletes the least recently used packs. Several processes may use the same folder.
 func SweepCache(dir string, bytes int64, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -214,7 +215,7 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 	return nil
 }
 
-// VerifyCache reads the packs of a cache. For every pack it calls `each` with the pack's size. err is nil if the pack
+// VerifyCache reads the packs of a cache. It calls `each` for every pack, with the pack's size. err is nil if the pack
 // is not damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
@@ -224,7 +225,7 @@ func VerifyCache(ctx context.Context, dir string, each func(path string, size in
 		}
 		file, err := openPack(path, os.O_RDONLY)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // A sweep has deleted the pack.
+			continue // a sweep has deleted the pack
 		}
 		size := int64(0)
 		if err == nil {

@@ -27,7 +27,7 @@ func newCache(t *testing.T, limits Limits) (*Client, string) {
 	return c, c.cacheDir
 }
 
-// manyFiles are some hundred files in folders. The files hardly compress.
+// manyFiles returns n files in folders. The files hardly compress.
 func manyFiles(n int) map[string]string {
 	random := rand.New(rand.NewPCG(1, 2))
 	files := map[string]string{}
@@ -37,7 +37,7 @@ func manyFiles(n int) map[string]string {
 	return files
 }
 
-// received is the number of objects that came from the server.
+// received returns the number of objects that the server has sent.
 func received(s *Snapshot) int {
 	n := 0
 	for _, p := range s.packs {
@@ -57,7 +57,7 @@ func files(t *testing.T, dir string) []os.DirEntry {
 	return entries
 }
 
-// TestCache fetches a branch repeatedly: only new objects are sent, after any change of the branch.
+// TestCache fetches a branch repeatedly, after different changes of the branch. The server sends only new objects.
 func TestCache(t *testing.T) {
 	t.Parallel()
 	for _, filter := range []string{"true", "false"} {
@@ -96,7 +96,7 @@ func TestCache(t *testing.T) {
 			name := "folder3/page3.md"
 			want[name] = strings.Replace(want[name], "# Page 3", "# Page three", 1)
 			tip = f.Files("a.git", "main", want, tip)
-			n := look("one file", 4) // The objects are a commit, two trees and a file.
+			n := look("one file", 4) // the server sends a commit, two trees and a file
 			if n > whole/20 {
 				t.Errorf("%d bytes came for one file, of %d", n, whole)
 			}
@@ -105,13 +105,13 @@ func TestCache(t *testing.T) {
 			delete(want, "folder2/page2.md")
 			f.Files("a.git", "main", want, tip)
 			look("moved", 5)
-			// The branch gets another history, with a file that was there before.
+			// The branch gets another history. Its files were in the branch before.
 			want["new.md"] = "# Forced\n"
 			f.Files("a.git", "main", want)
 			if n := look("forced", 3); n > whole/20 {
 				t.Errorf("%d bytes came after a push by force, of %d", n, whole)
 			}
-			// The server no longer has the old commit and its files.
+			// The server has deleted the old commit and its files.
 			f.Git("a.git", "", "reflog", "expire", "--expire=now", "--all")
 			want = manyFiles(30)
 			f.Files("a.git", "main", want)
@@ -135,8 +135,8 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// TestCacheDamaged damages the cache file in many ways. The client then reads the whole branch and writes the file
-// again.
+// TestCacheDamaged damages the cache file in many ways. The client then fetches all objects of the branch, and writes
+// the file again.
 func TestCacheDamaged(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -152,7 +152,7 @@ func TestCacheDamaged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// A pack of fewer objects, with a true checksum, would make files seem to be too large.
+	// This pack has fewer objects and a correct checksum. The missing files would seem to be too large.
 	fewer := func() []byte {
 		p, _ := c.cached(t.Context(), path)
 		defer func() { _ = p.close() }()
@@ -200,8 +200,8 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// TestCacheScope: a server gets no access to the cached objects of another repository or organization by advertising
-// their commit.
+// TestCacheScope checks that a server cannot get at cached objects of another repository or organization. The server
+// tries this by naming their commit as its own.
 func TestCacheScope(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -229,7 +229,7 @@ func TestCacheScope(t *testing.T) {
 			t.Errorf("%s: another one's objects are open", test.name)
 		}
 	}
-	// The hostile server names the secret commit as its branch's commit, and sends no objects.
+	// The hostile server names the secret commit as the commit of its branch. It sends no objects.
 	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if !strings.HasSuffix(r.URL.Path, "/b.git/info/refs") {
 			return false
@@ -248,7 +248,7 @@ func TestCacheScope(t *testing.T) {
 	if got := contents(t, fetch(t, c, hostile)); got["other.md"] != "other" || len(got) != 1 || other == secret {
 		t.Error(got)
 	}
-	// A wrong login does not open the cache either, because the client requests the server first.
+	// A wrong login gives no access to the cache either, because the client first sends the login to the server.
 	f.Before = func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusUnauthorized); return true }
 	if _, err := c.Fetch(t.Context(), victim); err == nil {
 		t.Error("no login was asked for")
@@ -258,7 +258,7 @@ func TestCacheScope(t *testing.T) {
 	}
 }
 
-// TestCacheLimits: the cache drops packs that are too large or have not been used for a long time.
+// TestCacheLimits checks that the cache deletes packs that are too large, and packs that were not used for a long time.
 func TestCacheLimits(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -301,7 +301,7 @@ func TestCacheLimits(t *testing.T) {
 		}
 	}
 	sweep(size, now, true, true, true)
-	// A pack that is used counts as new.
+	// A pack that was just used is treated as new.
 	remote := remoteOf(f, "1.git", "main")
 	remote.Cache = CacheKey{"organization", "cache"}
 	fetch(t, c, remote)
@@ -310,7 +310,7 @@ func TestCacheLimits(t *testing.T) {
 		t.Fatal(err)
 	}
 	sweep(size, now, false, true, false)
-	// An entry that is too large for the cache does not evict other entries.
+	// If a pack is too large for the cache, other packs are not deleted because of it.
 	c.cacheBytes = 30_000
 	f.Repository("large.git")
 	f.Files("large.git", "main", manyFiles(300))

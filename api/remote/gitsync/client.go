@@ -17,17 +17,17 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Remote is a branch of a repository with its login.
+// Remote is a branch of a repository, with the login for the repository.
 type Remote struct {
-	URL string // The login in an http or https URL applies if Username and Password are empty.
-	Ref string // Ref is a name such as refs/heads/main.
-	// Commit is the hash of a commit to fetch instead of the branch's newest commit. Servers only send commits that are
-	// reachable from a branch.
+	URL string // an http or https URL; a login in it is used if Username and Password are empty
+	Ref string // a name such as refs/heads/main
+	// Commit is the hash of the commit to fetch. If it is empty, the branch's newest commit is fetched. Servers only
+	// send commits that are reachable from a branch.
 	Commit string
-	// Username and Password are sent only to the repository's own origin. Forges accept a token as password, with a
-	// user name that the forge chooses.
+	// Username and Password are sent only to the origin of URL. Forges accept a token as the password, with a user name
+	// that the forge defines.
 	Username, Password string
-	// Cache names the objects that are cached for the next fetch.
+	// Cache is the key under which the fetched objects are cached for the next fetch.
 	Cache CacheKey
 }
 
@@ -35,16 +35,16 @@ type Remote struct {
 type Config struct {
 	Guard   *outbound.Guard
 	Limits  Limits
-	TempDir string // TempDir is the folder for packs; "" means the system's folder.
-	// CacheDir has the objects with a key in Remote.Cache, up to CacheBytes. Without CacheDir or CacheBytes, nothing is
-	// cached.
+	TempDir string // folder for packs, or "" for the system's folder for temporary files
+	// CacheDir is the folder of the cache. It has the objects of fetches with a key in Remote.Cache, up to CacheBytes.
+	// If CacheDir is empty or CacheBytes is 0, nothing is cached.
 	CacheDir   string
 	CacheBytes int64
-	// Warn is called with errors of the cache, which do not stop a fetch. It may be nil.
+	// Warn is called with errors of the cache. These errors do not stop a fetch. Warn may be nil.
 	Warn func(error)
 }
 
-// Client fetches and pushes. Many goroutines may use it.
+// Client fetches from repositories and pushes to them. It may be used by many goroutines concurrently.
 type Client struct {
 	transport  transport.Transport
 	limits     Limits
@@ -57,14 +57,14 @@ type Client struct {
 const (
 	maxRedirects     = 5
 	handshakeTimeout = 10 * time.Second
-	// headersTimeout is long because a server counts and packs objects first.
+	// headersTimeout is long, because a server first selects and packs the objects.
 	headersTimeout = 2 * time.Minute
 )
 
-// New builds a Client and opens nothing.
+// New returns a Client. It opens no connection.
 func New(cfg Config) *Client {
 	l := cfg.Limits
-	body := max(l.PackBytes+l.PackBytes/1000, l.RefsBytes) + 1<<20 // A pack is sent with additional framing bytes.
+	body := max(l.PackBytes+l.PackBytes/1000, l.RefsBytes) + 1<<20 // a pack is sent with additional framing bytes
 	client := cfg.Guard.Client(outbound.Limits{
 		TLS: handshakeTimeout, Headers: headersTimeout, Whole: l.Time, Redirects: maxRedirects, WireBytes: body, Bytes: body,
 	})
@@ -74,14 +74,14 @@ func New(cfg Config) *Client {
 	}
 }
 
-// open reads a Remote.
+// open returns the address and the login of a Remote in the form of go-git.
 func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
 	bad := func(detail string) (*transport.Endpoint, transport.AuthMethod, error) {
 		return nil, nil, &Error{Step: StepResolve, Reason: Unreachable, Detail: detail}
 	}
 	u, err := url.Parse(r.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return bad("the address is no http or https URL") // The error of url.Parse would repeat a password.
+		return bad("the address is no http or https URL") // the error of url.Parse would contain a password
 	}
 	if u.User != nil && r.Username == "" && r.Password == "" {
 		r.Username = u.User.Username()
@@ -102,7 +102,7 @@ func (r Remote) open() (*transport.Endpoint, transport.AuthMethod, error) {
 	return endpoint, &githttp.BasicAuth{Username: r.Username, Password: r.Password}, nil
 }
 
-// secrets returns the parts of the login that errors must not repeat, plain and as in URLs.
+// secrets returns the parts of the login that errors must not contain, both plain and in the form of URLs.
 func (r Remote) secrets() []string {
 	password := r.Password
 	if u, err := url.Parse(r.URL); err == nil && u.User != nil && password == "" && r.Username == "" {
@@ -118,8 +118,8 @@ func (r Remote) secrets() []string {
 	return secrets
 }
 
-// answers checks each answer before go-git reads it. go-git would put the bodies of refusals into its errors. It would
-// also read a list of refs of any length into memory.
+// answers checks each answer of a server before go-git reads it. Without these checks, go-git would add the bodies of
+// refusals to its errors. It would also read a list of refs of any length into memory.
 type answers struct {
 	next      http.RoundTripper
 	refsBytes int64
@@ -139,13 +139,13 @@ func (a *answers) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	switch status := response.StatusCode; {
 	case status >= 500 || status == http.StatusTooManyRequests:
-		_ = response.Body.Close() // The status is more informative than an error of Close.
+		_ = response.Body.Close() // the status is more informative than an error of Close
 		return nil, errServerFailed
 	case status >= 300:
 		_ = response.Body.Close()
 		response.Body = http.NoBody
 	case !strings.HasPrefix(response.Header.Get("Content-Type"), "application/x-git-"):
-		_ = response.Body.Close() // The answer is a page for people, or the older protocol, which serves files.
+		_ = response.Body.Close() // the answer is a page for people, or belongs to the older protocol without packs
 		return nil, errNotGit
 	case strings.HasSuffix(req.URL.Path, "/info/refs"):
 		response.Body = &refsBody{response.Body, a.refsBytes}
@@ -166,7 +166,7 @@ func (b *refsBody) Read(data []byte) (int, error) {
 	return n, err
 }
 
-// within bounds the time of one fetch or push.
+// within returns a context that bounds the time of one fetch or push.
 func (c *Client) within(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(ctx, c.limits.Time)
 }

@@ -16,10 +16,10 @@ import (
 type Change struct {
 	Path    string
 	Delete  bool
-	Content []byte // Content must not change before the push is done.
+	Content []byte // must not change before the push has ended
 }
 
-// folder is a tree of changes.
+// folder is a folder with the changes below it.
 type folder struct {
 	files   map[string]Change
 	folders map[string]*folder
@@ -29,7 +29,7 @@ func badChange(path, detail string) error {
 	return &Error{Step: StepWrite, Reason: BadChange, Detail: said(path) + " " + detail}
 }
 
-// group sorts changes into folders.
+// group sorts changes by their folders.
 func group(changes []Change, limits Limits) (*folder, error) {
 	root := &folder{files: map[string]Change{}, folders: map[string]*folder{}}
 	var size int64
@@ -57,14 +57,14 @@ func group(changes []Change, limits Limits) (*folder, error) {
 	return root, nil
 }
 
-// editor makes the new objects of a commit. If no change touches a tree or a file, the editor reuses its hash without
-// reading it.
+// editor makes the new objects of a commit. If a tree or a file has no changes, the editor uses its existing hash and
+// does not read it.
 type editor struct {
-	from objects // from is nil for a commit without a parent.
+	from objects // nil if the commit has no parent
 	made []plumbing.EncodedObject
 }
 
-// edit returns the hash of a tree with its changes, or the zero hash if the tree is then empty.
+// edit returns the hash of a tree after the changes. It returns the zero hash if the tree is then empty.
 func (e *editor) edit(tree plumbing.Hash, changes *folder, path string) (plumbing.Hash, error) {
 	var entries []object.TreeEntry
 	if !tree.IsZero() {
@@ -74,7 +74,7 @@ func (e *editor) edit(tree plumbing.Hash, changes *folder, path string) (plumbin
 		}
 	}
 	l := newListing(entries)
-	// Deletions come first: a file may make room for a folder.
+	// Deletions come first, because a deleted file may make room for a folder.
 	for _, name := range slices.Sorted(maps.Keys(changes.files)) {
 		if changes.files[name].Delete {
 			if old, ok := l.find(name); !ok || !isFile(old.Mode) {
@@ -138,7 +138,7 @@ func (l *listing) find(name string) (object.TreeEntry, bool) {
 	return l.entries[i], !l.entries[i].Hash.IsZero()
 }
 
-// put adds or replaces an entry. An entry without a hash is removed.
+// put adds or replaces an entry. If the entry has no hash, put removes the existing entry.
 func (l *listing) put(entry object.TreeEntry) {
 	i, ok := l.at[entry.Name]
 	if !ok {
@@ -157,8 +157,8 @@ func isFile(mode filemode.FileMode) bool {
 	return mode == filemode.Regular || mode == filemode.Executable || mode == filemode.Deprecated
 }
 
-// encodeTree writes a tree as Git does. Package object would refuse names that a repository may have, and that we leave as
-// they are.
+// encodeTree encodes a tree as Git does. Package object would refuse some names that a repository may have. A push must
+// not change entries with such names.
 func encodeTree(entries []object.TreeEntry) []byte {
 	sortName := func(e object.TreeEntry) string {
 		if e.Mode == filemode.Dir {
@@ -175,7 +175,7 @@ func encodeTree(entries []object.TreeEntry) []byte {
 	return out.Bytes()
 }
 
-// add makes an object.
+// add makes an object and returns its hash.
 func (e *editor) add(kind plumbing.ObjectType, content []byte) (plumbing.Hash, error) {
 	made := new(plumbing.MemoryObject)
 	made.SetType(kind)

@@ -13,7 +13,7 @@ import (
 	"github.com/go-git/go-git/v5/plumbing"
 )
 
-// heap keeps objects in memory.
+// heap stores objects in memory.
 type heap map[plumbing.Hash]plumbing.EncodedObject
 
 func (h heap) find(hash plumbing.Hash) (objectInfo, bool) {
@@ -31,7 +31,7 @@ func (h heap) read(hash plumbing.Hash) (plumbing.EncodedObject, error) {
 	return nil, &Error{Step: StepRead, Reason: Damaged}
 }
 
-// apply makes the tree of changes, and keeps the new objects.
+// apply makes the tree that results from changes, and stores the new objects. It returns the hash of the tree.
 func (h heap) apply(tree plumbing.Hash, changes []Change) (plumbing.Hash, error) {
 	grouped, err := group(changes, testLimits)
 	if err != nil {
@@ -48,14 +48,14 @@ func (h heap) apply(tree plumbing.Hash, changes []Change) (plumbing.Hash, error)
 	return after, nil
 }
 
-// TestEdits compares trees with a map of paths. After any series of changes both have the same files. A tree depends
-// only on its files, and not on the order of the changes.
+// TestEdits compares trees with maps of paths. After any series of changes, the tree and the map have the same files. A
+// tree depends only on its files, and not on the order of the changes.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	path := rapid.StringMatching(`[ab.](/[ab.]{1,2}){0,2}`).Filter(func(path string) bool { _, ok := splitPath(path, testLimits); return ok })
 	rapid.Check(t, func(t *rapid.T) {
 		objects, model, tree := heap{}, map[string]string{}, plumbing.ZeroHash
-		fits := func(path string) bool { // fits reports whether a file can be there.
+		fits := func(path string) bool { // reports whether a file can be at this path
 			for other := range model {
 				if strings.HasPrefix(other, path+"/") || strings.HasPrefix(path, other+"/") ||
 					other != path && FoldName(other) == FoldName(path) {

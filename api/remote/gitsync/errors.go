@@ -14,10 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Step is the step in which a fetch or push failed.
+// Step is a step of a fetch or push. An Error says in which step the fetch or push failed.
 type Step string
 
-// The steps, in their order.
+// These are the steps, in the order in which they happen.
 const (
 	StepResolve      Step = "resolve"      // look up the addresses of the host, and check them
 	StepConnect      Step = "connect"      // connect and request the branches
@@ -29,16 +29,16 @@ const (
 	StepPush         Step = "push"         // send the commit
 )
 
-// Reason is the cause of a failed fetch or push: one row of Reasons.
+// Reason is the reason why a fetch or push failed. It is a row of Reasons.
 type Reason struct {
-	Label     string // Label is the label in metrics and logs.
-	Retryable bool   // Retryable reports whether a later attempt may succeed without a change.
-	Text      string // Text is for users.
+	Label     string // label in metrics and logs
+	Retryable bool   // whether a later attempt may succeed although nobody has changed anything
+	Text      string // text for users
 }
 
-// These are the reasons why a fetch or push fails. States and messages of operations read these rows.
+// These are the reasons why a fetch or push fails. The states and the messages of operations are made from these rows.
 var (
-	// Error.Retryable uses the reason of package outbound.
+	// Error.Retryable does not use this row: it uses the reason of package outbound
 	Unreachable     = &Reason{"unreachable", false, "the server cannot be reached"}
 	LoginRefused    = &Reason{"login_refused", false, "the server asks for a login, or refuses the one that it was given"}
 	NoRepository    = &Reason{"no_repository", false, "there is no repository at this address, or the login may not see it"}
@@ -63,15 +63,15 @@ var (
 	}
 )
 
-// Error is the reason why a fetch or push failed. Its text is for users; the cause is for logs.
+// Error says why a fetch or push failed. Its text is for users, and its cause is for logs.
 type Error struct {
 	Step   Step
 	Reason *Reason
-	Detail string // Detail may be "".
+	Detail string // may be ""
 	cause  error
 }
 
-// Error is a message that a user may read.
+// Error returns a message that users may read.
 func (e *Error) Error() string {
 	text := fmt.Sprintf("cannot %s: %s", e.Step, e.Reason.Text)
 	if e.Detail != "" {
@@ -80,22 +80,22 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause, for logs.
+// Unwrap returns the cause. The cause is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Error makes a reason a target of errors.Is.
+// Error makes a Reason an error, so that callers can pass it to errors.Is.
 func (r *Reason) Error() string { return r.Text }
 
-// Is reports whether target is the reason of the error.
+// Is reports whether target is the reason of this error.
 func (e *Error) Is(target error) bool {
 	reason, ok := target.(*Reason)
 	return ok && e.Reason == reason
 }
 
-// Retryable reports whether a later attempt may succeed without a change.
+// Retryable reports whether a later attempt may succeed although nobody has changed anything.
 func (e *Error) Retryable() bool {
 	if e.Reason == TimedOut && (e.Step == StepFetch || e.Step == StepRead) {
-		return false // Another attempt would take just as long.
+		return false // another attempt would take just as long
 	}
 	if reached, ok := errors.AsType[*outbound.Error](e.cause); ok {
 		// If no server listens at the address, the address is most likely wrong, and a retry does not help.
@@ -104,15 +104,16 @@ func (e *Error) Retryable() bool {
 	return e.Reason.Retryable
 }
 
-// stepOf has the step in which an outbound reason occurs. A reason without a row occurs in the step of the request.
+// stepOf has the step in which an outbound reason occurs. If a reason has no row, it occurs in the step in which the
+// request was made.
 var stepOf = map[*outbound.Reason]Step{
 	outbound.InvalidAddress: StepResolve, outbound.RefusedPort: StepResolve, outbound.RefusedNetwork: StepResolve,
 	outbound.HostNotFound: StepResolve, outbound.LookupFailed: StepResolve, outbound.ConnectFailed: StepConnect, outbound.TLSFailed: StepConnect,
 }
 
-// explain converts an error of go-git, of package outbound or of this package to an Error of the step.
+// explain converts an error of go-git, of package outbound or of this package to an Error with this step.
 func explain(step Step, err error) *Error {
-	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // UnexpectedError has no Unwrap.
+	if hidden, ok := errors.AsType[*plumbing.UnexpectedError](err); ok { // UnexpectedError has no Unwrap
 		err = hidden.Err
 	}
 	if known, ok := errors.AsType[*Error](err); ok {
@@ -164,7 +165,7 @@ func explain(step Step, err error) *Error {
 	return &Error{Step: step, Reason: PushRefused, cause: err}
 }
 
-// said returns a server's text as one line.
+// said returns a server's text in one line.
 func said(text string) string {
 	const longest = 300
 	text = strings.Join(strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsGraphic(r) || unicode.IsSpace(r) }), " ")

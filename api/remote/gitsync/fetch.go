@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. The owner of a Snapshot
-// closes it.
+// Snapshot is a commit of a branch with its files. Only one goroutine may use it at a time. The caller of Fetch must
+// close it.
 type Snapshot struct {
-	Commit string // Commit is the commit's hash.
-	Files  []File // Files are in the order of the tree.
+	Commit string // hash of the commit
+	Files  []File // files of the commit, in the order of the tree
 	Left   []Left
 
 	tree  plumbing.Hash
@@ -37,8 +37,8 @@ func (s *Snapshot) Read(f File) ([]byte, error) {
 	return readBlob(s.packs, hash)
 }
 
-// Fetch reads the newest commit of a branch. It leaves out the history if the server supports that. Cached objects are
-// not received again.
+// Fetch fetches the newest commit of a branch with its files. It does not fetch the history if the server supports
+// that. It does not fetch objects that are in the cache.
 func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -68,12 +68,12 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	known, kept := c.cached(ctx, path)
 	s, err := f.snapshot(ctx, known, kept)
 	if _, unreached := errors.AsType[*outbound.Error](err); err != nil && known != nil && !unreached && ctx.Err() == nil {
-		// The cached pack may have caused the error, so fetch all objects from the server.
+		// The cached pack may have caused the error. So all objects are fetched from the server.
 		kept = plumbing.ZeroHash
 		s, err = f.snapshot(ctx, nil, kept)
 	}
 	if r.Commit != "" {
-		if errors.Is(err, Damaged) { // A server that refuses the commit breaks the answer off.
+		if errors.Is(err, Damaged) { // if a server refuses the commit, the answer ends early
 			err = &Error{Step: StepFindRef, Reason: NoCommit, cause: err}
 		}
 		return s, err
@@ -85,17 +85,17 @@ func (c *Client) Fetch(ctx context.Context, r Remote) (*Snapshot, error) {
 	return s, nil
 }
 
-// fetching is the state of a commit's fetch.
+// fetching is the state of one fetch of a commit.
 type fetching struct {
 	client  *Client
 	session transport.UploadPackSession
 	can     *capability.List
 	tip     plumbing.Hash
-	partial bool // partial is true if the server is to leave out large files.
+	partial bool // whether the server should leave out large files
 }
 
-// snapshot receives the objects that the known pack does not have. It takes ownership of the known pack, which has the
-// commit `kept`.
+// snapshot receives the objects that the known pack does not have. The known pack has the commit `kept`. snapshot takes
+// ownership of this pack.
 func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{Commit: f.tip.String()}
 	if known != nil {
@@ -114,7 +114,7 @@ func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash
 	return s, nil
 }
 
-// download receives the pack of the commit, without the objects of the known pack.
+// download receives the pack of the commit. The pack does not have the objects of the known pack.
 func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash) (*pack, error) {
 	request := packp.NewUploadPackRequestFromCapabilities(f.can)
 	request.Wants = []plumbing.Hash{f.tip}
@@ -130,16 +130,16 @@ func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash
 	if f.can.Supports(capability.Shallow) {
 		request.Depth = packp.DepthCommits(1)
 	} else {
-		known = nil // Do not offer the commit: the server would assume that we have all history.
+		known = nil // the commit is not offered, because the server would assume that we have its history
 	}
 	if f.partial {
 		request.Filter = packp.FilterBlobLimit(uint64(f.client.limits.FileBytes)+1, packp.BlobLimitPrefixNone)
 	}
 	if known != nil {
 		request.Haves, request.Shallows = []plumbing.Hash{kept}, []plumbing.Hash{kept}
-		// For a commit that is not an ancestor, Git leaves out known files only in a thin pack. go-git does not show
-		// whether the server can make thin packs, because go-git's store cannot read them. Servers ignore unknown
-		// capabilities.
+		// If the commit is not an ancestor, Git leaves out known files only in a thin pack. go-git does not show
+		// whether the server can make thin packs, because go-git's store cannot read them. Servers ignore capabilities
+		// that they do not know, so this one is always requested.
 		if err := request.Capabilities.Set(capability.ThinPack); err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (f *fetching) download(ctx context.Context, known *pack, kept plumbing.Hash
 		return nil, err
 	}
 	defer func() {
-		// A complete pack is valid, even if the connection fails afterwards.
+		// A complete pack is valid, even if the connection fails after it.
 		_ = response.Close()
 	}()
 	var from io.Reader = response

@@ -21,7 +21,7 @@ import (
 
 const lfsPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
 
-// contents reads all files of a snapshot.
+// contents returns the contents of all files of a snapshot, by their paths.
 func contents(t *testing.T, s *Snapshot) map[string]string {
 	t.Helper()
 	got := map[string]string{}
@@ -71,8 +71,8 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestHostileNames: entries whose names could escape a folder or collide are left out, and Left names them. Other
-// entries are read.
+// TestHostileNames checks that entries are left out if their names could escape a folder or collide. Left names these
+// entries. All other entries are read.
 func TestHostileNames(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -108,7 +108,7 @@ func TestHostileNames(t *testing.T) {
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "ok", blob)}, []Left{{"ok", LeftDuplicate}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "ok", inner)}, []Left{{"ok", LeftDuplicate}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "OK", blob)}, []Left{{"OK", LeftCase}}},
-		// The character U+212A is the KELVIN SIGN, which becomes k in lower case.
+		// U+212A is the KELVIN SIGN, whose lower case is k
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", "o\u212a", blob)}, []Left{{"o\u212a", LeftCase}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("100644", strings.Repeat("n", 201), blob)}, []Left{{strings.Repeat("n", 201), LeftPath}}},
 		{[]gitsynctest.TreeEntry{gitsynctest.Entry("40000", "d", deep)}, []Left{{strings.Repeat("d/", 16) + "d", LeftPath}}},
@@ -126,7 +126,8 @@ func TestHostileNames(t *testing.T) {
 	}
 }
 
-// wantError compares step and reason. It checks that the error has no text that users or logs must not see.
+// wantError checks the step and the reason of an error. It also checks that the error contains no text that users or
+// logs must not see.
 func wantError(t *testing.T, err error, step Step, reason *Reason) {
 	t.Helper()
 	e, ok := errors.AsType[*Error](err)
@@ -140,8 +141,8 @@ func wantError(t *testing.T, err error, step Step, reason *Reason) {
 	}
 }
 
-// TestTimeOutsOfPacksAreFinal: if fetching and reading a pack took too long, a job does not try it again. The job does
-// retry connections and pushes.
+// TestTimeOutsOfPacksAreFinal checks which time-outs are final. If fetching or reading a pack takes too long, a job
+// does not retry it. A job does retry connections and pushes.
 func TestTimeOutsOfPacksAreFinal(t *testing.T) {
 	t.Parallel()
 	late, cancel := context.WithTimeout(t.Context(), 0)
@@ -205,7 +206,7 @@ func TestFetchFails(t *testing.T) {
 			http.Redirect(w, r, query, http.StatusFound)
 		case "loop":
 			http.Redirect(w, r, r.URL.String(), http.StatusFound)
-		case "late": // The refs are right, and the pack fails.
+		case "late": // the refs are correct, and the pack fails
 			if advertised {
 				http.StripPrefix("/late", backend).ServeHTTP(w, r)
 				return true
@@ -250,7 +251,7 @@ func TestFetchFails(t *testing.T) {
 		{me + "/metadata/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{me + "/loop/a.git", "refs/heads/main", StepConnect, Unreachable},
 		{"http://me:s3cr3t@10.0.0.1/a.git", "refs/heads/main", StepResolve, Unreachable},
-		// The address ::1 of localhost is not allowed, or port 80 has no server.
+		// localhost may have the address ::1, which is not allowed; otherwise no server listens at port 80
 		{"http://me:s3cr3t@localhost/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@2130706433/a.git", "refs/heads/main", StepResolve, Unreachable},
 		{"http://me:s3cr3t@127.0.0.1:22/a.git", "refs/heads/main", StepResolve, Unreachable},
@@ -291,7 +292,7 @@ func TestFetchFails(t *testing.T) {
 	wantError(t, err, StepConnect, Canceled)
 }
 
-// cutWriter ends an answer early, as if the answer were complete.
+// cutWriter ends an answer early. The client cannot see that the answer is incomplete.
 type cutWriter struct {
 	http.ResponseWriter
 	left int
@@ -306,7 +307,7 @@ func (w *cutWriter) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// TestRedirectKeepsTheLogin: the login is sent only to the repository's own origin.
+// TestRedirectKeepsTheLogin checks that the login is sent only to the repository's own origin.
 func TestRedirectKeepsTheLogin(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -327,7 +328,8 @@ func TestRedirectKeepsTheLogin(t *testing.T) {
 	}
 }
 
-// TestLimits: each bound refuses a repository just above it, before its objects are reconstructed.
+// TestLimits checks each limit with a repository that exceeds the limit a little. The repository is refused before its
+// objects are reconstructed.
 func TestLimits(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -338,7 +340,7 @@ func TestLimits(t *testing.T) {
 	}
 	f.Commit("a.git", "large", f.Tree("a.git", gitsynctest.Entry("100644", "noise", f.Blob("a.git", string(noise)))))
 	f.Commit("a.git", "zeros", f.Tree("a.git", gitsynctest.Entry("100644", "zeros", f.Blob("a.git", string(make([]byte, 3<<20))))))
-	// The tree has ten folders of ten folders, and so on: eleven objects with ten billion files.
+	// This tree has ten folders, each with ten folders, and so on. It has eleven objects and ten billion files.
 	bomb := f.Tree("a.git", gitsynctest.Entry("100644", "f", f.Blob("a.git", "x")))
 	for range 10 {
 		var entries []gitsynctest.TreeEntry
@@ -397,7 +399,7 @@ func TestLimits(t *testing.T) {
 		slow.Files("a.git", "main", map[string]string{"a.md": "a"})
 		slow.Before = func(_ http.ResponseWriter, r *http.Request) bool {
 			if r.Method == http.MethodPost {
-				// A server notices the end of a connection once it has read the body.
+				// A server notices that the connection has ended only after it has read the body.
 				_, _ = io.Copy(io.Discard, r.Body)
 				<-r.Context().Done()
 			}
@@ -409,7 +411,7 @@ func TestLimits(t *testing.T) {
 		for {
 			_, err := client.Fetch(t.Context(), remoteOf(slow, "a.git", "main"))
 			if e, ok := errors.AsType[*Error](err); ok && e.Step == StepConnect && limits.Time < time.Minute {
-				// A busy machine may not have reached the pack yet.
+				// On a busy machine, the time may have run out before the pack.
 				limits.Time *= 2
 				client = newClient(t, limits)
 				continue
@@ -438,7 +440,8 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestForcePush: a branch that was moved to an unrelated commit is fetched like any other branch.
+// TestForcePush checks that a branch which was moved to an unrelated commit is fetched in the same way as any other
+// branch.
 func TestForcePush(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)

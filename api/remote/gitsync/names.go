@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// safeName reports whether an entry's name is exactly one path element on every operating system. It follows
-// verify_path of Git, https://github.com/git/git/blob/v2.45.1/read-cache.c, and refuses control characters.
+// safeName reports whether an entry's name is exactly one path element on every operating system. It applies the rules
+// of Git's verify_path (https://github.com/git/git/blob/v2.45.1/read-cache.c). It also refuses control characters.
 func safeName(name string) bool {
 	if name == "" || name == "." || name == ".." || !utf8.ValidString(name) || strings.ContainsAny(name, `/\`) {
 		return false
@@ -18,9 +18,9 @@ func safeName(name string) bool {
 	return !isDotGit(name)
 }
 
-// isDotGit reports whether some file system treats a name as .git.
+// isDotGit reports whether at least one file system treats a name as .git.
 func isDotGit(name string) bool {
-	// HFS+ ignores these characters.
+	// HFS+ ignores these characters in names.
 	name = strings.ToLower(strings.Map(func(r rune) rune {
 		switch {
 		case r >= 0x200c && r <= 0x200f, r >= 0x202a && r <= 0x202e, r >= 0x206a && r <= 0x206f, r == 0xfeff:
@@ -34,13 +34,13 @@ func isDotGit(name string) bool {
 	return name == ".git" || name == "git~1"
 }
 
-// SafePath reports whether a push with the default limits can write a path.
+// SafePath reports whether a push with the default limits can write a file at a path.
 func SafePath(path string) bool {
 	_, ok := splitPath(path, DefaultLimits)
 	return ok
 }
 
-// splitPath returns the elements of a path. It returns false if a tree cannot have the path.
+// splitPath returns the elements of a path. The second result is false if a tree cannot contain a file at this path.
 func splitPath(path string, limits Limits) ([]string, bool) {
 	names := strings.Split(path, "/")
 	if len(path) > limits.PathBytes || len(names) > limits.Depth {
@@ -54,7 +54,7 @@ func splitPath(path string, limits Limits) ([]string, bool) {
 	return names, true
 }
 
-// FoldName returns equal texts for names or paths that are equal on file systems that ignore case.
+// FoldName returns the same text for names or paths that file systems without case treat as equal.
 func FoldName(name string) string {
 	return strings.Map(func(r rune) rune {
 		least := r
@@ -65,7 +65,7 @@ func FoldName(name string) string {
 	}, name)
 }
 
-// isLFSPointer reports whether a file is a pointer of Git LFS,
+// isLFSPointer reports whether a file is a pointer of Git LFS:
 // https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md.
 func isLFSPointer(content []byte) bool {
 	text := string(content)

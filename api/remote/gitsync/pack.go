@@ -16,21 +16,21 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// cacheBytes bounds the objects that an open pack keeps in memory.
+// cacheBytes bounds the bytes of objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack in a separate folder, which close removes, or a pack of the cache. Only one goroutine may use a pack
-// at a time.
+// pack is a pack file. It is in a temporary folder, which close removes, or in the cache. Only one goroutine may use a
+// pack at a time.
 type pack struct {
-	dir     string // dir is "" for a pack of the cache.
+	dir     string // temporary folder of the pack, or "" if the pack is in the cache
 	file    *goGitFile
 	objects *packfile.Packfile
 	infos   map[plumbing.Hash]objectInfo
 	count   uint32
-	bases   map[plumbing.Hash]bool // bases has the objects that deltas name by their hashes.
+	bases   map[plumbing.Hash]bool // hashes of the objects from which deltas are computed
 }
 
-// goGitFile implements go-git's file interface. Lock does nothing, because only one goroutine uses the file.
+// goGitFile implements the file interface of go-git. Lock does nothing, because only one goroutine uses the file.
 type goGitFile struct{ *os.File }
 
 func (goGitFile) Lock() error   { return nil }
@@ -45,7 +45,7 @@ func openPack(path string, flags int) (*goGitFile, error) {
 }
 
 // receive stores a pack and measures it. go-git reads the objects only after this check, because a few bytes could make
-// go-git allocate a gigabyte. The pack may build on the objects of the known pack.
+// go-git allocate a gigabyte of memory. The deltas of the pack may refer to objects of the known pack.
 func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {
@@ -84,7 +84,8 @@ func (p *pack) fill(ctx context.Context, from io.Reader, limits Limits, known *p
 	return nil
 }
 
-// afterClose adds a clean-up error, if any, to an error.
+// afterClose returns an error together with the error of a clean-up. If the clean-up succeeded, it returns the first
+// error.
 func afterClose(err, closing error) error {
 	if closing == nil {
 		return err
@@ -92,7 +93,7 @@ func afterClose(err, closing error) error {
 	return errors.Join(err, closing)
 }
 
-// diskWriter distinguishes errors of the disk from errors of the server.
+// diskWriter marks errors of the disk, so that callers can distinguish them from errors of the server.
 type diskWriter struct{ io.Writer }
 
 func (w diskWriter) Write(data []byte) (int, error) {
@@ -103,8 +104,8 @@ func (w diskWriter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// measure inflates each entry of the pack without storing it. It adds up the sizes of the objects and the bytes that
-// deltas will read. go-git refuses a delta that lies about the size of its base.
+// measure inflates each entry of the pack without storing the entry. It adds up the sizes of the objects, and the bytes
+// that deltas will read. If a delta states a wrong size of its base, go-git refuses it later.
 func (p *pack) measure(ctx context.Context, limits Limits) error {
 	tooLarge := func(detail string, bound any) error {
 		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf(detail, bound)}
@@ -170,7 +171,7 @@ func (p *pack) measure(ctx context.Context, limits Limits) error {
 	return nil
 }
 
-// prefix stores the start of a delta, which has the sizes of its base and of its result.
+// prefix stores the beginning of a delta. The beginning has the sizes of the delta's base and of its result.
 type prefix struct{ bytes []byte }
 
 func (p *prefix) Write(data []byte) (int, error) {
@@ -192,7 +193,7 @@ func (p *prefix) sizes() (base, target int64, err error) {
 	return int64(of), int64(size), nil
 }
 
-// index finds the hash of each object.
+// index finds the hash of each object in the pack.
 func (p *pack) index(ctx context.Context) error {
 	if _, err := p.file.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -213,7 +214,8 @@ func (p *pack) index(ctx context.Context) error {
 	return nil
 }
 
-// census records the objects. It stops when the time limit has passed, because chains of deltas can take long.
+// census records the objects of a pack. It stops when the time limit has passed, because chains of deltas can take
+// long.
 type census struct {
 	ctx   context.Context
 	infos map[plumbing.Hash]objectInfo

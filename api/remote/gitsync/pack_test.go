@@ -16,11 +16,11 @@ import (
 	"github.com/go-git/go-git/v5/storage/memory"
 )
 
-// rawObject is an entry of a pack whose header may lie about its content.
+// rawObject is an entry of a pack. Its header may state a wrong size of its content.
 type rawObject struct {
 	kind     plumbing.ObjectType
 	declared uint64
-	base     []byte // base is the hash of a delta's base; other objects have no base.
+	base     []byte // hash of a delta's base; other objects have no base
 	content  []byte
 }
 
@@ -49,12 +49,13 @@ func blobHash(content string) []byte {
 	return hash[:]
 }
 
-// delta is a delta of the base "base" that announces a result of target bytes, followed by copy commands.
+// delta returns a delta of the base "base". The delta states that its result has target bytes, and then has copy
+// commands.
 func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }
 
-// manyDeltas returns deltas that each copy 4 bytes of a large base.
+// manyDeltas returns a pack with deltas that each copy 4 bytes of a large base.
 func manyDeltas(deltas int) []byte {
 	base := bytes.Repeat([]byte("base"), 1<<20)
 	copies := append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(len(base))), 4), 0x90, 4)
@@ -66,11 +67,12 @@ func manyDeltas(deltas int) []byte {
 	return rawPack(uint32(len(objects)), objects...)
 }
 
-// TestHostilePacks: sizes are used only after they are checked. No part of a pack with false sizes is stored.
+// TestHostilePacks checks that sizes in a pack are used only after they are checked. No part of a pack with wrong sizes
+// is stored.
 func TestHostilePacks(t *testing.T) {
 	t.Parallel()
 	base := rawObject{plumbing.BlobObject, 4, nil, []byte("base")}
-	copyBase := []byte{0x90, 4} // The command copies 4 bytes from the start of the base.
+	copyBase := []byte{0x90, 4} // this command copies 4 bytes from the start of the base
 	for _, test := range []struct {
 		name   string
 		pack   []byte
@@ -134,7 +136,7 @@ func TestHostilePacks(t *testing.T) {
 	}
 }
 
-// FuzzReceive: any bytes of a server are read within the limits, or refused with an Error.
+// FuzzReceive checks that the bytes of a server are read within the limits, or are refused with an Error.
 func FuzzReceive(f *testing.F) {
 	store := memory.NewStorage()
 	var hashes []plumbing.Hash

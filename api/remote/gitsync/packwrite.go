@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"compress/zlib"
 	"context"
-	"crypto/sha1" // Packs have a SHA-1 checksum.
+	"crypto/sha1" // packs have a SHA-1 checksum
 	"encoding/binary"
 	"errors"
 	"io"
@@ -16,19 +16,19 @@ import (
 	"github.com/go-git/go-git/v5/plumbing/format/packfile"
 )
 
-// packFile is a file with a pack.
+// packFile is a file that contains a pack.
 type packFile interface {
 	io.ReadWriteSeeker
 	Truncate(size int64) error
 }
 
 const (
-	packCountAt = 8 // packCountAt is the offset of the number of objects.
+	packCountAt = 8 // offset at which a pack has the number of its objects
 	packVersion = 2
 )
 
-// writePack makes a pack of objects, without deltas. It stops and returns false if the pack would have more bytes than
-// allowed.
+// writePack writes objects as a pack without deltas. fits is false if the pack would have more than `allowed` bytes. It
+// then stops early.
 func writePack(ctx context.Context, file packFile, from objects, hashes []plumbing.Hash, allowed int64) (fits bool, err error) {
 	out := bufio.NewWriter(file)
 	header := binary.BigEndian.AppendUint32(append([]byte("PACK"), 0, 0, 0, packVersion), uint32(len(hashes)))
@@ -57,7 +57,7 @@ func writePack(ctx context.Context, file packFile, from objects, hashes []plumbi
 	return err == nil, err
 }
 
-// writeEntry adds an object to a pack, and returns the number of bytes.
+// writeEntry adds an object to a pack. It returns the number of bytes that it has written.
 func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	encoded, err := from.read(hash)
 	if err != nil {
@@ -94,8 +94,8 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	return entry.WriteTo(to)
 }
 
-// packSum returns the checksum of the first size bytes of a file; -1 means the whole file. The file's position is
-// afterwards at the end of these bytes.
+// packSum returns the checksum of the first size bytes of a file. If size is -1, it returns the checksum of the whole
+// file. Afterwards, the position of the file is at the end of these bytes.
 func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -104,7 +104,7 @@ func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if size >= 0 {
 		from = io.LimitReader(file, size)
 	}
-	sum := sha1.New() // Packs have a SHA-1 checksum.
+	sum := sha1.New() // packs have a SHA-1 checksum
 	_, err := io.Copy(sum, from)
 	return sum.Sum(nil), err
 }
@@ -118,7 +118,7 @@ func (p *pack) end() (int64, error) {
 	return size - sha1.Size, err
 }
 
-// verify checks the checksum of the pack.
+// verify checks that the checksum in the pack is right.
 func (p *pack) verify() error {
 	end, err := p.end()
 	if err != nil {
@@ -138,8 +138,8 @@ func (p *pack) verify() error {
 	return nil
 }
 
-// complete adds the base objects of the pack's deltas that are only in the known pack. `git index-pack --fix-thin` does
-// the same.
+// complete adds objects of the known pack to the pack: the bases of its deltas that it does not have. `git index-pack
+// --fix-thin` does the same.
 func (p *pack) complete(known *pack) error {
 	var bases []plumbing.Hash
 	for base := range p.bases {
@@ -183,7 +183,7 @@ func (p *pack) complete(known *pack) error {
 	return err
 }
 
-// layers are packs that make up a commit together.
+// layers are packs that together contain all objects of a commit.
 type layers []*pack
 
 func (l layers) find(hash plumbing.Hash) (objectInfo, bool) {

@@ -21,23 +21,23 @@ import (
 
 // Commit is the commit that a push makes.
 type Commit struct {
-	// Parent is the fetched commit that becomes the new commit's parent. nil makes a first commit, on a branch that
-	// must not exist.
+	// Parent is the parent of the new commit. It must have been fetched. If it is nil, the commit is the first commit
+	// of a branch that must not exist.
 	Parent *Snapshot
-	// NewBranch means that the branch must not exist, although there is a parent. Without changes the branch begins at
-	// the parent.
+	// NewBranch is true if the branch must not exist although there is a parent. If there are no changes, the branch is
+	// created at the parent.
 	NewBranch bool
 	Changes   []Change
 	Message   string
-	// Name and Email are the name and the address of the author, who is also the committer.
+	// Name and Email are the name and the email address of the author. The author is also the committer.
 	Name, Email string
 	At          time.Time
-	// Force overwrites changes of the branch since Parent was fetched.
+	// Force is true if the push may overwrite changes that were made in the branch after Parent was fetched.
 	Force bool
 }
 
-// Push makes a commit and moves the branch to the commit, if the branch still is at the parent. It returns the hash of
-// the commit. If the changes have no effect, Push sends no data and returns the hash of the parent.
+// Push makes a commit and moves the branch to the commit. It does this only if the branch is still at the parent. It
+// returns the hash of the commit. If the changes have no effect, Push sends no data and returns the hash of the parent.
 func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, error) {
 	ctx, cancel := c.within(ctx)
 	defer cancel()
@@ -61,7 +61,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	if err != nil {
 		return "", explain(StepConnect, err)
 	}
-	// A ref that is not listed does not exist, so its hash is zero.
+	// If the server does not list the ref, the ref does not exist, and its hash is zero.
 	if now := refs.References[r.Ref]; now != expected {
 		if !commit.Force {
 			return "", &Error{Step: StepPush, Reason: RemoteMoved}
@@ -73,7 +73,8 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	}
 	if err := send(ctx, session, refs.Capabilities, &packp.Command{Name: plumbing.ReferenceName(r.Ref),
 		Old: expected, New: hash}, made, r.secrets()); err != nil {
-		// Reading the ref again distinguishes a lost race from a forbidden push, and a lost answer from a lost push.
+		// The ref is read again to find out what has happened. The server may have forbidden the push, or another push
+		// may have been faster. The push may also have succeeded, and only its answer was lost.
 		switch now, asked := c.now(ctx, endpoint, login, r.Ref); {
 		case asked && now == hash:
 			return hash.String(), nil
@@ -85,7 +86,7 @@ func (c *Client) Push(ctx context.Context, r Remote, commit Commit) (string, err
 	return hash.String(), nil
 }
 
-// build makes the objects of the commit.
+// build makes the objects of the commit and returns them with the commit's hash.
 func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, error) {
 	changes, err := group(c.Changes, limits)
 	if err != nil {
@@ -105,7 +106,7 @@ func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, 
 	if commit.TreeHash == before && c.Parent != nil {
 		return nil, commit.ParentHashes[0], nil
 	}
-	if commit.TreeHash.IsZero() { // A commit may have no file.
+	if commit.TreeHash.IsZero() { // a commit may have no files
 		if commit.TreeHash, err = e.add(plumbing.TreeObject, nil); err != nil {
 			return nil, plumbing.ZeroHash, err
 		}
@@ -117,7 +118,7 @@ func (c *Commit) build(limits Limits) ([]plumbing.EncodedObject, plumbing.Hash, 
 	return append(e.made, encoded), encoded.Hash(), nil
 }
 
-// plainName drops characters that would end a name in a commit.
+// plainName removes characters that would end a name in a commit.
 func plainName(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == '<' || r == '>' {
@@ -127,7 +128,7 @@ func plainName(text string) string {
 	}, text))
 }
 
-// send packs the objects, and sends them with the command that moves the ref.
+// send makes a pack of the objects, and sends it with the command that moves the ref.
 func send(
 	ctx context.Context, session transport.ReceivePackSession, can *capability.List, command *packp.Command,
 	made []plumbing.EncodedObject, login []string,
@@ -136,7 +137,7 @@ func send(
 	var hashes []plumbing.Hash
 	for _, encoded := range made {
 		hash := encoded.Hash()
-		if _, known := store.Objects[hash]; known { // Two files have the same content.
+		if _, known := store.Objects[hash]; known { // two objects with the same content have the same hash
 			continue
 		}
 		if _, err := store.SetEncodedObject(encoded); err != nil {
@@ -159,7 +160,7 @@ func send(
 	request.Progress = &words
 	report, err := session.ReceivePack(ctx, request)
 	if report != nil {
-		// The server's text helps the person who configured its hooks and protected branches.
+		// The server's text helps the person who has configured its hooks and protected branches.
 		refused := func(status string) error {
 			return &Error{Step: StepPush, Reason: PushRefused, Detail: words.refusal(status, login), cause: err}
 		}
@@ -181,10 +182,11 @@ func send(
 	return nil
 }
 
-// mostWords limits the stored part of a server's text.
+// mostWords is the largest number of bytes that are stored of a server's text.
 const mostWords = 4 << 10
 
-// firstBytes stores the beginning of a server's output during a push, which has the messages of its hooks.
+// firstBytes stores the beginning of a server's output during a push. This output has the messages of the server's
+// hooks.
 type firstBytes struct{ kept []byte }
 
 func (b *firstBytes) Write(data []byte) (int, error) {
@@ -192,7 +194,8 @@ func (b *firstBytes) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// refusal is the status of a refused push, with the words of the server: one line without the login.
+// refusal returns the status of a refused push with the text of the server. The result is one line and does not contain
+// the login.
 func (b *firstBytes) refusal(status string, login []string) string {
 	text := string(b.kept)
 	for _, secret := range login {
@@ -205,10 +208,11 @@ func (b *firstBytes) refusal(status string, login []string) string {
 	return said(status)
 }
 
-// withLogin finds the login in an address.
+// withLogin matches the login in an address.
 var withLogin = regexp.MustCompile(`://[^\s/@]*@`)
 
-// now reads the current hash of a ref, which is the zero hash if the ref does not exist.
+// now reads the present hash of a ref. It is the zero hash if the ref does not exist. The second result is false if the
+// ref could not be read.
 func (c *Client) now(ctx context.Context, endpoint *transport.Endpoint, login transport.AuthMethod, ref string) (plumbing.Hash, bool) {
 	session, err := c.transport.NewReceivePackSession(endpoint, login)
 	if err != nil {

@@ -69,7 +69,7 @@ func TestPush(t *testing.T) {
 	if shown := f.Git("a.git", "", "log", "-1", "--format=%H|%P|%an|%ae|%cn|%at|%B", "main"); shown != strings.Join([]string{got, parent, "A x B", "a@example", "A x B", "1795435200", "docs: change\n\nMore.\n"}, "|") {
 		t.Errorf("%q", shown)
 	}
-	// Changes without an effect send no data.
+	// If changes have no effect, no data is sent.
 	s = fetch(t, client, remote)
 	f.Before = func(w http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPost {
@@ -83,7 +83,8 @@ func TestPush(t *testing.T) {
 	}
 }
 
-// TestPushKeepsHostileNames: entries that were left out stay unchanged, even in a folder that changes.
+// TestPushKeepsHostileNames checks that a push does not change entries that were left out, even if other entries of
+// their folder change.
 func TestPushKeepsHostileNames(t *testing.T) {
 	t.Parallel()
 	f := gitsynctest.New(t)
@@ -129,7 +130,7 @@ func TestPushFails(t *testing.T) {
 		name    string
 		changes []Change
 		force   bool
-		prepare func(*gitsynctest.Forge) // prepare runs after the fetch.
+		prepare func(*gitsynctest.Forge) // runs after the fetch
 		step    Step
 		reason  *Reason
 		detail  string

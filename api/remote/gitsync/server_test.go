@@ -10,12 +10,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// remoteOf is the Remote of a branch in a client.
+// remoteOf returns the Remote with which a client accesses a branch.
 func remoteOf(f *gitsynctest.Forge, repository, branch string) Remote {
 	return Remote{URL: f.HTTP.URL + "/" + repository, Ref: "refs/heads/" + branch}
 }
 
-// testLimits are small where a test reaches a limit.
+// testLimits are small for the limits that tests exceed.
 var testLimits = Limits{
 	Time: time.Minute, RefsBytes: 1 << 20, PackBytes: 8 << 20,
 	Objects: 10_000, InflatedBytes: 64 << 20, ObjectBytes: 4 << 20, BaseBytes: 64 << 20,
@@ -33,7 +33,7 @@ func newClient(t *testing.T, limits Limits, allow ...string) *Client {
 	return New(Config{Guard: outboundtest.Guard(t, append(allow, outboundtest.Loopback)...), Limits: limits, TempDir: dir})
 }
 
-// fetch returns a snapshot, and closes it at the end of the test.
+// fetch fetches a snapshot, and closes it when the test ends.
 func fetch(t *testing.T, c *Client, r Remote) *Snapshot {
 	t.Helper()
 	s, err := c.Fetch(t.Context(), r)
@@ -48,7 +48,7 @@ func fetch(t *testing.T, c *Client, r Remote) *Snapshot {
 	return s
 }
 
-// chain returns every text of an error that a log could show.
+// chain returns all texts of an error and its causes that a log could contain.
 func chain(err error) string {
 	if err == nil {
 		return ""

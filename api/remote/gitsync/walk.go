@@ -13,17 +13,17 @@ import (
 type File struct {
 	Path       string
 	Executable bool
-	Blob       string // Blob is the hash of the content.
+	Blob       string // hash of the content
 	Size       int64
 }
 
 // Left is an entry of a commit that was not read.
 type Left struct {
-	Path string // Path is exactly as in the repository, so it may be unsafe to show or use.
+	Path string // path as it is in the repository, so it may be unsafe to show or use
 	Why  Leaving
 }
 
-// Leaving is the reason for not reading an entry.
+// Leaving is the reason why an entry was not read.
 type Leaving string
 
 // These are the reasons why entries are left out.
@@ -39,9 +39,9 @@ const (
 	LeftMode      Leaving = "neither file nor folder"
 )
 
-// objects finds and reads the objects of packs.
+// objects finds and reads objects in packs.
 type objects interface {
-	// find returns type and size, or false for an object that the pack does not have.
+	// find returns the type and the size of an object. The second result is false if there is no such object.
 	find(hash plumbing.Hash) (objectInfo, bool)
 	read(hash plumbing.Hash) (plumbing.EncodedObject, error)
 }
@@ -55,7 +55,7 @@ type objectInfo struct {
 type walker struct {
 	objects objects
 	limits  Limits
-	partial bool // partial is true if the server was to leave out files above the limit.
+	partial bool // whether the server should have left out files above the limit
 	entries int
 	files   []File
 	left    []Left
@@ -73,7 +73,8 @@ func readTree(from objects, hash plumbing.Hash) ([]object.TreeEntry, error) {
 	return tree.Entries, nil
 }
 
-// walk visits each entry. It visits a repeated tree each time, so the bound on entries counts visits.
+// walk visits each entry of a tree. If a tree is repeated, walk visits it each time, so the limit on entries applies to
+// visits.
 func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return explain(StepRead, err)
@@ -85,7 +86,7 @@ func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, de
 	if w.entries += len(entries); w.entries > w.limits.Entries {
 		return &Error{Step: StepRead, Reason: TooLarge, Detail: fmt.Sprintf("more than %d entries", w.limits.Entries)}
 	}
-	names := map[string]string{} // The keys are folded names.
+	names := map[string]string{} // the keys are folded names
 	for _, entry := range entries {
 		path := folder + entry.Name
 		why, err := w.entry(ctx, entry, path, depth, names)
@@ -99,7 +100,7 @@ func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, de
 	return nil
 }
 
-// entry reads one entry, or returns the reason why it is left out.
+// entry reads one entry. If the entry is left out, it returns the reason.
 func (w *walker) entry(ctx context.Context, entry object.TreeEntry, path string, depth int, names map[string]string) (Leaving, error) {
 	if !safeName(entry.Name) {
 		return LeftName, nil

@@ -1,5 +1,6 @@
-// Package mail sends mails through the SMTP server that the operator names. Every failure has a reason from a closed
-// set. A reason says whether the mail or the server failed, and whether a retry may help. The callers write the mails.
+// Package mail sends mails through the SMTP server that the operator names. Every failure has a reason from a fixed
+// set. A reason says whether the failure is about the mail or about the server, and whether a retry may help. Callers
+// write the texts of the mails.
 //
 // Of this module it imports only package outbound.
 package mail

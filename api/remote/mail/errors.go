@@ -13,20 +13,20 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is the cause of a mail's failure: one row of Reasons.
+// Reason is the reason why a mail was not sent. It is a row of Reasons.
 type Reason struct {
 	Label string
-	// Mail means that the failure is about this mail, so other mails may be sent on the connection. If it is false, the
-	// failure is about the server.
+	// Mail is true if the failure is about this mail. Other mails may then be sent on the same connection. If Mail is
+	// false, the failure is about the server.
 	Mail bool
-	// Final means that a retry of the mail would fail again.
+	// Final is true if another attempt to send the mail would fail too.
 	Final bool
-	// Text completes the sentence "the mail server ..." for users.
+	// Text is the end of the sentence "the mail server ..." for users.
 	Text string
 }
 
-// These are the reasons why a mail is not sent. An operator can repair the server's problems, so mails wait for the
-// repair.
+// These are the reasons why a mail is not sent. If the server has a problem, the operator can repair it, so mails wait
+// for the repair.
 var (
 	Unreachable = &Reason{"unreachable", false, false, "cannot be reached"}
 	Interrupted = &Reason{"interrupted", false, false, "did not complete an answer"}
@@ -43,17 +43,16 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Insecure, Untrusted, BadLogin, Unwilling, Busy, Malformed, Postponed, Refused, BadAddress}
 )
 
-// Error is the reason why a mail was not sent. The text of an Error is for users. The cause may repeat the server's
-// text, and is for logs.
+// Error says why a mail was not sent. Its text is for users. Its cause is for logs, and may contain the server's text.
 type Error struct {
 	Reason *Reason
-	// Status is the status in the server's answer, such as "550 5.1.1"; "" if there was no answer.
+	// Status is the status in the server's answer, such as "550 5.1.1". It is "" if there was no answer.
 	Status string
 	cause  error
 }
 
-// Error is a message that a user may read. The message has only the codes of the server's answer, because the answer's
-// text may name other hosts.
+// Error returns a message that users may read. The message contains only the codes of the server's answer, because the
+// text of the answer may name other hosts.
 func (e *Error) Error() string {
 	text := "the mail server " + e.Reason.Text
 	if e.Status != "" {
@@ -65,13 +64,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause, for logs.
+// Unwrap returns the cause. The cause is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// enhanced is a status code of RFC 3463 at the start of an answer.
+// enhanced matches a status code of RFC 3463 at the start of an answer.
 var enhanced = regexp.MustCompile(`^[45]\.\d{1,3}\.\d{1,3}\b`)
 
-// status returns the server's answer in an error. The code is 0 if the error has no answer.
+// status returns the status in the server's answer, and its code. The code is 0 if the error contains no answer.
 func status(err error) (text string, code int) {
 	answer, ok := errors.AsType[*textproto.Error](err)
 	if !ok || answer.Code < 400 || answer.Code > 599 {
@@ -101,7 +100,7 @@ func opening(err error) *Error {
 	return e
 }
 
-// unanswered returns the Error for a connection that failed or got no answer.
+// unanswered returns the Error for a connection that failed or on which the server did not answer.
 func unanswered(err error) *Error {
 	why := outbound.Explain(err)
 	e := &Error{Reason: Interrupted, cause: why}
@@ -117,8 +116,8 @@ func unanswered(err error) *Error {
 	return e
 }
 
-// sending returns the Error for a mail that was not sent; nil if it was sent. The library reports only the codes and
-// one text for all errors of a mail.
+// sending returns the Error for a mail that was not sent. It returns nil if the mail was sent. For all errors of a
+// mail, the library reports only the codes and one text.
 func sending(err error) *Error {
 	failed, ok := errors.AsType[*mail.SendError](err)
 	if !ok {
@@ -132,8 +131,8 @@ func sending(err error) *Error {
 	from := failed.Reason == mail.ErrSMTPMailFrom
 	switch {
 	case failed.Reason == mail.ErrSMTPReset:
-		return nil // The server has the mail.
-	case code == 0 || code == 421: // The server closes the connection.
+		return nil // the server has accepted the mail
+	case code == 0 || code == 421: // the server closes the connection
 		e.Reason = Interrupted
 	case from && code < 500:
 		e.Reason = Busy

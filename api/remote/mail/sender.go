@@ -13,28 +13,30 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config defines the server that sends mails, and their sender. All members except Timeout and Authorities are
+// Config has the server that sends mails, and the sender of the mails. All members except Timeout and Authorities are
 // required.
 type Config struct {
-	// Guard opens the host of Server, because the operator has named this host.
+	// Guard connects to the host of Server. The operator has named this host.
 	Guard  *outbound.Guard
 	Server Server
 	From   *mail.Address
-	// Timeout bounds connecting with the login, and the sending of each mail; 0 means DefaultTimeout.
+	// Timeout bounds the time to connect and log in, and the time to send each mail. If it is 0, DefaultTimeout
+	// applies.
 	Timeout time.Duration
-	// Authorities sign the server's certificate. nil means the system's authorities.
+	// Authorities have signed the server's certificate. If it is nil, the authorities of the system are used.
 	Authorities *x509.CertPool
 }
 
-// DefaultTimeout bounds a step. Servers that check a mail before they accept it may need most of this time.
+// DefaultTimeout is the default time limit of one step. Some servers check a mail before they accept it, and may need
+// most of this time.
 const DefaultTimeout = time.Minute
 
-// Sender sends mails. It is safe for concurrent use.
+// Sender sends mails. It may be used by many goroutines concurrently.
 type Sender struct {
 	cfg Config
 }
 
-// New builds a Sender and opens nothing.
+// New returns a Sender. It opens no connection.
 func New(cfg Config) *Sender {
 	if cfg.Timeout <= 0 {
 		cfg.Timeout = DefaultTimeout
@@ -44,7 +46,7 @@ func New(cfg Config) *Sender {
 
 // Message is a mail to one person. Its texts may have any characters, because they are encoded and cannot end a header.
 type Message struct {
-	// ID is unique to the mail and equal in every attempt. So a receiver can recognise a repeated mail.
+	// ID is unique to the mail, and the same in every attempt. So a receiver can recognise a repeated mail.
 	ID      string
 	To      string
 	Subject string
@@ -52,16 +54,16 @@ type Message struct {
 	HTML    string
 }
 
-// Connection is a logged-in connection to the server, for one goroutine.
+// Connection is a connection to the server after the login. Only one goroutine may use it.
 type Connection struct {
 	client *gomail.Client
 	from   *mail.Address
 	conn   net.Conn
-	// forget stops the watch that closes the connection when the context of Open ends.
+	// forget stops the function that closes the connection when the context of Open ends.
 	forget func() bool
 }
 
-// Open connects and logs in. The connection is closed when the context ends. Open's error is an *Error.
+// Open connects to the server and logs in. The connection is closed when the context ends. The error is an *Error.
 func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c := &Connection{from: s.cfg.From}
 	client, err := gomail.NewClient(s.cfg.Server.Host, s.options(c)...)
@@ -71,12 +73,12 @@ func (s *Sender) Open(ctx context.Context) (*Connection, error) {
 	c.client = client
 	if err := client.DialWithContext(ctx); err != nil {
 		if c.conn != nil {
-			_ = c.conn.Close() // The first error is more informative.
+			_ = c.conn.Close() // the first error is more informative
 		}
 		return nil, opening(err)
 	}
 	conn := c.conn
-	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // The connection is given up.
+	c.forget = context.AfterFunc(ctx, func() { _ = conn.Close() }) // closing the connection ends all waiting calls
 	return c, nil
 }
 
@@ -105,7 +107,8 @@ func (s *Sender) options(c *Connection) []gomail.Option {
 	return options
 }
 
-// Send sends a mail. Its error is an *Error. If the error's Reason.Mail is false, the connection can no longer be used.
+// Send sends a mail. Its error is an *Error. If Reason.Mail of this error is false, the connection can no longer be
+// used.
 func (c *Connection) Send(m Message) error {
 	to, err := mail.ParseAddress(m.To)
 	if err != nil || to.Address != m.To {
@@ -117,7 +120,7 @@ func (c *Connection) Send(m Message) error {
 	mime.SetMessageIDWithValue(m.ID)
 	mime.SetDate()
 	mime.Subject(m.Subject)
-	// These headers suppress absence notes and other automatic answers.
+	// With these headers, receivers send no absence notes and no other automatic answers.
 	mime.SetGenHeader("Auto-Submitted", "auto-generated")
 	mime.SetGenHeader("X-Auto-Response-Suppress", "All")
 	mime.SetBodyString(gomail.TypeTextPlain, m.Text)
@@ -130,9 +133,9 @@ func (c *Connection) Send(m Message) error {
 	return nil
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *Connection) Close() {
 	c.forget()
-	_ = c.client.Close() // An error does not affect sent mails.
+	_ = c.client.Close() // an error does not affect the mails that were sent
 	_ = c.conn.Close()
 }

@@ -74,7 +74,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// certificate returns a certificate for 127.0.0.1, and the authority that signed it.
+// certificate returns a certificate for 127.0.0.1, and the authority that has signed it.
 func certificate(t *testing.T) (*tls.Config, *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewUnstartedServer(nil)
@@ -94,7 +94,7 @@ func TestTLSAndLogin(t *testing.T) {
 		scheme  string
 		suffix  string
 		change  func(*mail.Config)
-		want    *mail.Reason // nil means that the mail is sent, and encrypted.
+		want    *mail.Reason // nil means that the mail is sent over an encrypted connection
 	}{
 		"STARTTLS":             {mailtest.Options{TLS: secure}, "smtp", "?tls=starttls", trusting, nil},
 		"implicit":             {mailtest.Options{TLS: secure, Implicit: true}, "smtps", "", trusting, nil},
@@ -169,7 +169,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestOneIsRefused: after a refused mail, the next mail is sent on the same connection.
+// TestOneIsRefused checks that the next mail is sent on the same connection after a mail was refused.
 func TestOneIsRefused(t *testing.T) {
 	t.Parallel()
 	server := mailtest.New(t, mailtest.Options{Rcpt: func(to string) error {
@@ -194,8 +194,8 @@ func TestOneIsRefused(t *testing.T) {
 	}
 }
 
-// broken is a server that answers each command as scripted, and closes the connection when an answer is missing. With a
-// nil script, the server sends nothing.
+// broken starts a server that answers each command as script says. If script has no answer for a command, the server
+// closes the connection. If script is nil, the server sends nothing.
 func broken(t *testing.T, script map[string]string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -251,7 +251,7 @@ func TestBrokenServers(t *testing.T) {
 		"nobody listens":         {enginetest.Address(t), mail.Unreachable},
 		"silent":                 {broken(t, nil), mail.Interrupted},
 		"silent after DATA":      {broken(t, with("DATA", "-")), mail.Interrupted},
-		"cut in the middle":      {broken(t, good), mail.Interrupted}, // The first line of the mail has no answer.
+		"cut in the middle":      {broken(t, good), mail.Interrupted}, // the first line of the mail gets no answer
 		"cut at RCPT":            {broken(t, with("RCPT", "")), mail.Interrupted},
 		"half an answer":         {broken(t, with("RCPT", "250-x\r\n")), mail.Interrupted},
 		"greets with a refusal":  {broken(t, with("", "554 no\r\n")), mail.Unwilling},
@@ -272,7 +272,7 @@ func TestBrokenServers(t *testing.T) {
 	}
 }
 
-// TestGivenUp cancels the context of a connection in the middle of a mail. The connection ends.
+// TestGivenUp cancels the context of a connection in the middle of a mail. Send must then return.
 func TestGivenUp(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())

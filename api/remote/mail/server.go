@@ -9,20 +9,20 @@ import (
 	"strconv"
 )
 
-// Server has the settings for reaching an SMTP server.
+// Server has the address of an SMTP server, and the login for it.
 type Server struct {
 	Host string
 	Port int
-	// TLS defines when the connection is encrypted.
+	// TLS says when the connection is encrypted.
 	TLS TLS
-	// User and Password log in, if User is not empty.
+	// User and Password are the login. If User is empty, there is no login.
 	User, Password string
 }
 
-// TLS defines when a connection is encrypted.
+// TLS says when a connection is encrypted.
 type TLS int
 
-// A connection is encrypted by STARTTLS before anything is sent, from its start, or never.
+// A connection is encrypted with STARTTLS before any data is sent, or from its start, or never.
 const (
 	StartTLS TLS = iota
 	ImplicitTLS
@@ -34,8 +34,9 @@ const (
 	submissionTLSPort = 465
 )
 
-// ParseServer reads smtp://user:password@host:port or smtps://…. The first form requires STARTTLS, unless the host is
-// this machine or the URL ends with ?tls=off. Its errors do not repeat the URL, which may contain a password.
+// ParseServer reads smtp://user:password@host:port or smtps://…. With smtp, STARTTLS is required. It is not required if
+// the host is this machine, or if the URL ends with ?tls=off. Errors do not contain the URL, because it may contain a
+// password.
 func ParseServer(text string) (Server, error) {
 	u, err := url.Parse(text)
 	if err != nil || u.Opaque != "" || u.Hostname() == "" || u.Fragment != "" || u.Path != "" && u.Path != "/" {

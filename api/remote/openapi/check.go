@@ -10,15 +10,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// checker walks a document by the grammar of its version. Its time is proportional to the size of the document and the
-// referenced documents. Each part is checked once for each kind in which it is used.
+// checker checks a document against the grammar of its version. Its time is proportional to the size of the document
+// and of the documents to which it refers. If a part is used as several kinds of objects, it is checked once for each
+// kind.
 type checker struct {
 	grammar  grammar
 	problems Problems
 	refs     references
 	seen     map[visit]bool
 	queue    []queued
-	// retryable reports whether a document that could not be read may be readable later.
+	// retryable is true if a document that could not be read may be readable later.
 	retryable bool
 }
 
@@ -27,13 +28,13 @@ type visit struct {
 	kind string
 }
 
-// queued is a part that a reference leads to.
+// queued is a part to which a reference leads, and which is not checked yet.
 type queued struct {
 	visit
 	at place
 }
 
-// place is the position of a value: the document, and the position in the document.
+// place is the position of a value: the document that contains it, and its path in the document.
 type place struct {
 	in   *source
 	path *path
@@ -41,7 +42,7 @@ type place struct {
 
 func (p place) to(name string) place { return place{p.in, p.path.to(name)} }
 
-// full reports whether there are enough problems to stop.
+// full reports whether there are so many problems that the check stops.
 func (c *checker) full() bool { return len(c.problems) >= mostProblems }
 
 func (c *checker) add(n *node, at place, code, format string, args ...any) {
@@ -62,7 +63,7 @@ func (c *checker) wrong(n *node, at place, format string, args ...any) {
 	c.add(n, at, schema.SpecParseError, format, args...)
 }
 
-// document checks everything that can be reached from the root.
+// document checks everything to which the root leads.
 func (c *checker) document(root *node, in *source) {
 	at := place{in: in}
 	if root.kind != '{' {
@@ -85,7 +86,7 @@ func (c *checker) document(root *node, in *source) {
 	}
 }
 
-// object checks a value as an object of a kind.
+// object checks a value as an object of this kind.
 func (c *checker) object(kind string, n *node, at place) {
 	o := c.grammar[kind]
 	if c.full() || o.boolean && (n.kind == 't' || n.kind == 'f') {
@@ -123,7 +124,7 @@ func (c *checker) object(kind string, n *node, at place) {
 	c.special(kind, n, at)
 }
 
-// nameRules are the names that members of a kind may have.
+// nameRules has, for kinds of objects with free names, the rule for these names.
 var nameRules = map[string]struct {
 	match   *regexp.Regexp
 	problem string
@@ -132,7 +133,7 @@ var nameRules = map[string]struct {
 	"responses": {regexp.MustCompile(`^([1-5](\d\d|XX)|default)$`), "is neither a status such as 200, nor 2XX, nor default"},
 }
 
-// special checks the rules that the grammar does not express.
+// special checks rules that the grammar cannot express.
 func (c *checker) special(kind string, n *node, at place) {
 	if rule, ok := nameRules[kind]; ok {
 		for i, name := range n.names {
@@ -150,7 +151,7 @@ func (c *checker) special(kind string, n *node, at place) {
 	case "mapping":
 		// A value may be the name of a schema instead of an address.
 		for _, value := range n.items {
-			if c.full() { // Each value may refer to another document to fetch.
+			if c.full() { // each value may refer to another document, which would be fetched
 				return
 			}
 			if text := value.str(); strings.ContainsAny(text, "/#") || strings.HasSuffix(text, ".yaml") || strings.HasSuffix(text, ".json") {
@@ -161,7 +162,7 @@ func (c *checker) special(kind string, n *node, at place) {
 }
 
 func (c *checker) shape(s shape, n *node, at place) {
-	// YAML reads a member without a value as null, but authors mean that the member is absent.
+	// In YAML, a member without a value is null. But authors mean that the member is absent.
 	if c.full() || n.kind == 'n' {
 		return
 	}
@@ -205,7 +206,7 @@ func (c *checker) shape(s shape, n *node, at place) {
 	}
 }
 
-// takes reports whether a value's kind allows the shape.
+// takes reports whether a value of this JSON kind fits the shape.
 func (s shape) takes(kind jsontext.Kind) bool {
 	switch {
 	case s.scalar == scalarAny:
@@ -244,7 +245,7 @@ func (s shape) what() string {
 	}
 }
 
-// hint explains a common mistake: a number without quotes instead of a text.
+// hint returns an explanation of a common mistake: a number without quotes instead of a text.
 func hint(s shape, n *node) string {
 	if s.scalar == scalarString && n.kind == '0' {
 		return ": YAML wants quotes around what looks like a number"

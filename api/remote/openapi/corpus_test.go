@@ -15,7 +15,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is read into the files that it is compared with")
 
-// compare compares a text with a file.
+// compare checks that a text equals the content of a file.
 func compare(t *testing.T, file, got string) {
 	t.Helper()
 	if *update {
@@ -33,7 +33,7 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
-// result returns a document in a readable form, or its problem.
+// result returns a document in a readable form, or its problems.
 func result(t *testing.T, document []byte, err error) (text, extension string) {
 	t.Helper()
 	if err == nil {
@@ -84,8 +84,8 @@ func TestCorpus(t *testing.T) {
 	}
 }
 
-// TestBundles fetches specifications that consist of several documents. The result contains all documents and refers to
-// no other document. A server that answers for all other hosts gets no connection.
+// TestBundles fetches specifications that consist of several documents. The result contains all parts and refers to no
+// other document. Another server listens at the addresses of all other hosts. It must get no connection.
 func TestBundles(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/bundled/*")

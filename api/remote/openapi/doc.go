@@ -1,10 +1,12 @@
-// Package openapi reads OpenAPI specifications into one JSON document. The source is a text or a URL, in JSON or YAML,
-// with OpenAPI 3 or Swagger 2. It checks the structure by a grammar of each version (grammar.go) and locates each
-// problem. If a specification refers to parts of other documents, it copies these parts into the specification.
+// Package openapi reads an OpenAPI specification and converts it to one JSON document. The specification is a text, or
+// is fetched from a URL. It is JSON or YAML, and OpenAPI 3 or Swagger 2. The package checks the structure against a
+// grammar of each version (grammar.go). Each problem has its position. If a specification refers to parts of other
+// documents, these parts are copied into the specification.
 //
-// A text may only refer to itself. A fetched document may refer to documents of the same origin. Package outbound
-// fetches these documents, like the specification. Files are never read. The number of documents, their bytes, values
-// and depth, and the time are bounded. The work is in proportion to the size of the documents.
+// A text may only refer to its own parts. A fetched document may refer to documents of the same origin. These documents
+// are fetched in the same way as the specification, through package outbound. Files are never read. There are limits on
+// the number of documents, on their bytes, values and depth, and on the time. The work is proportional to the size of
+// the documents.
 //
 // Of this module it imports only schema and api/remote/outbound.
 package openapi

@@ -13,9 +13,9 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// TestBundlesOpenElsewhere: a specification that was bundled from several documents opens in a foreign reader, and
-// every path has its operations. For 2.0 the reader first converts the document. It converts only parts that it finds
-// below paths.
+// TestBundlesOpenElsewhere reads bundled specifications with another OpenAPI library. Every path must have its
+// operations. For version 2.0, the library first converts the document. It converts only parts that it finds below
+// paths.
 func TestBundlesOpenElsewhere(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bundled/*.want.json")
@@ -48,13 +48,13 @@ func TestBundlesOpenElsewhere(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// The library only knows the members of version 3.0. The test also allows members of other versions, such
-			// as definitions.
+			// The library knows only the members of version 3.0. So the test allows members of other versions, such as
+			// definitions.
 			if err := document.Validate(t.Context(), openapi3.AllowExtraSiblingFields("definitions", "pathItems", "webhooks")); err != nil {
 				t.Error(err)
 			}
 			for path, item := range document.Paths.Map() {
-				// The library follows no reference of a path of 2.0.
+				// In version 2.0, the library does not follow a reference that is a path.
 				if was := old.Paths[path]; len(item.Operations()) == 0 && (was == nil || was.Ref == "") {
 					t.Errorf("%s has no operations", path)
 				}

@@ -15,21 +15,22 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Limits bound the resources of one specification.
+// Limits bound the resources that one specification may use.
 type Limits struct {
-	// Whole bounds the fetch of all documents together, and Each bounds the fetch of one document.
+	// Whole bounds the time in which all documents are fetched. Each bounds the time in which one document is fetched.
 	Whole, Each time.Duration
-	// Documents bounds the number of other documents. Bytes bounds the size of all documents together.
+	// Documents bounds the number of documents to which the specification refers. Bytes bounds the size of all
+	// documents together.
 	Documents int
 	Bytes     int64
 }
 
-// DefaultLimits are the limits of the product.
+// DefaultLimits are the limits that Octavo uses.
 var DefaultLimits = Limits{Whole: time.Minute, Each: 20 * time.Second, Documents: 50, Bytes: 2 * MaxText}
 
 const maxRedirects = 5
 
-// Fetcher reads specifications that users name by their URL.
+// Fetcher fetches specifications from URLs that users name.
 type Fetcher struct {
 	client interface {
 		Do(*http.Request) (*http.Response, error)
@@ -37,7 +38,7 @@ type Fetcher struct {
 	limits Limits
 }
 
-// NewFetcher builds a Fetcher and opens nothing.
+// NewFetcher returns a Fetcher. It opens no connection.
 func NewFetcher(guard *outbound.Guard, l Limits) *Fetcher {
 	return &Fetcher{limits: l, client: guard.Client(outbound.Limits{
 		TLS: l.Each / 2, Headers: l.Each, Whole: l.Each, Redirects: maxRedirects, WireBytes: MaxText, Bytes: MaxText,
@@ -46,17 +47,17 @@ func NewFetcher(guard *outbound.Guard, l Limits) *Fetcher {
 
 // Fetched is the result of a fetch.
 type Fetched struct {
-	// Unchanged means that no document has changed; Document is then empty.
+	// Unchanged is true if all documents are unchanged. Document is then empty.
 	Unchanged bool
-	// Document is the specification as JSON, with all parts of other documents to which it refers.
+	// Document is the specification as JSON. It contains all parts of other documents to which it refers.
 	Document []byte
-	// Sources are the documents that were read, the specification first.
+	// Sources are the documents that were read. The specification comes first.
 	Sources []schema.OpenAPISourceState
 }
 
-// Fetch reads the specification at an address, and the documents of the same origin to which it refers. known is the
-// previous result's Sources. Servers may answer that nothing has changed. Errors are Problems, or the error of a
-// canceled context.
+// Fetch reads the specification at an address, and the documents of the same origin to which it refers. known has the
+// Sources of the previous result. With these, servers may answer that nothing has changed. The error is Problems, or
+// the error of a cancelled context.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {
 	whole, cancel := context.WithTimeout(ctx, f.limits.Whole)
 	defer cancel()
@@ -79,8 +80,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
 	}
 	target.Fragment = ""
-	// A document without validators must be read again. Then all documents must be read, so that no server gets two
-	// requests.
+	// If a document has no validators, it must be read again. All documents are then read again, so that no server gets
+	// two requests for one document.
 	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
 		known = []schema.OpenAPISourceState{{}}
 	}
@@ -107,7 +108,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 
 func withoutValidators(one schema.OpenAPISourceState) bool { return one.ETag+one.LastModified == "" }
 
-// allUnchanged checks with the servers that none of the documents has changed. Any doubt counts as a change.
+// allUnchanged asks the servers whether all documents are unchanged. If the answer for one document does not say this,
+// the result is false.
 func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISourceState) bool {
 	return !slices.ContainsFunc(known, func(one schema.OpenAPISourceState) bool {
 		target, err := url.Parse(one.URL)
@@ -119,16 +121,16 @@ func (f *Fetcher) allUnchanged(ctx context.Context, known []schema.OpenAPISource
 	})
 }
 
-// reading is the state of one Fetch.
+// reading is the state of one call of Fetch.
 type reading struct {
 	fetcher *Fetcher
-	ctx     context.Context // ctx is the context of the call of Fetch, for the walk's callbacks.
+	ctx     context.Context // context of Fetch, for the callbacks of the walk
 	origins []*url.URL
 	left    int64
 	sources []schema.OpenAPISourceState
 }
 
-// load reads a document that another document refers to.
+// load reads a document to which another document refers.
 func (r *reading) load(target *url.URL) (*source, error) {
 	switch {
 	case target.Scheme != "http" && target.Scheme != "https":
@@ -154,15 +156,15 @@ func (r *reading) read(got answer) (*source, error) {
 	return &source{url: got.url, root: root}, err
 }
 
-// answer is a server's answer for an address.
+// answer is the answer of a server for an address.
 type answer struct {
 	unchanged bool
 	body      []byte
-	url       *url.URL // url is the address after redirects.
+	url       *url.URL // address after redirects
 	state     schema.OpenAPISourceState
 }
 
-// get reads one document, unless it is unchanged.
+// get reads one document. If the server says that the document is unchanged, it does not read the body.
 func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPISourceState) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, target.String(), nil)
 	if err != nil {
@@ -179,7 +181,7 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 	if err != nil {
 		return answer{}, unreachable(err)
 	}
-	defer func() { _ = response.Body.Close() }() // The body has been read.
+	defer func() { _ = response.Body.Close() }() // the body was already read
 	if response.StatusCode == http.StatusNotModified && !withoutValidators(known) {
 		return answer{unchanged: true}, nil
 	}
@@ -198,8 +200,8 @@ func (f *Fetcher) get(ctx context.Context, target *url.URL, known schema.OpenAPI
 	}}, nil
 }
 
-// short leaves out validators that are too long to store. It also leaves out validators with invalid UTF-8, which HTTP
-// allows and JSON does not.
+// short returns a validator, or "" if it cannot be stored. A validator cannot be stored if it is too long, or if it is
+// not valid UTF-8. HTTP allows invalid UTF-8 in headers, but JSON does not.
 func short(validator string) string {
 	if len(validator) > 500 || !utf8.ValidString(validator) {
 		return ""

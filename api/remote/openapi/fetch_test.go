@@ -21,8 +21,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// web is a fetcher that finds specs.example and mirror.example on loopback, which its policy allows. The canary also
-// listens on loopback, at the addresses of all other names. The canary must get no connection.
+// web has a fetcher, and servers on loopback. The policy of the fetcher allows specs.example and mirror.example. The
+// canary is a server at the addresses of all other names. It must get no connection.
 type web struct {
 	t       *testing.T
 	fetcher *Fetcher
@@ -47,7 +47,7 @@ func newWeb(t *testing.T, l Limits) *web {
 	return w
 }
 
-// untouched requires that the canary got no connection.
+// untouched checks that the canary has got no connection.
 func (w *web) untouched() {
 	w.t.Helper()
 	if n := w.heard.Load(); n > 0 {
@@ -55,7 +55,7 @@ func (w *web) untouched() {
 	}
 }
 
-// at is the address of a path on a server under the name that may be reached.
+// at returns the address of a path on a server, with a host name that the policy allows.
 func (w *web) at(server *httptest.Server, path string) string {
 	u, err := url.Parse(server.URL)
 	if err != nil {
@@ -64,7 +64,7 @@ func (w *web) at(server *httptest.Server, path string) string {
 	return "http://specs.example:" + u.Port() + path
 }
 
-// canaryPort is part of addresses that must not be reached.
+// canaryPort returns the port of the canary. Addresses with this port must not be reached.
 func (w *web) canaryPort() string {
 	_, port, _ := net.SplitHostPort(w.canary.Listener.Addr().String())
 	return port
@@ -76,7 +76,7 @@ func withRef(ref string) string {
 	return "openapi: 3.0.0\ninfo: {title: A, version: '1'}\npaths: {/a: {$ref: '" + ref + "'}}\n"
 }
 
-// TestFetchFails uses a server that fails in every way. No other server receives a request.
+// TestFetchFails uses a server that fails in every way. No other server must get a request.
 func TestFetchFails(t *testing.T) {
 	t.Parallel()
 	limits := Limits{Whole: eventually.Patience, Each: eventually.Patience, Documents: 3, Bytes: 20_000}
@@ -163,7 +163,8 @@ func TestFetchFails(t *testing.T) {
 	w.untouched()
 }
 
-// TestFetchWithBytesAsETag reads from a server whose ETag is not valid text. The document's state can still be stored.
+// TestFetchWithBytesAsETag fetches from a server whose ETag is not valid UTF-8. The state of the document must be
+// storable.
 func TestFetchWithBytesAsETag(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -181,8 +182,8 @@ func TestFetchWithBytesAsETag(t *testing.T) {
 	}
 }
 
-// TestFetchTimesOut uses servers that never answer, or whose answers never end. Limits apply to the specification, to
-// another document, and to all documents together.
+// TestFetchTimesOut uses servers that never answer, or whose answers never end. There are time limits for the
+// specification, for another document, and for all documents together.
 func TestFetchTimesOut(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
@@ -205,7 +206,7 @@ func TestFetchTimesOut(t *testing.T) {
 		w := newWeb(t, limits)
 		for _, path := range []string{"/slow", "/endless", "/ref"} {
 			_, err := w.fetcher.Fetch(t.Context(), w.at(server, path), nil)
-			// A busy machine may be too slow even for the first document, which is also a time-out.
+			// On a busy machine, even the first document may take too long. The result is also a time-out.
 			if problems, ok := errors.AsType[Problems](err); !ok || problems[0].Code != schema.SpecFetchTimeout || !problems[0].Retryable {
 				t.Errorf("%s with %+v: %v", path, limits, err)
 			}
@@ -219,8 +220,8 @@ func TestFetchTimesOut(t *testing.T) {
 	}
 }
 
-// TestManyMissingDocuments uses a discriminator that names 200 missing documents. At most as many documents are
-// requested as problems are reported.
+// TestManyMissingDocuments uses a discriminator that names 200 missing documents. The number of requested documents
+// must not exceed the number of problems that are reported.
 func TestManyMissingDocuments(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -245,7 +246,7 @@ func TestManyMissingDocuments(t *testing.T) {
 	}
 }
 
-// TestFetchAgain fetches a specification and its referenced documents again, changed and unchanged.
+// TestFetchAgain fetches a specification and its referenced documents again. Some of them have changed.
 func TestFetchAgain(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -290,12 +291,12 @@ func TestFetchAgain(t *testing.T) {
 	}
 	documents["/openapi.yaml"] = document{withRef("/a.yaml") + "# changed", `"3"`}
 	step("specification", false, "/openapi.yaml 200", "/a.yaml 200")
-	// The state of another address is not used.
+	// The state is for another address, so it is not used.
 	known[0].URL = "http://specs.example/other"
 	step("moved", false, "/openapi.yaml 200", "/a.yaml 200")
 }
 
-// TestFetchWithoutValidators uses a document whose server does not report changes. No document is read twice.
+// TestFetchWithoutValidators fetches a document again whose server sends no validators. No document must be read twice.
 func TestFetchWithoutValidators(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -325,7 +326,8 @@ func TestFetchWithoutValidators(t *testing.T) {
 	}
 }
 
-// TestFetchRedirected reads a specification at the target of a redirect. Relative references start from there.
+// TestFetchRedirected fetches a specification through a redirect. Relative references are resolved against the target
+// of the redirect.
 func TestFetchRedirected(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)
@@ -350,7 +352,7 @@ func TestFetchRedirected(t *testing.T) {
 	}
 }
 
-// TestOriginInCapitals refers to another document with its own host in capitals, which is the same host.
+// TestOriginInCapitals refers to another document on the same host. The reference has the host name in capital letters.
 func TestOriginInCapitals(t *testing.T) {
 	t.Parallel()
 	w := newWeb(t, DefaultLimits)

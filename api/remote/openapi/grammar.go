@@ -7,38 +7,39 @@ import (
 	"strings"
 )
 
-// grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. A
-// member is a kind, or string, bool, number or any. []x is an array of x, and {}x is an object with any names. {x}x is
-// such an object in which names that start with x- are extensions. =a,b is one of these texts, and x|y is x or y. A
-// member that ends with ! is required. A kind that ends with * may be a reference instead, and a kind that ends with ?
-// may be a boolean.
+// grammar defines the objects of a version of OpenAPI. Each line of its text is a kind of object with its members. The
+// type of a member is a kind, or string, bool, number or any. []x is an array of x. {}x is an object with any names,
+// whose values are x. {x}x is also such an object, but its members whose names begin with x- are extensions. =a,b is
+// one of the texts a and b. x|y is x or y. A member that ends with ! is required. If a kind ends with *, a reference
+// may replace the object. If a kind ends with ?, a boolean may replace the object.
 //
-// The checker ignores members that the grammar does not list: extensions, and additions of later versions.
+// The checker ignores members that the grammar does not list. Such members are extensions, or members of later
+// versions.
 type grammar map[string]*object
 
 type object struct {
-	reference bool // The object may be a reference.
-	siblings  bool // A reference may have other members next to it.
-	boolean   bool // The object may be a boolean.
-	// home is the position for imported parts of this kind, as a JSON pointer.
+	reference bool // whether a reference may replace the object
+	siblings  bool // whether a reference may have other members next to it
+	boolean   bool // whether a boolean may replace the object
+	// home is the place for imported parts of this kind, as a JSON pointer.
 	home    []string
 	members map[string]shape
-	// required are the members that must be there, in the order of their line.
+	// required has the members that must be present, in the order of the line.
 	required []string
-	// others is the shape of the members with free names; nil if the kind has no such members. If open is set,
-	// extensions are left out.
+	// others is the shape of the members with free names. It is nil if the kind has no such members. If open is true,
+	// members whose names begin with x- are extensions and are not checked.
 	others *shape
 	open   bool
 }
 
-// shape is the form of a value. Exactly one member is set.
+// shape is the form of a value. Exactly one of the members that describe a form is set.
 type shape struct {
-	scalar string   // scalar is string, bool, number or any.
-	values []string // The value is one of these texts.
-	kind   string   // The value is an object of this kind.
+	scalar string   // string, bool, number or any
+	values []string // the value is one of these texts
+	kind   string   // the value is an object of this kind
 	array  *shape
 	object *shape
-	names  bool // In an object, names that start with x- are extensions.
+	names  bool // in an object, members whose names begin with x- are extensions
 	either []shape
 }
 
@@ -49,7 +50,7 @@ const (
 	scalarAny    = "any"
 )
 
-// sharedKinds has the kinds that several versions share.
+// sharedKinds has the kinds that several versions of OpenAPI share.
 const sharedKinds = `
 info title!:string version!:string description:string termsOfService:string contact:contact license:license
 contact name:string url:string email:string
@@ -99,7 +100,8 @@ flows implicit:flow password:flow clientCredentials:flow authorizationCode:flow
 flow scopes!:{}string authorizationUrl:string tokenUrl:string refreshUrl:string
 `
 
-// grammar31Text has the differences of 3.1 and later: each line replaces the line of 3.0 for the same kind.
+// grammar31Text has the differences of version 3.1 and later versions. Each line replaces the line of version 3.0 for
+// the same kind.
 const grammar31Text = `
 document openapi!:string info!:info jsonSchemaDialect:string servers:[]server paths:paths webhooks:{}pathItem components:components security:[]requirement tags:[]tag externalDocs:docs
 pathItem* summary:string description:string get:operation put:operation post:operation delete:operation options:operation head:operation patch:operation trace:operation query:operation additionalOperations:{}operation servers:[]server parameters:[]parameter
@@ -112,7 +114,7 @@ securityScheme* type!:=apiKey,http,oauth2,openIdConnect,mutualTLS description:st
 flows implicit:flow password:flow clientCredentials:flow authorizationCode:flow deviceAuthorization:flow
 `
 
-// foreign is the member for parts of other documents that have no place in OpenAPI.
+// foreign is the member that contains imported parts for which OpenAPI has no place.
 const foreign = "x-bundled"
 
 var (
@@ -135,7 +137,8 @@ var (
 
 var version3 = regexp.MustCompile(`^3\.(0|[1-9]\d*)(\.\d+)?(-.+)?$`)
 
-// grammarOf returns the grammar of a document's version; nil if the document states no known version.
+// grammarOf returns the grammar for a document's version. It returns nil if the document does not state a known
+// version.
 func grammarOf(document *node) grammar {
 	if document.get("swagger").str() == "2.0" {
 		return grammar2
@@ -151,8 +154,9 @@ func grammarOf(document *node) grammar {
 	}
 }
 
-// parseGrammar reads the text of a grammar. A later line of a kind replaces an earlier line. later is true from version
-// 3.1 on: references of all kinds may have siblings. References of path items may always have siblings.
+// parseGrammar reads the text of a grammar. If a kind has several lines, the last line applies. later is true for
+// version 3.1 and later versions. References of all kinds may then have siblings. References to path items may have
+// siblings in all versions.
 func parseGrammar(text string, homes map[string][]string, later bool) grammar {
 	g := grammar{}
 	for line := range strings.Lines(text) {

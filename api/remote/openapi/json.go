@@ -11,16 +11,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// jsonReader builds the tree of a JSON text.
+// jsonReader makes a tree of nodes from a JSON text.
 type jsonReader struct {
 	text    []byte
 	decoder *jsontext.Decoder
 	values  int
-	// These fields have the position of the last value that was read. The next position is counted from this position.
+	// These fields have the position of the last value. The position of the next value is computed from them.
 	line, start, seen int
 }
 
-// readJSON reads the one value of a text.
+// readJSON reads a text that consists of one JSON value.
 func readJSON(text []byte) (*node, error) {
 	r := &jsonReader{text: text, decoder: jsontext.NewDecoder(bytes.NewBuffer(text)), line: 1}
 	root, err := r.value(0)
@@ -64,14 +64,14 @@ func (r *jsonReader) next() int64 {
 	return offset
 }
 
-// place moves to an offset and returns its line and column.
+// place moves to an offset, and returns the line and the column at this offset.
 func (r *jsonReader) place(offset int) (line, column int32) {
 	between := r.text[r.seen:offset]
 	if n := bytes.Count(between, []byte("\n")); n > 0 {
 		r.line, r.start = r.line+n, r.seen+bytes.LastIndexByte(between, '\n')+1
 	}
 	r.seen = offset
-	return int32(r.line), int32(offset - r.start + 1) // The numbers fit, because a text is a few MiB at most.
+	return int32(r.line), int32(offset - r.start + 1) // the numbers fit, because a text has at most a few MiB
 }
 
 func (r *jsonReader) value(depth int) (*node, error) {
@@ -94,7 +94,7 @@ func (r *jsonReader) value(depth int) (*node, error) {
 	if _, err := r.decoder.ReadToken(); err != nil {
 		return nil, err
 	}
-	for end := kind + 2; r.decoder.PeekKind() != end; { // In ASCII, brackets close two after they open.
+	for end := kind + 2; r.decoder.PeekKind() != end; { // in ASCII, brackets close two after they open
 		if kind == '{' {
 			name, err := r.decoder.ReadToken()
 			if err != nil {

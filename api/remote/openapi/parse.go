@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// These are the limits of a document. The JSON has a separate limit, because a few bytes of YAML can become a lot of
+// These are the limits of a document. The JSON has a separate limit, because a few bytes of YAML can become very long
 // JSON.
 const (
 	MaxText   = 4 << 20
@@ -18,7 +18,7 @@ const (
 	maxDepth  = 200
 )
 
-// Parse reads a document and returns it as JSON. Members keep the order of the text. Errors are Problems.
+// Parse reads a document and returns it as JSON. The members keep their order. The error is Problems.
 func Parse(text string) ([]byte, error) {
 	root, err := parseText([]byte(text))
 	if err != nil {
@@ -27,7 +27,7 @@ func Parse(text string) ([]byte, error) {
 	return finish(&source{root: root}, nil)
 }
 
-// finish checks a specification and imports the referenced parts of other documents.
+// finish checks a specification, and imports the parts of other documents to which it refers.
 func finish(root *source, read load) ([]byte, error) {
 	c := &checker{refs: references{
 		root: root, load: read, sources: map[string]*source{}, moved: map[movedKey]*moved{}, leads: map[*node]leads{},
@@ -53,7 +53,7 @@ func finish(root *source, read load) ([]byte, error) {
 	return document, nil
 }
 
-// asProblems converts an error of this package to problems.
+// asProblems converts an error of this package to Problems.
 func asProblems(err error) Problems {
 	if problem, ok := errors.AsType[*Problem](err); ok {
 		return Problems{problem}
@@ -61,7 +61,8 @@ func asProblems(err error) Problems {
 	return Problems{{Text: err.Error(), Code: schema.SpecParseError}}
 }
 
-// looksLikeJSON distinguishes JSON from YAML. YAML also allows braces, but nobody quotes names there.
+// looksLikeJSON matches texts that are JSON and not YAML. YAML also allows braces, but in YAML nobody writes names in
+// quotes.
 var (
 	looksLikeJSON = regexp.MustCompile(`^\s*\{\s*("|\}|$)`)
 	looksLikeHTML = regexp.MustCompile(`^\s*<(?i:!doctype|html|head|body|\?xml)`)

@@ -7,23 +7,24 @@ import (
 	"unicode/utf8"
 )
 
-// Problem is one problem of a document. The sender may see it.
+// Problem is one problem of a document. The person who has sent the document may see it.
 type Problem struct {
 	// Document is the address of the document, if it is not the specification itself.
 	Document string
-	// Line and Column start at 1; they are 0 if the position is unknown.
+	// Line and Column are counted from 1. They are 0 if the position is unknown.
 	Line, Column int
-	// Pointer is a JSON pointer in its URI fragment form; "" if the text could not be parsed that far.
+	// Pointer is a JSON pointer in the form of a URI fragment. It is "" if the text could not be parsed up to the
+	// problem.
 	Pointer string
-	// Text completes the sentence "the document ...". If there is a pointer, it completes a sentence about the
-	// pointer's target.
+	// Text is the end of the sentence "the document ...". If there is a pointer, it is the end of a sentence about the
+	// part to which the pointer leads.
 	Text string
 	Code string
-	// Retryable reports whether the same document may be readable later.
+	// Retryable is true if the same document may be readable later.
 	Retryable bool
 }
 
-// Error is the problem and its place: line 12, column 5 (#/paths/~1pets/get): responses is missing.
+// Error returns the problem with its place, for example: line 12, column 5 (#/paths/~1pets/get): responses is missing.
 func (p *Problem) Error() string {
 	var b strings.Builder
 	if p.Document != "" {
@@ -51,7 +52,7 @@ func (p *Problem) Error() string {
 	return strings.Map(storable, b.String())
 }
 
-// storable replaces control characters, which names in documents may have. The database refuses U+0000.
+// storable replaces control characters in texts of documents. The database cannot store U+0000.
 func storable(r rune) rune {
 	if unicode.IsControl(r) {
 		return utf8.RuneError
@@ -59,13 +60,14 @@ func storable(r rune) rune {
 	return r
 }
 
-// Problems are the problems of a document in the order of their discovery: at least one and at most mostProblems.
+// Problems are the problems of a document, in the order in which they were found. There is at least one problem, and at
+// most mostProblems.
 type Problems []*Problem
 
-// mostProblems limits the reported problems of a document.
+// mostProblems is the largest number of problems that are reported for a document.
 const mostProblems = 20
 
-// Error returns the first problem and the number of the others.
+// Error returns the first problem, and the number of further problems.
 func (p Problems) Error() string {
 	text := p[0].Error()
 	if more := len(p) - 1; more > 0 {
@@ -74,7 +76,7 @@ func (p Problems) Error() string {
 	return text
 }
 
-// shorten bounds a text that quotes a document.
+// shorten cuts a text that quotes a document to at most `longest` characters.
 func shorten(text string, longest int) string {
 	if runes := []rune(text); len(runes) > longest {
 		return string(runes[:longest]) + "…"

@@ -9,33 +9,35 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// source is a document that parts come from. The specification itself has no name.
+// source is a document that contains parts of the specification. The specification itself is a source without a name.
 type source struct {
 	name string
-	// url is the address of the source. It is nil for a text that was sent.
+	// url is the address of the source. It is nil if the text was sent by a client.
 	url  *url.URL
 	root *node
 	// failed is the reason why the source could not be read.
 	failed error
 }
 
-// load reads another document by its address without a fragment. It is nil for a specification that was sent as text.
+// load reads another document by its address. The address has no fragment. load is nil if the specification was sent as
+// a text.
 type load func(target *url.URL) (*source, error)
 
-// references are the references of one specification: their targets, and the parts that must move into the
+// references has the references of one specification: their targets, and the parts that must be moved into the
 // specification.
 type references struct {
 	root *source
 	load load
-	// sources has the other documents by address.
+	// sources has the other documents, by their addresses.
 	sources map[string]*source
-	// links are the new forms of the references.
+	// links has the new forms of the references.
 	links []link
-	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order of
-	// their discovery.
+	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order in
+	// which they were found.
 	moved   map[movedKey]*moved
 	ordered []*moved
-	// leads has the targets of objects with a reference. starts has these objects in the order of their discovery.
+	// leads has, for each object with a reference, the target of the reference. starts has these objects in the order
+	// in which they were found.
 	leads  map[*node]leads
 	starts []*node
 }
@@ -47,8 +49,8 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // to is nil for a part of the specification itself.
-	within string // within is a JSON pointer inside the target.
+	to     *moved // nil if the target is a part of the specification itself
+	within string // JSON pointer inside the target
 }
 
 type movedKey struct {
@@ -59,14 +61,15 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // name is the part's name in its document, if this name is free.
-	// instead is an object of the specification that is only a reference to this part. at is the object's path.
+	name string // name of the part in its document; it is used if it is free in the specification
+	// instead is an object of the specification that consists only of a reference to this part. at is the path of this
+	// object.
 	instead *node
 	at      *path
 }
 
-// follow finds the target of a reference, and queues its check as an object of a kind. n is the object with the
-// reference, or nil if the reference is a plain text.
+// follow finds the target of a reference. It adds the target to the queue, so that it is checked as an object of this
+// kind. n is the object with the reference. It is nil if the reference is only a text.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)
@@ -81,7 +84,7 @@ func (c *checker) follow(kind string, n, reference *node, at place) {
 	}
 	pointer := target.Fragment
 	if pointer != "" && !strings.HasPrefix(pointer, "/") {
-		// The reference is an anchor, which JSON Schema allows anywhere in the document.
+		// The reference is an anchor. JSON Schema allows anchors anywhere in the document.
 		if in != c.refs.root {
 			c.wrong(reference, at, "refers to an anchor of another document, %q: use a JSON pointer", short)
 		}
@@ -114,7 +117,7 @@ func (c *checker) follow(kind string, n, reference *node, at place) {
 	c.refs.links = append(c.refs.links, link{node: reference, to: part})
 }
 
-// sourceOf is the document that a reference names.
+// sourceOf returns the document to which a reference leads.
 func (c *checker) sourceOf(target *url.URL, reference *node, at place, short string) (*source, bool) {
 	if target.Scheme+target.Host+target.Path+target.RawQuery+target.Opaque == "" {
 		return at.in, true
@@ -160,7 +163,8 @@ func (c *checker) sourceOf(target *url.URL, reference *node, at place, short str
 
 var errTold = errors.New("has problems of its own")
 
-// find follows a JSON pointer that has been unescaped as a part of a URL.
+// find returns the node to which a JSON pointer leads, and its path. The pointer is already unescaped as a part of a
+// URL.
 func (n *node) find(pointer string) (*node, *path) {
 	var at *path
 	if pointer == "" {
@@ -176,7 +180,7 @@ func (n *node) find(pointer string) (*node, *path) {
 			if i, err := strconv.Atoi(name); err == nil && i >= 0 && i < len(n.items) {
 				next = n.items[i]
 			}
-		default: // A scalar has no parts.
+		default: // a scalar has no parts
 		}
 		if next == nil {
 			return nil, nil
@@ -186,7 +190,8 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles finds references that only lead to references in a cycle, which a reader would follow endlessly.
+// circles adds a problem for references that only lead to each other in a circle. A program that follows such
+// references would never end.
 func (c *checker) circles() {
 	const under, over = 1, 2
 	state := map[*node]int{}
@@ -207,8 +212,8 @@ func (c *checker) circles() {
 	}
 }
 
-// nameOf returns the name of an imported part in the specification. It is the last name in the pointer to the part, or
-// otherwise the name of the file.
+// nameOf returns the name that an imported part gets in the specification. It is the last name in the pointer to the
+// part. If the pointer is empty, it is the name of the file.
 func nameOf(in *source, pointer string) string {
 	name := unescape.Replace(pointer[strings.LastIndexByte(pointer, '/')+1:])
 	if name == "" && in.url != nil {
@@ -227,7 +232,8 @@ func nameOf(in *source, pointer string) string {
 	return name
 }
 
-// alone returns a path item without the other members of its file, because tools refuse unknown members.
+// alone returns a path item without the members of its file that do not belong to path items. Tools refuse such
+// members.
 func (c *checker) alone(item *node) *node {
 	known := c.grammar["pathItem"].members
 	only := &node{kind: '{', line: item.line, column: item.column}
@@ -239,8 +245,8 @@ func (c *checker) alone(item *node) *node {
 	return only
 }
 
-// bundle moves the parts of other documents into the specification, and changes all references to the new places. A
-// path item replaces the reference to it, because before 3.1 tools have no other place for path items.
+// bundle moves the parts of other documents into the specification, and changes all references to the new places.
+// Before version 3.1, tools know no other place for path items. So a path item replaces the reference to it.
 func (c *checker) bundle() error {
 	texts, taken := map[*moved]string{}, map[string]int{}
 	for _, m := range c.refs.ordered {
@@ -264,7 +270,7 @@ func (c *checker) bundle() error {
 		}
 		name, key := m.name, pointer+"/"+m.name
 		for home.get(name) != nil {
-			taken[key]++ // The next search for a free name of this key continues from here.
+			taken[key]++ // the next search for a free name for this key begins here
 			name = m.name + "_" + strconv.Itoa(taken[key]+1)
 		}
 		home.set(name, m.node)

@@ -9,8 +9,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// node is a value of a document: an object or an array with its parts, or a scalar as JSON text. Members of objects
-// keep their order. line and column are the position in the text.
+// node is a value of a document. It is an object or an array with its parts, or a scalar as JSON text. The members of
+// an object keep their order. line and column are the position of the value in the text.
 type node struct {
 	kind         jsontext.Kind
 	line, column int32
@@ -20,10 +20,10 @@ type node struct {
 	index        map[string]int
 }
 
-// manyMembers is the largest number of members of an object without an index.
+// manyMembers is the largest number of members that an object may have without an index.
 const manyMembers = 8
 
-// get returns a member of an object; nil if the node is not an object or has no such member.
+// get returns a member of an object. It returns nil if the node is not an object or has no such member.
 func (n *node) get(name string) *node {
 	if i := n.member(name); i >= 0 {
 		return n.items[i]
@@ -31,7 +31,7 @@ func (n *node) get(name string) *node {
 	return nil
 }
 
-// member returns the index of a member of an object; -1 if the node is not an object or has no such member.
+// member returns the index of a member of an object. It returns -1 if the node is not an object or has no such member.
 func (n *node) member(name string) int {
 	if n == nil || n.kind != '{' {
 		return -1
@@ -51,7 +51,7 @@ func (n *node) member(name string) int {
 	return -1
 }
 
-// set adds a member to an object, or replaces it.
+// set adds a member to an object, or replaces the member.
 func (n *node) set(name string, value *node) {
 	if i := n.member(name); i >= 0 {
 		n.items[i] = value
@@ -63,7 +63,7 @@ func (n *node) set(name string, value *node) {
 	}
 }
 
-// text returns the value of a string; ok is false for other nodes.
+// text returns the value of a string. ok is false if the node is not a string.
 func (n *node) text() (text string, ok bool) {
 	if n == nil || n.kind != '"' {
 		return "", false
@@ -72,13 +72,13 @@ func (n *node) text() (text string, ok bool) {
 	return string(plain), err == nil
 }
 
-// str is the value of a string, or "".
+// str returns the value of a string. It returns "" if the node is not a string.
 func (n *node) str() string {
 	text, _ := n.text()
 	return text
 }
 
-// what returns the kind of a value for error messages.
+// what returns the name of a value's kind for error messages.
 func (n *node) what() string {
 	if n == nil {
 		return "nothing"
@@ -99,13 +99,13 @@ func (n *node) what() string {
 	}
 }
 
-// newText returns a string that is not in the document's text.
+// newText returns a node for a string that the document's text does not contain.
 func newText(text string) (*node, error) {
 	raw, err := jsontext.AppendQuote(nil, text)
 	return &node{kind: '"', raw: raw}, err
 }
 
-// appendTo writes a value as compact JSON. It stops at the limit of documents.
+// appendTo appends a value as compact JSON. It returns an error if the JSON exceeds the size limit of documents.
 func (n *node) appendTo(out []byte) ([]byte, error) {
 	if len(out) > maxJSON {
 		return nil, errLargeJSON
@@ -148,8 +148,8 @@ var (
 	unescape     = strings.NewReplacer("~1", "/", "~0", "~")
 )
 
-// path is the position of a value in its document. It is a JSON pointer that shares its beginning with the pointers of
-// the enclosing values.
+// path is the position of a value in its document. It is a JSON pointer. It shares its beginning with the paths of the
+// enclosing values.
 type path struct {
 	parent *path
 	name   string
@@ -158,7 +158,7 @@ type path struct {
 func (p *path) to(name string) *path { return &path{p, name} }
 func (p *path) item(i int) *path     { return &path{p, strconv.Itoa(i)} }
 
-// pointer writes a path like the fragment of a URL, but readably.
+// pointer returns a path in the form of a URL's fragment, with readable characters.
 func (p *path) pointer() string {
 	if p == nil {
 		return "#"

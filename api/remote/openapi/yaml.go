@@ -15,16 +15,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// yamlReader builds the tree of a YAML text in JSON's form. An alias is written out each time, so a few bytes can
-// become many. The reader stops at its bounds, before memory is full.
+// yamlReader makes a tree of nodes from a YAML text, in the form of JSON. Each alias is replaced by the content that it
+// names, so a few bytes can become many. The reader stops at its limits, before the memory is full.
 type yamlReader struct {
 	values, bytes int
 }
 
-// readYAML reads the one document of a text.
+// readYAML reads a text that consists of one YAML document.
 func readYAML(text []byte) (*node, error) {
-	// The parser has no limit on the number of values. Nearly every value follows one of these characters, so the
-	// number of these characters bounds the values. Texts have these characters as well.
+	// The parser has no limit on the number of values. Nearly every value follows one of these characters. So a limit
+	// on these characters is a limit on values. Texts contain these characters too, so the limit is higher than for
+	// values.
 	if bytes.Count(text, []byte(","))+bytes.Count(text, []byte("\n"))+bytes.Count(text, []byte("["))+bytes.Count(text, []byte("{")) > 2*maxValues {
 		return nil, errManyValues
 	}
@@ -48,11 +49,11 @@ func readYAML(text []byte) (*node, error) {
 
 var yamlLine = regexp.MustCompile(`^yaml: (?:line (\d+): )?(?s:(.*))$`)
 
-// explainYAML finds the line in a message of the parser.
+// explainYAML reads the line from a message of the parser.
 func explainYAML(err error) error {
 	problem := &Problem{Text: "is no valid YAML", Code: schema.SpecParseError}
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
-		problem.Line, _ = strconv.Atoi(found[1]) // The line is 0 if the message has no line.
+		problem.Line, _ = strconv.Atoi(found[1]) // if the message has no line, the line is 0
 		problem.Text += ": " + found[2]
 	}
 	return problem
@@ -62,7 +63,8 @@ func yamlProblem(n *yaml.Node, text string) error {
 	return &Problem{Line: n.Line, Column: n.Column, Text: text, Code: schema.SpecParseError}
 }
 
-// step counts every node that aliases can reach, because nodes without output also take time.
+// step adds a node to the numbers of values and bytes, and checks their limits. It is called for every node that
+// aliases lead to, because nodes without output take time too.
 func (r *yamlReader) step(n *yaml.Node, depth int) error {
 	r.values++
 	r.bytes += len(n.Value) + 1
@@ -79,7 +81,7 @@ func (r *yamlReader) value(from *yaml.Node, depth int) (*node, error) {
 	if err := r.step(from, depth); err != nil {
 		return nil, err
 	}
-	n := &node{line: int32(from.Line), column: int32(from.Column)} // The numbers fit into 32 bits.
+	n := &node{line: int32(from.Line), column: int32(from.Column)} // the numbers fit into 32 bits
 	switch from.Kind {
 	case yaml.AliasNode:
 		return r.value(from.Alias, depth+1)
@@ -145,15 +147,15 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 		return yamlProblem(key, "has text that is not valid")
 	}
 	item, err := r.value(value, depth+1)
-	// YAML reads names such as 200 as numbers, and on as a boolean. In OpenAPI these names are text.
+	// YAML reads a name such as 200 as a number, and the name on as a boolean. In OpenAPI, these names are texts.
 	to.names, to.items = append(to.names, key.Value), append(to.items, item)
 	return err
 }
 
-// merge adds the members of `<<` that the mapping does not have. If several sources have a member, the first source is
-// used.
+// merge adds the members of `<<` that the mapping does not have. If several sources have the same member, the first
+// source applies.
 func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, depth int) error {
-	// The depth limit also stops a source that merges itself.
+	// The depth limit also stops a source that contains itself.
 	if err := r.step(source, depth); err != nil {
 		return err
 	}
@@ -187,8 +189,8 @@ func (r *yamlReader) merge(to *node, source *yaml.Node, seen map[string]bool, de
 	}
 }
 
-// scalar reads numbers, booleans and null by the core schema of YAML 1.2. All other scalars are text. Text includes
-// dates, and YAML 1.1's other booleans (yes, on) and numbers (1_000, 0b1, 1:30).
+// scalar reads numbers, booleans and null as the core schema of YAML 1.2 defines them. All other scalars are texts.
+// Dates are texts too, and so are values that only YAML 1.1 reads as booleans (yes, on) or numbers (1_000, 0b1, 1:30).
 func scalar(to *node, from *yaml.Node) error {
 	plain := from.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle|yaml.LiteralStyle|yaml.FoldedStyle) == 0
 	if tagged := from.Style&yaml.TaggedStyle != 0; tagged && from.ShortTag() == "!!str" {
@@ -225,7 +227,8 @@ var (
 	otherBase = regexp.MustCompile(`^0(?:o[0-7]+|x[0-9a-fA-F]+)$`)
 )
 
-// number writes a number of YAML 1.2 as a JSON number with its digits. 1.10 stays 1.10, and 010 is ten.
+// number returns a number of YAML 1.2 as a JSON number. The digits stay the same: 1.10 stays 1.10. The number 010 is
+// ten.
 func number(text string) (string, bool) {
 	if otherBase.MatchString(text) {
 		value, err := strconv.ParseUint(text, 0, 64)

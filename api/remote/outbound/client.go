@@ -11,14 +11,14 @@ import (
 	"time"
 )
 
-// Limits bound one use of HTTP. All limits except Redirects are required.
+// Limits bound one use of HTTP. All limits except Redirects must be set.
 type Limits struct {
-	TLS     time.Duration // TLS bounds the TLS handshake.
-	Headers time.Duration // Headers bounds the time from the end of the request to the headers of the answer.
-	Whole   time.Duration // Whole bounds everything, including redirects and reading the body.
-	// Redirects is the number of redirects that are followed; 0 means no redirect.
+	TLS     time.Duration // longest time of the TLS handshake
+	Headers time.Duration // longest time from the end of the request to the headers of the answer
+	Whole   time.Duration // longest time of the whole request, with redirects and the body of the answer
+	// Redirects is the largest number of redirects that are followed. If it is 0, redirects are not followed.
 	Redirects int
-	// WireBytes bounds the body as sent, and Bytes bounds the body after decompression.
+	// WireBytes bounds the body as it is sent. Bytes bounds the body after decompression.
 	WireBytes, Bytes int64
 }
 
@@ -27,35 +27,36 @@ const (
 	idleTimeout       = 30 * time.Second
 )
 
-// Client returns a client for one use of HTTP. Callers make it once and share it, because it reuses connections.
-// Explain converts its errors.
+// Client returns a client for one use of HTTP. Callers should call Client once and share the result, because the client
+// reuses connections. Explain converts the errors of the client.
 //
-// Answers are inflated if they are gzip. A redirect to another origin sends only the headers of safeHeaders.
+// If an answer is compressed with gzip, the client decompresses it. If a redirect leads to another origin, only the
+// headers in safeHeaders are sent there.
 func (g *Guard) Client(l Limits) *http.Client {
 	base := &http.Transport{
-		Proxy:       nil, // The environment is ignored, because a proxy would resolve names itself.
+		Proxy:       nil, // a proxy of the environment is not used, because it would resolve names itself
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
-		DisableCompression: true, // transport decompresses, to bound the bytes before and after.
+		DisableCompression: true, // transport decompresses, to bound the bytes before and after
 	}
 	return &http.Client{Transport: &transport{base, l}, CheckRedirect: checkRedirect(l.Redirects), Timeout: l.Whole}
 }
 
-// transport checks the URL of each hop, and bounds each body.
+// transport checks the URL of each request in a chain of redirects. It also limits the size of each body.
 type transport struct {
 	base   *http.Transport
 	limits Limits
 }
 
-// CloseIdleConnections is called by the method of http.Client with this name.
+// CloseIdleConnections is called by CloseIdleConnections of http.Client.
 func (t *transport) CloseIdleConnections() { t.base.CloseIdleConnections() }
 
 // RoundTrip implements http.RoundTripper. Its errors are of type *Error.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	fail := func(err error) (*http.Response, error) {
 		if req.Body != nil {
-			_ = req.Body.Close() // RoundTrip must close the body; the first error is more useful.
+			_ = req.Body.Close() // RoundTrip must close the body; the first error is more useful
 		}
 		return nil, firstHop(req, err)
 	}
@@ -80,18 +81,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	response.Body = watched.watch(response.Body, true)
 	if err := t.bound(req, response); err != nil {
-		_ = response.Body.Close() // The first error is more informative.
+		_ = response.Body.Close() // the first error is more informative
 		return nil, firstHop(req, err)
 	}
 	return response, nil
 }
 
-// bound replaces the body of a response by a decompressed body. Reading it fails at the limits.
+// bound replaces the body of a response by a decompressed body. Reading this body fails if it exceeds a limit.
 func (t *transport) bound(req *http.Request, response *http.Response) error {
 	if response.StatusCode == http.StatusSwitchingProtocols {
 		return &Error{Reason: BadResponse}
 	}
-	response.Request = req // base got a copy of the request.
+	response.Request = req // base received a copy of req
 	if req.Method == http.MethodHead {
 		return nil
 	}
@@ -114,7 +115,8 @@ func (t *transport) bound(req *http.Request, response *http.Response) error {
 	return nil
 }
 
-// firstHop sets an error's host to the host that the user typed: the host of the first request in a chain of redirects.
+// firstHop returns an Error that names the host that the user typed. This is the host of the first request in a chain
+// of redirects.
 func firstHop(req *http.Request, err error) *Error {
 	known := Explain(err)
 	e := &Error{Reason: known.Reason, Host: known.Host, Detail: known.Detail, cause: err}
@@ -123,7 +125,7 @@ func firstHop(req *http.Request, err error) *Error {
 		first = first.Response.Request
 	}
 	if first != req {
-		e.Redirected, e.Detail = true, "" // The detail is about text that the user did not type.
+		e.Redirected, e.Detail = true, "" // the detail is about a text that the user did not type
 	}
 	if _, h, refused := parseURL(first.URL); refused == nil {
 		e.Host = h.String()
@@ -131,10 +133,12 @@ func firstHop(req *http.Request, err error) *Error {
 	return e
 }
 
-// safeHeaders may be sent to another origin after a redirect, so callers put no secrets into them.
+// safeHeaders are the headers that are also sent to another origin after a redirect. So callers must not put secrets
+// into them.
 var safeHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
 
-// checkRedirect decides whether a redirect is followed. transport checks the URL itself.
+// checkRedirect returns the function that decides whether a redirect is followed. The URL of the redirect is checked by
+// transport.
 func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		refuse := func(reason *Reason) error {
@@ -148,9 +152,9 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 		if req.URL.Scheme != "https" && (req.URL.Scheme != "http" || last.URL.Scheme == "https") {
 			return refuse(RefusedRedirect)
 		}
-		req.Header.Del("Referer") // The query of the referrer may have a secret.
-		// net/http gives every hop the headers of the first request. So a chain that has left its origin once must not
-		// get these headers back.
+		req.Header.Del("Referer") // the query in the Referer may contain a secret
+		// net/http sends the headers of the first request with every request of the chain. If a request of the chain
+		// goes to another origin, this request and all later requests have only the headers in safeHeaders.
 		for _, hop := range append(via[1:len(via):len(via)], req) {
 			if SameOrigin(via[0].URL, hop.URL) {
 				continue
@@ -171,7 +175,8 @@ func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 	}
 }
 
-// SameOrigin reports whether two URLs have the same scheme, host and port. A URL that cannot be read is of no origin.
+// SameOrigin reports whether two URLs have the same scheme, host and port. If one of the URLs cannot be read, the
+// result is false.
 func SameOrigin(a, b *url.URL) bool {
 	targetA, _, errA := parseURL(a)
 	targetB, _, errB := parseURL(b)
@@ -185,7 +190,8 @@ func port(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// bounded reads up to `left` bytes. If there are more bytes, it returns an error, because a cut answer would be wrong.
+// bounded reads at most `left` bytes. If there are more bytes, it returns an error, because a part of an answer would
+// be wrong data.
 type bounded struct {
 	from io.Reader
 	left int64
@@ -193,7 +199,8 @@ type bounded struct {
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
-	// Read a byte more than the limit, to distinguish an answer of exactly the limit from a larger answer.
+	// The code below reads up to one byte more than the limit. So it can distinguish an answer of exactly the limit
+	// from a larger answer.
 	if int64(len(p)) > b.left+1 {
 		p = p[:b.left+1]
 	}
@@ -209,7 +216,7 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflated reads gzip. The gzip header is read at the first Read, because a response may have no body.
+// inflated decompresses gzip. It reads the gzip header in the first Read, because a response may have no body.
 type inflated struct {
 	wire io.Reader
 	gzip *gzip.Reader
@@ -231,13 +238,13 @@ type closing struct {
 	io.Closer
 }
 
-// RetryAfter returns the pause that an answer requests, in seconds or until a date. It is at most longest, and 0 if the
-// answer requests no pause.
+// RetryAfter returns the pause that an answer requests. The header has a number of seconds, or a date. The pause is at
+// most longest. It is 0 if the answer requests no pause.
 func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
 	value := header.Get("Retry-After")
 	var wait time.Duration
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
-		wait = time.Duration(seconds) * time.Second // The product fits, because seconds has 31 bits.
+		wait = time.Duration(seconds) * time.Second // the product fits, because seconds has 31 bits
 	} else if at, err := http.ParseTime(value); err == nil {
 		wait = at.Sub(now)
 	}

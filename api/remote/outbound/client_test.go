@@ -23,8 +23,8 @@ var testLimits = Limits{
 	Redirects: 3, WireBytes: 10_000, Bytes: 50_000,
 }
 
-// web is a few servers on loopback. The operator has allowed open.example and other.example. inner.example has the same
-// address and is not allowed.
+// web has servers on loopback. The operator has allowed open.example and other.example. The name inner.example has the
+// same address, but is not allowed.
 type web struct {
 	plain, secure *httptest.Server
 	guard         *Guard
@@ -40,7 +40,7 @@ func newWeb(t *testing.T, limits Limits, handler http.HandlerFunc) *web {
 			"open.example": {"127.0.0.1"}, "other.example": {"127.0.0.1"}, "example.com": {"127.0.0.1"}, "inner.example": {"127.0.0.1"},
 		}},
 	}
-	// Refused certificates are expected, so their errors are not logged.
+	// Certificates are refused on purpose, so these errors are not logged.
 	w.secure.EnableHTTP2, w.secure.Config.ErrorLog = true, log.New(io.Discard, "", 0)
 	w.secure.StartTLS()
 	t.Cleanup(w.plain.Close)
@@ -53,7 +53,7 @@ func newWeb(t *testing.T, limits Limits, handler http.HandlerFunc) *web {
 	return w
 }
 
-// at is the URL of a path on one of the servers.
+// at returns the URL of a path on one of the servers.
 func (w *web) at(scheme, host, path string) string {
 	server := w.plain
 	if scheme == "https" {
@@ -127,7 +127,7 @@ func TestClientRefuses(t *testing.T) {
 		{"http://open.example:22", RefusedPort, "open.example is not reached on this port"},
 		{"http://open.example:6379", RefusedPort, "open.example is not reached on this port"},
 		{closed.at("http", "open.example", ""), ConnectFailed, "open.example accepted no connection"},
-		// The certificate is for example.com.
+		// the certificate is for example.com
 		{w.at("https", "open.example", ""), TLSFailed, "open.example has no TLS certificate that can be trusted"},
 		{strings.Replace(w.at("http", "example.com", ""), "http:", "https:", 1), TLSFailed, "example.com has no TLS certificate that can be trusted"},
 	} {
@@ -144,7 +144,7 @@ func TestRedirects(t *testing.T) {
 	for _, test := range []struct {
 		name             string
 		method, body     string
-		from, status, to string // The first answer redirects to "to".
+		from, status, to string // the first answer is a redirect from "from" to "to"
 		reason           *Reason
 		last             seen
 	}{
@@ -220,7 +220,7 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestRebindingRedirect: a redirect to the same host opens a new connection, whose addresses are checked again.
+// TestRebindingRedirect redirects to the same host. The client opens a new connection and checks its address again.
 func TestRebindingRedirect(t *testing.T) {
 	t.Parallel()
 	hops := 0
@@ -252,11 +252,11 @@ func TestBodies(t *testing.T) {
 	zip := func(size int) []byte {
 		var out bytes.Buffer
 		w := gzip.NewWriter(&out)
-		_, _ = w.Write(make([]byte, size)) // Writing to a Buffer never fails.
+		_, _ = w.Write(make([]byte, size)) // Write of a Buffer never fails
 		_ = w.Close()
 		return out.Bytes()
 	}
-	noise := func(size int) []byte { // Noise does not become smaller.
+	noise := func(size int) []byte { // noise cannot be compressed
 		data := make([]byte, size)
 		for i := range data {
 			data[i] = byte(i * i >> 3 * 7)
@@ -268,7 +268,7 @@ func TestBodies(t *testing.T) {
 		name, encoding string
 		body           []byte
 		method         string
-		length         bool // length means that the answer has a Content-Length.
+		length         bool // whether the answer has a Content-Length
 		reason         *Reason
 		size           int
 	}{
@@ -301,7 +301,7 @@ func TestBodies(t *testing.T) {
 				} else {
 					w.(http.Flusher).Flush()
 				}
-				_, _ = w.Write(test.body) // The client may have disconnected.
+				_, _ = w.Write(test.body) // the client may have disconnected
 			})
 			text, err := w.do(t, test.method, w.at("http", "open.example", ""), "")
 			if test.reason == nil && err != nil || test.reason != nil && (err == nil || Explain(err).Reason != test.reason || Explain(err).Host != "open.example") {
@@ -325,7 +325,7 @@ func TestHostileServers(t *testing.T) {
 		name    string
 		limits  Limits
 		answer  string
-		hold    bool // hold keeps the connection open.
+		hold    bool // whether the connection stays open
 		reasons []*Reason
 	}{
 		{"silence", quick, "", true, []*Reason{TimedOut}},
@@ -351,7 +351,7 @@ func TestHostileServers(t *testing.T) {
 					if err != nil {
 						return
 					}
-					defer func() { _ = conn.Close() }() // The connection is closed with the listener.
+					defer func() { _ = conn.Close() }() // the connection is closed when the listener is
 					_, _ = conn.Read(make([]byte, 4096))
 					_, _ = io.WriteString(conn, test.answer)
 					if !test.hold {

@@ -12,20 +12,20 @@ import (
 	"syscall"
 )
 
-// Error is the reason why a host was not reached. Its text is for users; the cause, which may name internal addresses,
-// is for logs.
+// Error says why a host was not reached. Its text is for users. Its cause is for logs, because it may contain internal
+// addresses.
 type Error struct {
 	Reason *Reason
-	// Host is the host that the user typed; "" if it is unknown.
+	// Host is the host that the user typed. It is "" if the host is unknown.
 	Host string
-	// Redirected means that the host was reached, and its redirect failed.
+	// Redirected is true if the host was reached and a redirect from it failed.
 	Redirected bool
-	// Detail describes what is wrong with the user's input; it may be empty.
+	// Detail says what is wrong with the user's input. It may be empty.
 	Detail string
 	cause  error
 }
 
-// Error is a message that a user may read.
+// Error returns a message that users may read.
 func (e *Error) Error() string {
 	text := "the server"
 	if e.Host != "" {
@@ -41,11 +41,12 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause, for logs.
+// Unwrap returns the cause. The cause is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Explain finds or makes the Error for an error of this package's clients or connections. The texts of net/http name
-// URLs and addresses: show a user this error instead. It returns nil for nil.
+// Explain returns the Error in an error of this package's clients or connections. If the error contains none, Explain
+// makes one. The texts of net/http contain URLs and addresses, so callers must show this Error to users instead.
+// Explain returns nil if err is nil.
 func Explain(err error) *Error {
 	if err == nil {
 		return nil
@@ -56,7 +57,7 @@ func Explain(err error) *Error {
 	return &Error{Reason: classify(err), cause: err}
 }
 
-// classify finds the reason of an error of net, crypto/tls or net/http.
+// classify returns the reason for an error of net, crypto/tls or net/http.
 func classify(err error) *Reason {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Reason
@@ -97,7 +98,7 @@ func isTLS(err error) bool {
 	return ok
 }
 
-// shown quotes a part of the user's input.
+// shown returns a part of the user's input in quotes.
 func shown(text string) string {
 	const longest = 100
 	if runes := []rune(text); len(runes) > longest {

@@ -17,12 +17,12 @@ type Resolver interface {
 	LookupNetIP(ctx context.Context, network, host string) ([]netip.Addr, error)
 }
 
-// Config configures the reach of a Guard. The zero Config is usable.
+// Config configures a Guard. The zero Config is usable.
 type Config struct {
 	Policy Policy
-	// Resolver may be nil, which means the host's resolver.
+	// Resolver looks up names. If it is nil, the resolver of this machine is used.
 	Resolver Resolver
-	// Authorities sign the certificates of servers; nil means the system's authorities.
+	// Authorities have signed the certificates of servers. If it is nil, the authorities of the system are used.
 	Authorities *x509.CertPool
 }
 
@@ -31,13 +31,13 @@ type Guard struct {
 	policy      Policy
 	resolver    Resolver
 	authorities *x509.CertPool
-	// connect opens a connection to a checked address. Tests replace it to see the address.
+	// connect opens a connection to a checked address. Tests replace this function to see the address.
 	connect func(ctx context.Context, network, address string) (net.Conn, error)
 	// own returns the addresses of this machine.
 	own func() ([]net.Addr, error)
 }
 
-// New builds a Guard and opens nothing.
+// New returns a Guard. It opens no connection.
 func New(cfg Config) *Guard {
 	if cfg.Resolver == nil {
 		cfg.Resolver = net.DefaultResolver
@@ -49,14 +49,14 @@ func New(cfg Config) *Guard {
 }
 
 const (
-	// dialTimeout bounds DialContext, with the look-up of the name.
+	// dialTimeout bounds the time of DialContext, including the look-up of the name.
 	dialTimeout = 10 * time.Second
-	// mostAddresses bounds the number of a name's addresses that are tried.
+	// mostAddresses is the largest number of a name's addresses that are tried.
 	mostAddresses = 6
 )
 
-// DialContext connects to host:port over tcp, tcp4 or tcp6. It is the dial function for protocols other than HTTP. It
-// returns an *Error.
+// DialContext connects to host:port over tcp, tcp4 or tcp6. Protocols other than HTTP use it to connect. Its error is
+// an *Error.
 func (g *Guard) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -77,14 +77,14 @@ func (g *Guard) DialContext(ctx context.Context, network, address string) (net.C
 		return nil, refused
 	}
 	conn, refused := g.connectAny(ctx, h, addrs, uint16(port))
-	if refused != nil { // A nil *Error in an error would not be nil.
+	if refused != nil { // as an error, a nil *Error would not be nil
 		return nil, refused
 	}
 	return conn, nil
 }
 
-// resolve returns the addresses of a host, all of them checked. A single forbidden answer refuses the host. Such an
-// answer is a mistake or an attack, and the next attempt might use its address.
+// resolve returns the addresses of a host, after it has checked all of them. If one address is forbidden, the host is
+// refused. A forbidden address is a mistake or an attack, and the next attempt might use it.
 func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Addr, *Error) {
 	fail := func(reason *Reason, cause error) ([]netip.Addr, *Error) {
 		return nil, &Error{Reason: reason, Host: h.String(), cause: cause}
@@ -101,7 +101,7 @@ func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Ad
 	}
 	opened, addrs := g.policy.names(h), []netip.Addr{h.addr}
 	if !h.isAddress() {
-		// Only a name that the operator has allowed uses the host's search list.
+		// The search list of this machine is used only for names that the operator has allowed.
 		name := h.name
 		if !opened {
 			name += "."
@@ -120,7 +120,7 @@ func (g *Guard) resolve(ctx context.Context, network string, h host) ([]netip.Ad
 			return fail(RefusedNetwork, err)
 		}
 		addrs[i] = addr.Unmap()
-		// Services that listen on all addresses of this machine may rely on a firewall in front of it.
+		// A service may listen on all addresses of this machine and rely on a firewall in front of the machine.
 		if slices.Contains(ours, addrs[i]) && !opened && !g.policy.opens(addrs[i]) {
 			return fail(RefusedNetwork, fmt.Errorf("%s is an address of this machine", addr))
 		}
@@ -157,7 +157,8 @@ func (g *Guard) ours() ([]netip.Addr, error) {
 	return ours, nil
 }
 
-// connectAny tries the addresses in order. Each attempt gets an equal share of the remaining time.
+// connectAny tries the addresses in order until a connection succeeds. Each attempt gets an equal share of the
+// remaining time.
 func (g *Guard) connectAny(ctx context.Context, h host, addrs []netip.Addr, port uint16) (net.Conn, *Error) {
 	var last error
 	for i, addr := range addrs {

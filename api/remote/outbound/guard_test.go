@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// names is a resolver. Each look-up of a name takes the name's next answer, which is a list of addresses. The last
-// answer stays.
+// names is a resolver. Each look-up of a name returns the next answer in the name's list. After the last answer, the
+// last answer is returned again.
 type names struct {
 	mu      sync.Mutex
 	answers map[string][]string
@@ -41,7 +41,7 @@ func (n *names) LookupNetIP(_ context.Context, network, name string) ([]netip.Ad
 	return addrs, nil
 }
 
-// dialed records addresses instead of connecting to them. Addresses in dead refuse connections.
+// dialed records addresses and does not connect to them. An address in dead refuses the connection.
 type dialed struct {
 	addresses []string
 	dead      []string
@@ -138,7 +138,8 @@ func wantReason(t *testing.T, err error, reason *Reason) {
 	}
 }
 
-// TestRebinding: each connection uses the address that was checked for it, even if DNS later returns another address.
+// TestRebinding checks that each connection goes to the address that was checked for it. DNS may return another address
+// later.
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	d, dns := &dialed{}, &names{answers: map[string][]string{"a.example": {"93.184.216.34", "127.0.0.1", "93.184.216.34"}}}
@@ -157,7 +158,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
-// TestSearchList: the host's search list may complete only names that the operator opened.
+// TestSearchList checks that the search list of the machine is used only for names that the operator has allowed.
 func TestSearchList(t *testing.T) {
 	t.Parallel()
 	d, dns := &dialed{}, &names{answers: map[string][]string{"git": {"93.184.216.34"}, "wiki": {"93.184.216.34"}}}
@@ -173,7 +174,7 @@ func TestSearchList(t *testing.T) {
 	}
 }
 
-// TestDialTime: a silent address leaves time for the next address.
+// TestDialTime checks that an address which does not answer leaves time for the next address.
 func TestDialTime(t *testing.T) {
 	t.Parallel()
 	g := New(Config{Resolver: &names{answers: map[string][]string{"a.example": {"1.1.1.1 93.184.216.34"}}}})

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/net/idna"
 )
 
-// host is a checked spelling: an address, or a name in lower-case ASCII without a trailing dot.
+// host is a host whose spelling was checked. It is an address, or a name in lower-case ASCII without a dot at the end.
 type host struct {
 	name string
-	addr netip.Addr // addr is valid if the host is an address.
+	addr netip.Addr // valid if the host is an address
 }
 
 func (h host) isAddress() bool { return h.addr.IsValid() }
@@ -34,7 +34,7 @@ func parseHost(text string) (host, *Error) {
 	}
 	name := text
 	if !isASCII(name) {
-		// The mapping comes first, because it converts non-ASCII digits and dots to ASCII.
+		// The mapping comes first, because it converts digits and dots of other scripts to ASCII.
 		var err error
 		if name, err = idna.Lookup.ToASCII(name); err != nil {
 			return refuse("the name is no valid international name")
@@ -65,7 +65,7 @@ func parseHost(text string) (host, *Error) {
 	return host{name: name}, nil
 }
 
-// endsInNumber reports whether some programs would read a name as an IPv4 address, after
+// endsInNumber reports whether some programs would read a name as an IPv4 address:
 // https://url.spec.whatwg.org/#ends-in-a-number-checker.
 func endsInNumber(labels []string) bool {
 	last := labels[len(labels)-1]
@@ -85,7 +85,7 @@ func isASCII(text string) bool {
 	return true
 }
 
-// parseURL reads the target of an HTTP request. The URL that it returns has a checked host and no fragment.
+// parseURL checks the URL of an HTTP request. It returns the URL with a checked host and without a fragment.
 func parseURL(u *url.URL) (*url.URL, host, *Error) {
 	refuse := func(detail string) (*url.URL, host, *Error) {
 		return nil, host{}, &Error{Reason: InvalidAddress, Host: shown(u.Hostname()), Detail: detail}

@@ -2,7 +2,7 @@ package outbound
 
 import "net/netip"
 
-// network is a part of the address space that is not public, or a public part inside such a network.
+// network is a range of addresses that are not public, or a public range inside such a range.
 type network struct {
 	prefix netip.Prefix
 	what   string
@@ -13,17 +13,17 @@ type access int
 
 const (
 	public access = iota
-	// private networks can be opened by the operator.
+	// private networks can be allowed by the operator.
 	private
-	// never networks cannot be opened: they lead to credentials, to no host, or to an IPv4 address that a check could
+	// never networks cannot be allowed. They lead to credentials, to no host, or to an IPv4 address that a check could
 	// misread.
 	never
 )
 
-// networks follows IANA's registries of special-purpose addresses,
+// networks has the special-purpose addresses in IANA's registries,
 // https://www.iana.org/assignments/iana-ipv4-special-registry and
-// https://www.iana.org/assignments/iana-ipv6-special-registry, and lists the addresses at which clouds serve
-// credentials. The longest prefix that contains an address decides.
+// https://www.iana.org/assignments/iana-ipv6-special-registry. It also has the addresses at which clouds serve
+// credentials. If several rows contain an address, the row with the longest prefix applies.
 var networks = []network{
 	row("0.0.0.0/0", "public", public),
 	row("0.0.0.0/8", "this host", never),
@@ -32,7 +32,7 @@ var networks = []network{
 	row("100.100.100.200/32", "metadata service", never), // Alibaba Cloud
 	row("127.0.0.0/8", "loopback", private),
 	row("168.63.129.16/32", "metadata service", never), // Azure
-	row("169.254.0.0/16", "link-local", never),         // The network has the metadata services of most clouds.
+	row("169.254.0.0/16", "link-local", never),         // the metadata services of most clouds are in this network
 	row("172.16.0.0/12", "private use", private),
 	row("192.0.0.0/24", "protocol assignments", private),
 	row("192.0.0.192/32", "metadata service", never), // Oracle Cloud
@@ -46,13 +46,13 @@ var networks = []network{
 	row("240.0.0.0/4", "reserved", private),
 	row("255.255.255.255/32", "broadcast", never),
 
-	row("::/0", "unassigned", private), // Only 2000::/3 is assigned to the public network.
+	row("::/0", "unassigned", private), // in IPv6, only 2000::/3 is assigned to the public network
 	row("2000::/3", "public", public),
 	row("::/96", "IPv4-compatible", never),
 	row("::/128", "unspecified", never),
 	row("::1/128", "loopback", private),
 	row("::ffff:0:0:0/96", "IPv4-translated", never),
-	row("64:ff9b::/96", "NAT64", private), // See Policy.check for the IPv4 address inside.
+	row("64:ff9b::/96", "NAT64", private), // Policy.check also checks the IPv4 address inside
 	row("64:ff9b:1::/48", "local NAT64", never),
 	row("100::/64", "discard-only", never),
 	row("2001::/23", "protocol assignments", private),
@@ -75,11 +75,11 @@ func row(prefix, what string, access access) network {
 	return network{netip.MustParsePrefix(prefix), what, access}
 }
 
-// nat64 is the network whose addresses end with the IPv4 address that a gateway connects to.
+// nat64 is a network whose addresses end with an IPv4 address. A gateway connects to this IPv4 address.
 var nat64 = netip.MustParsePrefix("64:ff9b::/96")
 
 // networkOf returns the row that applies to a network or an address: the row with the longest prefix that contains it.
-// The address must not be IPv4-mapped or have a zone.
+// An address must not be IPv4-mapped, and must not have a zone.
 func networkOf(part netip.Prefix) network {
 	var found network
 	for _, n := range networks {
@@ -91,8 +91,8 @@ func networkOf(part netip.Prefix) network {
 	return found
 }
 
-// refusedPorts are the ports above 1023 whose servers may execute lines of a request as commands. The list is
-// https://fetch.spec.whatwg.org/#port-blocking, with printers, Redis and memcached added.
+// refusedPorts are the ports above 1023 whose servers may execute the lines of a request as commands. They are the
+// ports of https://fetch.spec.whatwg.org/#port-blocking, and the ports of printers, Redis and memcached.
 var refusedPorts = map[uint16]bool{
 	1719: true, 1720: true, 1723: true, 2049: true, 3659: true, 4045: true, 4190: true, 5060: true, 5061: true, 6000: true, 6379: true,
 	6566: true, 6665: true, 6666: true, 6667: true, 6668: true, 6669: true, 6679: true, 6697: true, 9100: true, 10080: true, 11211: true,

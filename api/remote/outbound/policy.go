@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Policy decides which addresses may be reached. The zero Policy allows the public network only.
+// Policy decides to which addresses a Guard may connect. The zero Policy allows only the public network.
 type Policy struct {
 	hosts    []string
 	networks []netip.Prefix
 }
 
-// ParsePolicy reads the hosts, addresses and networks that the operator allows. Each has the form "git.example.lan",
-// "10.1.2.3" or "10.0.0.0/8". Its error names the invalid entry.
+// ParsePolicy reads the hosts, addresses and networks that the operator allows, for example "git.example.lan",
+// "10.1.2.3" and "10.0.0.0/8". Its error names the invalid entry.
 func ParsePolicy(entries []string) (Policy, error) {
 	var p Policy
 	for _, entry := range entries {
@@ -61,15 +61,15 @@ func (p *Policy) open(entry string) error {
 	return nil
 }
 
-// names reports whether the operator opened a host by its name.
+// names reports whether the operator has allowed a host by its name.
 func (p Policy) names(h host) bool { return !h.isAddress() && slices.Contains(p.hosts, h.name) }
 
 func (p Policy) opens(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// check returns an error for logs if an address must not be reached. opened is true if the operator has allowed the
-// host by name.
+// check returns an error if an address is not allowed. The error is for logs. opened is true if the operator has
+// allowed the host by its name.
 func (p Policy) check(addr netip.Addr, opened bool) error {
 	if addr.Zone() != "" || !addr.IsValid() {
 		return fmt.Errorf("%s is in a zone, or not valid", addr)
@@ -89,12 +89,12 @@ func (p Policy) check(addr netip.Addr, opened bool) error {
 	return nil
 }
 
-// privateNames has the names of this machine and of private networks. All names below them are also private. The list
-// includes the metadata services of clouds.
+// privateNames has names of this machine, of private networks, and of the metadata services of clouds. All names below
+// them are also private.
 var privateNames = []string{"localhost", "localdomain", "internal", "local", "metadata", "instance-data"}
 
-// PermitsURL reports whether an http or https URL may be reached, judged by the URL only. The addresses of a name are
-// checked when a connection is opened. Login data in the URL is ignored.
+// PermitsURL reports whether a client may connect to an http or https URL, as far as the URL shows this. The addresses
+// of a name are checked later, when a connection is opened. Login data in the URL is ignored.
 func (p Policy) PermitsURL(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -107,7 +107,7 @@ func (p Policy) PermitsURL(text string) bool {
 	if h.isAddress() {
 		return p.check(h.addr, false) == nil
 	}
-	if p.names(h) || len(p.networks) > 0 { // A private name may have an address in an opened network.
+	if p.names(h) || len(p.networks) > 0 { // a private name may have an address in an allowed network
 		return true
 	}
 	return !slices.ContainsFunc(privateNames, func(private string) bool {

@@ -117,7 +117,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// TestNetworkTable: every row decides about the addresses of its network.
+// TestNetworkTable checks that every row applies to the addresses of its network.
 func TestNetworkTable(t *testing.T) {
 	t.Parallel()
 	for i, n := range networks {
@@ -170,7 +170,7 @@ func TestPermitsURL(t *testing.T) {
 		{"http://[fe80::1%25eth0]", "", false}, {"http://[fd00::1]", "", false}, {"http://[64:ff9b::7f00:1]", "", false}, {"http://[::127.0.0.1]", "", false},
 		{"http://me:pass@127.0.0.1", "", false}, {"http://8.8.8.8@127.0.0.1", "", false}, {"http://127.0.0.1%2f", "", false}, {"http://127.0.0.1\\@8.8.8.8", "", false},
 
-		// Some programs read these spellings as addresses.
+		// some programs read these spellings as addresses
 		{"http://127.1", "", false}, {"http://0x7f.1", "", false}, {"http://0177.0.0.1", "", false}, {"http://2130706433", "", false}, {"http://0x7f000001", "", false},
 		{"http://017700000001", "", false}, {"http://0", "", false}, {"http://0x.1", "", false}, {"http://a.0x", "", false}, {"http://192.168.1", "", false},
 		{"http://0xA9FEA9FE", "", false}, {"http://256.1.1.1", "", false}, {"http://1.2.3.4.5", "", false}, {"http://0x7f.0.0.0x1", "", false},
@@ -194,7 +194,8 @@ func TestPermitsURL(t *testing.T) {
 	}
 }
 
-// inetAton reads the forms of an IPv4 address that C libraries accept besides four decimal numbers.
+// inetAton reads the forms of an IPv4 address that C libraries accept, including forms that are not four decimal
+// numbers.
 func inetAton(name string) (netip.Addr, bool) {
 	parts := strings.Split(name, ".")
 	if len(parts) > 4 {
@@ -222,8 +223,8 @@ func inetAton(name string) (netip.Addr, bool) {
 	return netip.AddrFrom4([4]byte(binary.BigEndian.AppendUint32(nil, uint32(all)))), true
 }
 
-// FuzzParseHost: an accepted host means the same to every parser. Formatting and parsing gives the same host again. No
-// C library reads a name as an address.
+// FuzzParseHost checks that every parser reads an accepted host in the same way. If the host is formatted and parsed
+// again, it stays the same. C libraries do not read an accepted name as an address.
 func FuzzParseHost(f *testing.F) {
 	for _, seed := range []string{
 		"git.example", "127.0.0.1", "127.1", "0x7f.1", "①②⑦.0.0.1", "a.0x1", "::1", "::ffff:1.2.3.4", "fe80::1%eth0", "ａ.example", "a..b", "xn--bcher-kva.example", "1.2.3.4.", "0.0.0.0x",
@@ -254,7 +255,8 @@ func FuzzParseHost(f *testing.F) {
 	})
 }
 
-// FuzzCheck compares the table with net/netip's special addresses, including addresses embedded in other addresses.
+// FuzzCheck compares the table with the special addresses of package net/netip. It also checks addresses that contain
+// other addresses.
 func FuzzCheck(f *testing.F) {
 	for _, seed := range []string{"8.8.8.8", "10.0.0.1", "2a00::1", "2002:7f00:1::", "64:ff9b::7f00:1", "::ffff:0:1", "2001:0:1::", "fd00:ec2::254", "::7f00:1"} {
 		bytes := netip.MustParseAddr(seed).As16()

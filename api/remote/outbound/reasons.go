@@ -1,14 +1,14 @@
 package outbound
 
-// Reason is a row of Reasons: why a host was not reached, or why its answer was not accepted.
+// Reason is a reason why a host was not reached, or why its answer was not accepted. It is a row of Reasons.
 type Reason struct {
-	Label     string // Label is the label in metrics and logs.
-	Retryable bool   // Retryable reports whether the same request may succeed later.
-	Text      string // Text completes the sentence "<host> ..." for users.
+	Label     string // label in metrics and logs
+	Retryable bool   // whether the same request may succeed later
+	Text      string // end of the sentence "<host> ..." for users
 	Doc       string
 }
 
-// These are the reasons why a host is not reached. Messages, jobs and documents read these rows.
+// These are the reasons why a host is not reached. Messages, jobs and documents are made from these rows.
 var (
 	InvalidAddress  = &Reason{"invalid_address", false, "is not an address that can be reached", "The URL or host is malformed, or written in a way that programs read differently."}
 	RefusedPort     = &Reason{"refused_port", false, "is not reached on this port", "HTTP uses the ports 80, 443 and those above 1023, but for those of other protocols."}

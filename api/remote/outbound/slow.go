@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// slowTime and slowBytes define a slow transfer: fewer than 10 KB a second over 15 seconds.
+// slowTime and slowBytes define a slow transfer: a transfer with fewer than 10 KB a second over 15 seconds.
 const (
 	slowTime  = 15 * time.Second
 	slowBytes = 10_000 * int64(slowTime/time.Second)
@@ -17,21 +17,22 @@ const (
 
 type whenSlowKey struct{}
 
-// WhenSlow returns a context for requests. If a request is slow, its own goroutine calls found, perhaps many times.
+// WhenSlow returns a context for requests. If a request is slow, found is called in a separate goroutine of this
+// request. It may be called many times.
 func WhenSlow(ctx context.Context, found func()) context.Context {
 	return context.WithValue(ctx, whenSlowKey{}, found)
 }
 
-// pace watches the bytes of a request and of its answer.
+// pace counts the bytes of a request and of its answer, and detects a slow transfer.
 type pace struct {
 	moved atomic.Int64
 	found func()
 
 	mu    sync.Mutex
-	timer *time.Timer // timer is nil once the request is over.
+	timer *time.Timer // nil after the request has ended
 }
 
-// startPace watches a request until end. It returns nil if the context has no watcher.
+// startPace starts to watch a request. It returns nil if the context is not from WhenSlow.
 func startPace(ctx context.Context) *pace {
 	found, ok := ctx.Value(whenSlowKey{}).(func())
 	if !ok {
@@ -68,7 +69,7 @@ func (p *pace) end() {
 	}
 }
 
-// watch counts the bytes of a body. The body of an answer ends the watch.
+// watch returns a body that reports its bytes to the pace. When the body of an answer ends, the watch ends.
 func (p *pace) watch(body io.ReadCloser, answer bool) io.ReadCloser {
 	if p == nil || body == nil || body == http.NoBody {
 		if answer {

@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// The tests run in bubbles of synctest: a sleep moves the clock of its bubble and takes no time.
+// These tests run in bubbles of synctest. A sleep moves the clock of the bubble forward and takes no real time.
 
-// drip returns a KB after each pause, until it has returned all bytes.
+// drip is a body that returns a KB after each pause, until it has returned `left` bytes.
 type drip struct {
 	pause time.Duration
 	left  int
@@ -33,12 +33,12 @@ func (d *drip) Read(data []byte) (int, error) {
 
 func (*drip) Close() error { return nil }
 
-// TestSlowTransfers uses requests that move fewer than 10 KB a second for 15 seconds, in either direction, and faster
-// requests. A request that is over is not reported.
+// TestSlowTransfers sends requests that transfer fewer than 10 KB a second for 15 seconds, in either direction. It also
+// sends faster requests. A request that has ended must not be reported.
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		// request and answer are the bodies. headers is the server's delay before the headers.
+		// request and answer are the two bodies. headers is the delay before the server sends the headers.
 		request, answer *drip
 		headers         time.Duration
 		slow            bool
@@ -85,7 +85,7 @@ func TestSlowTransfers(t *testing.T) {
 	}
 }
 
-// TestClientsTellOfSlowTransfers: a client watches requests whose context has a watcher.
+// TestClientsTellOfSlowTransfers checks that a client watches a request if its context is from WhenSlow.
 func TestClientsTellOfSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for _, thinks := range []time.Duration{14 * time.Second, 16 * time.Second} {
@@ -130,8 +130,8 @@ func TestClientsTellOfSlowTransfers(t *testing.T) {
 	}
 }
 
-// TestNothingToWatch: an answer without a body ends the watch of its request. A request whose context has no watcher is
-// not watched.
+// TestNothingToWatch checks that an answer without a body ends the watch of its request. If the context of a request is
+// not from WhenSlow, the request is not watched.
 func TestNothingToWatch(t *testing.T) {
 	t.Parallel()
 	if watched := startPace(t.Context()); watched != nil || watched.watch(http.NoBody, true) != http.NoBody {

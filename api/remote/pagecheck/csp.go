@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Policy is an enforced content security policy: the sources of each directive, by the directive's lower-case name.
-// https://www.w3.org/TR/CSP3/ defines the syntax and the matching.
+// Policy is a content security policy that browsers enforce. It has the sources of each directive, by the directive's
+// name in lower case. https://www.w3.org/TR/CSP3/ defines the syntax, and which sources match.
 type Policy struct {
 	directives map[string][]string
-	// From is the place of the policy, in words for users: "header" or "meta element".
+	// From says where the policy is, in words for users: "header" or "meta element".
 	From string
 }
 
-// parsePolicies reads the value of a header, which may have several policies.
+// parsePolicies reads the value of a header. A header may have several policies.
 func parsePolicies(value, from string) []Policy {
 	var list []Policy
 	for text := range strings.SplitSeq(value, ",") {
@@ -25,7 +25,7 @@ func parsePolicies(value, from string) []Policy {
 				continue
 			}
 			name := strings.ToLower(words[0])
-			if _, again := p.directives[name]; !again { // As in a browser, the first directive of a name applies.
+			if _, again := p.directives[name]; !again { // as in a browser, the first directive with a name applies
 				p.directives[name] = words[1:]
 			}
 		}
@@ -36,8 +36,8 @@ func parsePolicies(value, from string) []Policy {
 	return list
 }
 
-// sources returns the sources of the first directive that the policy has. found is false if the policy has none of the
-// directives.
+// sources returns the sources of the first of these directives that the policy has. found is false if the policy has
+// none of these directives.
 func (p Policy) sources(names ...string) (name string, sources []string, found bool) {
 	for _, name := range names {
 		if sources, found := p.directives[name]; found {
@@ -47,27 +47,27 @@ func (p Policy) sources(names ...string) (name string, sources []string, found b
 	return "", nil, false
 }
 
-// Request is a request that a page makes to load or to send data.
+// Request is a request with which a page loads or sends data.
 type Request struct {
 	Kind   Kind
 	Target *url.URL
-	// Nonce and Integrity are attributes of a script element.
+	// Nonce and Integrity are the attributes of the script element, if the request loads a script.
 	Nonce, Integrity string
-	// Added means that another script adds the script element.
+	// Added is true if another script adds the script element.
 	Added bool
 }
 
-// Kind is a kind of request with special directives.
+// Kind is a kind of request for which policies have directives.
 type Kind int
 
-// The kinds of requests.
+// These are the kinds of requests.
 const (
 	Script Kind = iota
 	Connect
 	Image
 )
 
-// directives returns the directives of a kind. The first directive that a policy has applies.
+// directives returns the directives for this kind. If a policy has several of them, the first one applies.
 func (k Kind) directives() []string {
 	switch k {
 	case Script:
@@ -80,7 +80,7 @@ func (k Kind) directives() []string {
 	panic("BUG: a request of an unknown kind")
 }
 
-// Refuses returns the directive that refuses a request of a page; "" if the policy allows the request.
+// Refuses returns the directive that refuses a request of a page. It returns "" if the policy allows the request.
 func (p Policy) Refuses(page *url.URL, r Request) string {
 	name, sources, found := p.sources(r.Kind.directives()...)
 	if !found {
@@ -90,7 +90,7 @@ func (p Policy) Refuses(page *url.URL, r Request) string {
 		if r.Nonce != "" && slices.Contains(sources, "'nonce-"+r.Nonce+"'") || trusts(sources, r.Integrity) {
 			return ""
 		}
-		if has(sources, "'strict-dynamic'") { // Browsers then ignore sources by host.
+		if has(sources, "'strict-dynamic'") { // browsers then ignore sources that name hosts
 			if r.Added {
 				return ""
 			}
@@ -105,7 +105,7 @@ func (p Policy) Refuses(page *url.URL, r Request) string {
 	return name
 }
 
-// trusts reports whether the policy lists all hashes of an integrity attribute.
+// trusts reports whether the policy lists all hashes in an integrity attribute.
 func trusts(sources []string, integrity string) bool {
 	hashes := strings.Fields(integrity)
 	for _, hash := range hashes {
@@ -120,7 +120,7 @@ func has(sources []string, keyword string) bool {
 	return slices.ContainsFunc(sources, func(source string) bool { return strings.EqualFold(source, keyword) })
 }
 
-// matches reports whether a source allows a target.
+// matches reports whether a source of a directive allows a target.
 func matches(source string, page, target *url.URL) bool {
 	switch lower := strings.ToLower(source); {
 	case lower == "*":
@@ -136,7 +136,7 @@ func matches(source string, page, target *url.URL) bool {
 	return matchesHost(source, page, target)
 }
 
-// matchesHost reports whether a source [scheme://]host[:port][/path] allows a target.
+// matchesHost reports whether a source of the form [scheme://]host[:port][/path] allows a target.
 func matchesHost(source string, page, target *url.URL) bool {
 	scheme, rest, named := strings.Cut(source, "://")
 	if !named {
@@ -162,7 +162,7 @@ func matchesHost(source string, page, target *url.URL) bool {
 	default:
 		return false
 	}
-	if path == "" { // "host" and "host/" allow every path.
+	if path == "" { // "host" and "host/" allow every path
 		return true
 	}
 	path = "/" + path
@@ -173,7 +173,7 @@ func matchesHost(source string, page, target *url.URL) bool {
 	return at == path
 }
 
-// upgrades reports whether a source with a scheme allows a target's scheme: http also allows https.
+// upgrades reports whether a source's scheme allows a target's scheme. A source with http also allows https.
 func upgrades(allowed, scheme string) bool {
 	return allowed == scheme || allowed == "http" && scheme == "https"
 }
@@ -185,7 +185,7 @@ func portOf(u *url.URL) string {
 	return map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }
 
-// standard reports whether a URL has the standard port of its scheme.
+// standard reports whether the port of a URL is the standard port of its scheme.
 func standard(u *url.URL) bool {
 	return portOf(u) == map[string]string{"http": "80", "https": "443"}[u.Scheme]
 }

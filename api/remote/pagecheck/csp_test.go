@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestMatching compares sources with targets, by the rules of CSP 3 (§6.7.2).
+// TestMatching checks which sources match which targets, according to the rules of CSP 3 (§6.7.2).
 func TestMatching(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -65,7 +65,8 @@ func address(t *testing.T, text string) *url.URL {
 	return u
 }
 
-// TestRefuses: a policy's first applicable directive decides. Nonces and hashes also make scripts trusted.
+// TestRefuses checks that the first applicable directive of a policy decides. A script can also be trusted because of a
+// nonce or a hash.
 func TestRefuses(t *testing.T) {
 	t.Parallel()
 	const o = "https://o.example"
@@ -111,7 +112,7 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-// TestReadPage reads the elements and the policies of a page, in their order.
+// TestReadPage checks that the elements and the policies of a page are read in their order.
 func TestReadPage(t *testing.T) {
 	t.Parallel()
 	p := readPage(address(t, "https://a.example/b/c"), `<!doctype html><html><head>

@@ -8,24 +8,24 @@ import (
 	"golang.org/x/net/html"
 )
 
-// Page has the contents of a page's HTML.
+// Page has the parts of a page's HTML that a check needs.
 type Page struct {
 	// URL is the page's address, after redirects.
 	URL     *url.URL
 	Scripts []Element
 	Images  []Element
-	// header has the policies in the answer's headers, which apply to the whole page.
+	// header has the policies in the headers of the answer. They apply to the whole page.
 	header []Policy
-	// meta has the policies of meta elements, and the number of scripts before each.
+	// meta has the policies in meta elements, each with the number of scripts before the element.
 	meta []metaPolicy
 }
 
 // Element is a script or an image.
 type Element struct {
-	// Address is absolute. It is nil for an element without an address.
+	// Address is an absolute URL. It is nil if the element has no address.
 	Address    *url.URL
 	Attributes map[string]string
-	// Text is the text of a script in the page.
+	// Text is the text of a script that is in the page itself.
 	Text string
 }
 
@@ -34,15 +34,16 @@ type metaPolicy struct {
 	scripts int
 }
 
-// Refused is a request that a policy refuses.
+// Refused describes a request that a policy refuses.
 type Refused struct {
 	Directive string
-	// From is the place of the policy: see Policy.
+	// From says where the policy is: see Policy.
 	From string
 }
 
-// Refuses returns the directive that refuses a request, if the page's policies refuse it. A meta element applies to the
-// scripts after it. script is the index of the page's script that makes the request or is requested.
+// Refuses returns the directive that refuses a request. found is false if all policies of the page allow the request. A
+// policy in a meta element applies only to the scripts after the element. script is the index of the page's script that
+// makes the request or is loaded.
 func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	for _, policy := range p.header {
 		if directive := policy.Refuses(p.URL, r); directive != "" {
@@ -51,7 +52,7 @@ func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	}
 	for _, policy := range p.meta {
 		if r.Kind == Script && !r.Added && policy.scripts > script {
-			continue // The script is loaded before the browser knows the policy.
+			continue // the script is loaded before the browser reads the policy
 		}
 		if directive := policy.Refuses(p.URL, r); directive != "" {
 			return Refused{directive, policy.From}, true
@@ -60,7 +61,7 @@ func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	return Refused{}, false
 }
 
-// readPage reads the elements of a page's text.
+// readPage reads the elements in the HTML of a page.
 func readPage(at *url.URL, text string) *Page {
 	p := &Page{URL: at}
 	base, based := at, false
@@ -105,7 +106,7 @@ func readTag(z *html.Tokenizer) (tag string, attributes map[string]string) {
 	for more {
 		var key, value []byte
 		key, value, more = z.TagAttr()
-		if _, again := attributes[string(key)]; !again { // As in a browser, the first attribute of a name applies.
+		if _, again := attributes[string(key)]; !again { // as in a browser, the first attribute with a name applies
 			attributes[string(key)] = string(value)
 		}
 	}
@@ -122,7 +123,7 @@ func newElement(base *url.URL, attributes map[string]string) Element {
 	return e
 }
 
-// readText reads at most `most` bytes, and drops the rest.
+// readText reads at most `most` bytes. It ignores the bytes after them.
 func readText(r io.Reader, most int64) (string, error) {
 	text, err := io.ReadAll(io.LimitReader(r, most))
 	return string(text), err

@@ -16,31 +16,31 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Config has the settings of a provider. Key may be empty, and so may Timeout.
+// Config has the settings of a provider. Key and Timeout are optional.
 type Config struct {
-	// Guard opens the host of URL, because the operator has named this host.
+	// Guard connects to the host of URL. The operator has named this host.
 	Guard *outbound.Guard
 	URL   *url.URL
-	// Key is sent as a bearer token.
+	// Key is sent as a bearer token. If it is empty, no token is sent.
 	Key string
-	// Name is the provider's name in errors for users, such as "the translator".
+	// Name is the name of the provider in errors for users, such as "the translator".
 	Name string
-	// Timeout bounds one call; DefaultTimeout if it is 0.
+	// Timeout bounds one call. If it is 0, DefaultTimeout applies.
 	Timeout time.Duration
 }
 
-// DefaultTimeout bounds a call. Language models may think for minutes before the first byte.
+// DefaultTimeout is the default time limit of a call. Language models may need minutes before they send the first byte.
 const DefaultTimeout = 5 * time.Minute
 
-// These constants bound an answer, and the part of an error's text that is logged.
+// These constants bound the size of an answer, and the part of an error's text that is logged.
 const (
 	maxAnswer    = 8 << 20
 	maxErrorText = 500
-	// longestRetryAfter is the longest requested pause that is honoured.
+	// longestRetryAfter is the longest pause that a provider can request.
 	longestRetryAfter = time.Hour
 )
 
-// Client calls one provider. It is safe for concurrent use.
+// Client calls one provider. It may be used by many goroutines concurrently.
 type Client struct {
 	url  *url.URL
 	key  string
@@ -48,7 +48,7 @@ type Client struct {
 	do   func(*http.Request) (*http.Response, error)
 }
 
-// New builds a Client and opens nothing.
+// New returns a Client. It opens no connection.
 func New(cfg Config) *Client {
 	timeout := cfg.Timeout
 	if timeout == 0 {
@@ -59,8 +59,8 @@ func New(cfg Config) *Client {
 	}).Do}
 }
 
-// Post sends a document to a path below the address of the provider, and decodes the answer. Its errors are of type
-// *Error, except for a request that cannot be encoded.
+// Post sends a document to a path relative to the provider's address, and decodes the answer. Its errors are of type
+// *Error. If the request cannot be encoded, the error has another type.
 func (c *Client) Post(ctx context.Context, path string, request, answer any) error {
 	body, err := json.Marshal(request)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *Client) Post(ctx context.Context, path string, request, answer any) err
 	return c.call(ctx, http.MethodPost, path, body, answer)
 }
 
-// Get reads a document.
+// Get requests the document at a path, and decodes it.
 func (c *Client) Get(ctx context.Context, path string, answer any) error {
 	return c.call(ctx, http.MethodGet, path, nil, answer)
 }
@@ -91,7 +91,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, ans
 	if err != nil {
 		return c.unreached(err)
 	}
-	defer func() { _ = response.Body.Close() }() // An error of Close does not change the bytes that were read.
+	defer func() { _ = response.Body.Close() }() // an error of Close does not change the bytes that were read
 	read, err := io.ReadAll(response.Body)
 	if err != nil {
 		return c.unreached(err)
@@ -107,7 +107,7 @@ func (c *Client) call(ctx context.Context, method, path string, body []byte, ans
 	return nil
 }
 
-// refused makes an Error from a refusal.
+// refused makes an Error from an answer that refuses the call.
 func (c *Client) refused(response *http.Response, body []byte) *Error {
 	e := &Error{Reason: Rejected, Provider: c.name, Status: response.StatusCode, cause: errors.New(c.said(body))}
 	switch status := response.StatusCode; {
@@ -129,10 +129,10 @@ func (c *Client) refused(response *http.Response, body []byte) *Error {
 	return e
 }
 
-// said returns the provider's text for logs, without the key. Some providers repeat the key.
+// said returns the text of the provider for logs. It removes the key, because some providers repeat the key.
 func (c *Client) said(body []byte) string {
 	text := string(body)
-	if c.key != "" { // Replace the key before the text is cut. Otherwise the first half of a key could stay.
+	if c.key != "" { // the key is replaced before the text is cut; a cut could leave the first half of the key
 		text = strings.ReplaceAll(text, c.key, "…")
 	}
 	return fmt.Sprintf("it said %q", strings.ToValidUTF8(text[:min(len(text), maxErrorText)], ""))

@@ -9,12 +9,12 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Reason is the reason why a call had no usable answer. It is one row of Reasons.
+// Reason is a reason why a call had no usable answer. It is a row of Reasons.
 type Reason struct {
 	Label string
 	// Retryable is true if the same call may succeed later.
 	Retryable bool
-	// Text completes the sentence "<the provider> ..." for users.
+	// Text is the end of the sentence "<the provider> ..." for users.
 	Text string
 }
 
@@ -35,20 +35,20 @@ var (
 	Reasons = []*Reason{Unreachable, Interrupted, Unauthorized, Exhausted, Limited, Unavailable, Rejected, Refused, Cut, Malformed, NoLanguage}
 )
 
-// Error is the reason why a call had no useful answer. The text of an Error is for users. The cause may repeat the
-// provider's text, and is for logs.
+// Error says why a call had no usable answer. Its text is for users. Its cause is for logs, and may contain the
+// provider's text.
 type Error struct {
 	Reason *Reason
-	// Provider is the provider's name for users, such as "the translator".
+	// Provider is the name of the provider for users, such as "the translator".
 	Provider string
-	// Status is the status of the answer; 0 without an answer.
+	// Status is the status of the answer. It is 0 if there was no answer.
 	Status int
-	// RetryAfter is the provider's requested pause; 0 without a request.
+	// RetryAfter is the pause that the provider has requested. It is 0 if the provider has requested none.
 	RetryAfter time.Duration
 	cause      error
 }
 
-// Error is a message that a user may read.
+// Error returns a message that users may read.
 func (e *Error) Error() string {
 	text := e.Provider + " " + e.Reason.Text
 	if e.Status != 0 && e.Status != http.StatusOK {
@@ -60,18 +60,18 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Unwrap returns the cause, for logs.
+// Unwrap returns the cause. The cause is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
 // Retryable reports whether the same call may succeed later.
 func (e *Error) Retryable() bool { return e.Reason.Retryable }
 
-// Fail makes an Error of this client for a problem that a caller has found in an answer.
+// Fail returns an Error for a problem that a caller has found in an answer.
 func (c *Client) Fail(reason *Reason, format string, args ...any) *Error {
 	return &Error{Reason: reason, Provider: c.name, cause: fmt.Errorf(format, args...)}
 }
 
-// unreached makes an Error of an outbound client's error.
+// unreached returns an Error for an error of the outbound client.
 func (c *Client) unreached(err error) *Error {
 	why := outbound.Explain(err)
 	reason := Unreachable

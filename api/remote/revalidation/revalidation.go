@@ -1,5 +1,5 @@
-// Package revalidation notifies the front ends of sites about changes, so that they read the changed data again. Of
-// this module it imports only package outbound.
+// Package revalidation tells the front ends of sites that data has changed, so that they read the changed data again.
+// Of this module it imports only package outbound.
 package revalidation
 
 import (
@@ -20,35 +20,35 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// limits bound one call. A front end only marks its cached data as stale, and answers immediately.
+// limits bound one call. They are short, because a front end only marks its cached data as stale and then answers.
 var limits = outbound.Limits{TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second, WireBytes: 64 << 10, Bytes: 64 << 10}
 
-// maxTags bounds the tags of one call.
+// maxTags is the largest number of tags in one call.
 const maxTags = 200
 
-// path is the front ends' path for revalidations, below their own address.
+// path is the path that receives these calls, relative to the address of a front end.
 const path = "/~gitbook/revalidate"
 
-// signatureHeader has the hex HMAC-SHA256 of the body.
+// signatureHeader is the header with the HMAC-SHA256 of the body in hexadecimal.
 const signatureHeader = "X-Gitbook-Signature"
 
 // Config has the front ends and their secret. All members except Secret are required.
 type Config struct {
 	Guard *outbound.Guard
-	// FrontEnds has the addresses of front ends, as returned by ParseFrontEnds.
+	// FrontEnds has the addresses of front ends. ParseFrontEnds returns them.
 	FrontEnds []*url.URL
-	// Secret is the shared secret with the front ends. Without a secret, calls are not signed.
+	// Secret is the secret that Octavo shares with the front ends. If it is empty, calls are not signed.
 	Secret string
 }
 
-// Client calls front ends. It is safe for concurrent use.
+// Client calls front ends. It may be used by many goroutines concurrently.
 type Client struct {
 	frontEnds []*url.URL
 	secret    []byte
 	do        func(*http.Request) (*http.Response, error)
 }
 
-// New builds a Client. It opens no connection.
+// New returns a Client. It opens no connection.
 func New(cfg Config) *Client {
 	return &Client{frontEnds: cfg.FrontEnds, secret: []byte(cfg.Secret), do: cfg.Guard.Client(limits).Do}
 }
@@ -69,8 +69,8 @@ func ParseFrontEnds(addresses []string) ([]*url.URL, error) {
 	return parsed, nil
 }
 
-// Revalidate notifies every front end that the data with these tags has changed. If one front end fails, the others are
-// still notified. The error is a text for users.
+// Revalidate tells every front end that the data with these tags has changed. If a call to one front end fails, all
+// other front ends are still called. The error is a text for users.
 func (c *Client) Revalidate(ctx context.Context, tags []string) error {
 	for len(tags) > 0 {
 		n := min(len(tags), maxTags)

@@ -21,7 +21,7 @@ import (
 
 const secret = "what both sides know"
 
-// frontEnd is a front end that checks signatures and remembers tags.
+// frontEnd is a front end that checks signatures and records tags.
 type frontEnd struct {
 	*httptest.Server
 	mu     sync.Mutex
@@ -90,7 +90,7 @@ func TestRevalidate(t *testing.T) {
 	}
 }
 
-// TestRevalidateFails uses a front end that fails. The other front end is still notified.
+// TestRevalidateFails uses a front end that fails. The other front end must still be notified.
 func TestRevalidateFails(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -11,16 +11,16 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Provider translates texts in the notation. Its errors are of type *provider.Error.
+// Provider translates texts that are written in the notation. Its errors are of type *provider.Error.
 type Provider interface {
-	// Translate returns a translation for each text of the batch, in order.
+	// Translate returns a translation for each text of the batch, in the order of the batch.
 	Translate(ctx context.Context, b Batch) ([]string, error)
-	// Check returns an error if the provider does not translate between these languages.
+	// Check returns an error if the provider does not translate from one of these languages to the other.
 	Check(ctx context.Context, from, to string) error
-	// Bounds returns the largest number of texts in a batch, and the largest number of their bytes. A single text may
-	// have more bytes than a batch.
+	// Bounds returns the largest number of texts in a batch, and the largest number of bytes of all its texts. A single
+	// text may have more bytes than a batch.
 	Bounds() (texts, bytes int)
-	// KnowsTerms reports whether the provider accepts terms. If it does not, the engine inserts the terms.
+	// KnowsTerms reports whether the provider uses the terms of a text. If it does not, the engine inserts the terms.
 	KnowsTerms() bool
 }
 
@@ -35,21 +35,23 @@ type Batch struct {
 type Text struct {
 	Source string
 	Terms  []Term
-	// Complaint is the problem of the last answer to this text; "" the first time.
+	// Complaint is the problem of the provider's last answer for this text. It is "" in the first request.
 	Complaint string
 }
 
-// These are the problems of a translation.
+// These are the problems that a translation can have.
 const (
-	// TermMissing means that the translation lacks a term of the glossary. The translation is used nevertheless.
+	// TermMissing means that the translation does not contain a term of the glossary. The translation is used
+	// nevertheless.
 	TermMissing = "term-missing"
-	// PlaceholderLost means that the translation lacked tags of its source, so it was translated in parts.
+	// PlaceholderLost means that tags of the source were missing in the translation. So the parts of the text were
+	// translated separately.
 	PlaceholderLost = "placeholder-lost"
 	// Refused means that the provider does not translate the segment. The segment stays in the language of the source.
 	Refused = "refused"
 )
 
-// Done is a segment with the answer of a provider. Target is "" if there is no translation.
+// Done is a segment with the answer of a provider. Target is the translation, or "" if there is no translation.
 type Done struct {
 	Segment
 	Target  string
@@ -59,24 +61,25 @@ type Done struct {
 // Engine sends segments to a provider, and checks and repairs the translations.
 type Engine struct {
 	Provider Provider
-	// Pause waits for d, or until ctx ends.
+	// Pause waits for the duration d, or until ctx ends.
 	Pause func(ctx context.Context, d time.Duration)
 }
 
 const (
-	// attempts is the number of attempts of a call whose failure may be temporary. After that, the whole run is
-	// retried, with longer pauses.
+	// attempts is the largest number of attempts of a call whose failure may be temporary. After the last attempt, the
+	// run ends. The run is retried with longer pauses.
 	attempts = 3
-	// longestPause is the longest time that a run waits for a provider. For a longer pause, the run ends and is
-	// retried.
+	// longestPause is the longest time for which a run waits for a provider. If the provider requests a longer pause,
+	// the run ends and is retried.
 	longestPause = 30 * time.Second
 	firstPause   = time.Second
-	// hopelessAfter is the number of rejected single texts after which the provider counts as the cause.
+	// hopelessAfter is a number of texts. If so many texts are rejected one by one, the provider, and not the texts, is
+	// treated as the cause.
 	hopelessAfter = 10
 )
 
-// Run translates segments, batch by batch. done gets each batch as soon as it is complete. So a stopped run does not
-// request complete batches again.
+// Run translates segments in batches. done is called for each batch as soon as it is complete. So if a run stops, the
+// next run need not request complete batches again.
 func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
 	r := run{Engine: e, work: w}
 	texts, bytes := e.Provider.Bounds()
@@ -101,13 +104,13 @@ func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(
 type run struct {
 	*Engine
 	work Work
-	// accepted is true if the provider has translated a text. rejected counts the texts that it rejected before the
-	// first success.
+	// accepted is true if the provider has translated a text. rejected is the number of texts that the provider
+	// rejected before its first translation.
 	accepted bool
 	rejected int
 }
 
-// batch translates one batch and repairs faulty translations once.
+// batch translates one batch. It repairs faulty translations with one more request.
 func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	results := make([]Done, len(segments))
 	texts := make([]Text, len(segments))
@@ -136,7 +139,7 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 		return nil, err
 	}
 	for at, i := range again {
-		// A translation without a required term is better than a broken translation or no translation.
+		// A translation without a required term is better than a translation with missing tags, or than no translation.
 		better := Done{Segment: segments[i]}
 		if complaint := better.take(answers[at]); complaint == "" && better.Target != "" || results[i].Target == "" {
 			results[i] = better
@@ -150,7 +153,8 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	return results, nil
 }
 
-// take records an answer, and returns its problem for the provider. A nil answer is a refusal, which is not repeated.
+// take records an answer in d. It returns the problem of the answer in words for the provider. If answer is nil, the
+// provider has refused the text, and the text is not requested again.
 func (d *Done) take(answer *string) string {
 	if answer == nil {
 		d.Target, d.Problem = "", Refused
@@ -173,13 +177,12 @@ func (d *Done) take(answer *string) string {
 	return ""
 }
 
-// usable reports whether a translation has the tags of its source and can be stored. Texts of documents cannot have
-// U+0000.
+// usable reports whether a translation has the tags of its source and can be stored. A document cannot store U+0000.
 func usable(source, target string) bool {
 	return fits(source, target) && !strings.ContainsRune(target, 0)
 }
 
-// parts translates the texts between the tags one by one, and leaves the tags where they are.
+// parts translates the texts between the tags one by one. The tags keep their places.
 func (r *run) parts(ctx context.Context, d *Done) error {
 	all, err := tokens(d.Source)
 	if err != nil {
@@ -218,8 +221,8 @@ func (r *run) parts(ctx context.Context, d *Done) error {
 	return nil
 }
 
-// ask translates texts, at most one batch. If the provider refuses the batch, each text is requested separately. The
-// result has nil for refused texts.
+// ask translates the texts of at most one batch. If the provider refuses the batch, each text is requested separately.
+// The result has nil for each refused text.
 func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
 	if len(texts) == 0 {
 		return nil, nil
@@ -248,10 +251,10 @@ func (r *run) ask(ctx context.Context, texts []Text) ([]*string, error) {
 	return append(first, second...), err
 }
 
-// ofTheText has the reasons for which a smaller batch may succeed.
+// ofTheText has the reasons after which a smaller batch may succeed.
 var ofTheText = []*provider.Reason{provider.Rejected, provider.Refused, provider.Cut, provider.Malformed}
 
-// persist makes a call, and retries it if a retry may help.
+// persist sends a batch to the provider. It sends the batch again if a retry may help.
 func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 	b := Batch{From: r.work.From, To: r.work.To, Instructions: r.work.Instructions, Texts: texts}
 	var shields []map[string]string
@@ -276,7 +279,7 @@ func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 			return given, nil
 		}
 		e, ok := errors.AsType[*provider.Error](err)
-		// A malformed answer is worth one retry; then smaller batches follow.
+		// If an answer is malformed, one retry is made. After that, smaller batches follow.
 		last := attempt >= attempts || ok && e.Reason == provider.Malformed && attempt > 1
 		if !ok || !e.Retryable() || last || e.RetryAfter > longestPause || ctx.Err() != nil {
 			return nil, err
@@ -286,7 +289,7 @@ func (r *run) persist(ctx context.Context, texts []Text) ([]*string, error) {
 	}
 }
 
-// shield replaces each term by a tag, for providers without glossaries. It also returns the text of each tag.
+// shield replaces each term by a tag, for providers that do not use terms. It also returns the text of each tag.
 func shield(source string, terms *Glossary) (string, map[string]string) {
 	all, err := tokens(source)
 	if err != nil || len(terms.byStart) == 0 {
@@ -314,7 +317,7 @@ func shield(source string, terms *Glossary) (string, map[string]string) {
 	return written(shielded), stand
 }
 
-// unshield inserts the terms. If a tag is missing or repeated, the translation lacks the term.
+// unshield replaces the tags by the terms. If a tag is missing or repeated, the translation does not contain the term.
 func unshield(target string, stand map[string]string) string {
 	if len(stand) == 0 {
 		return target

@@ -22,7 +22,7 @@ func work() translation.Work {
 	return translation.Work{From: "en", To: "de", Instructions: "Formal.", Glossary: translation.NewGlossary(terms)}
 }
 
-// ran has the translations of sources, and the pauses of the run.
+// ran has the results of a run: the translations, and the pauses.
 type ran struct {
 	done   []translation.Done
 	pauses []time.Duration
@@ -83,7 +83,7 @@ func TestModel(t *testing.T) {
 	}
 }
 
-// TestModelRepairs: each case has the first answers of a model. The model answers later requests correctly.
+// TestModelRepairs has cases with a model whose first answers are faulty. The model answers later requests correctly.
 func TestModelRepairs(t *testing.T) {
 	t.Parallel()
 	const tagged = `Run <b id="1">it</b> in a space`
@@ -230,7 +230,7 @@ func TestBatches(t *testing.T) {
 	}
 }
 
-// TestStopped: a run that stops has passed every complete batch to its caller.
+// TestStopped checks that a run which stops has already passed every complete batch to its caller.
 func TestStopped(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -311,8 +311,8 @@ func TestLibreTranslateFails(t *testing.T) {
 	}
 }
 
-// TestLibreTranslateRepairs: a server loses the tags of terms, or returns a wrong number of translations. The requests
-// stay the same.
+// TestLibreTranslateRepairs uses a server that loses the tags of terms, or that returns a wrong number of translations.
+// A retry sends the same request.
 func TestLibreTranslateRepairs(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex

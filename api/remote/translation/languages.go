@@ -1,6 +1,6 @@
 package translation
 
-// languageNames are the names of the contract's languages in prompts.
+// languageNames has the names of the contract's languages, as prompts use them.
 var languageNames = map[string]string{
 	"en": "English", "fr": "French", "de": "German", "es": "Spanish", "it": "Italian", "pt": "Portuguese", "pt-br": "Brazilian Portuguese",
 	"ru": "Russian", "ja": "Japanese", "zh": "Simplified Chinese", "yue": "Cantonese", "ko": "Korean", "ar": "Arabic", "hi": "Hindi",
@@ -10,6 +10,6 @@ var languageNames = map[string]string{
 	"lv": "Latvian", "et": "Estonian", "sl": "Slovenian",
 }
 
-// otherCodes are LibreTranslate's codes for languages with another code in the contract. The first code that a server
-// has is used.
+// otherCodes has LibreTranslate's codes for languages that have another code in the contract. If a server has several
+// of the codes, the first code is used.
 var otherCodes = map[string][]string{"pt-br": {"pt-BR", "pb", "pt"}, "zh": {"zh", "zh-Hans"}, "no": {"nb", "no"}}

@@ -8,24 +8,26 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// LibreTranslate translates with a server that speaks LibreTranslate's interface: https://docs.libretranslate.com/api/operations/translate/.
+// LibreTranslate translates with a server that has LibreTranslate's interface:
+// https://docs.libretranslate.com/api/operations/translate/.
 type LibreTranslate struct {
 	client *provider.Client
 	key    string
 
 	mu sync.Mutex
-	// languages are the server's languages by code; nil until they are read.
+	// languages has the languages of the server, by code. It is nil until they are read.
 	languages map[string]libreLanguage
 }
 
-// NewLibreTranslate builds a client and opens nothing. The key, which may be empty, is sent in a member of the request.
+// NewLibreTranslate returns a client. It opens no connection. The key is sent as a member of the request. It may be
+// empty.
 func NewLibreTranslate(cfg provider.Config) *LibreTranslate {
 	key := cfg.Key
 	cfg.Key = ""
 	return &LibreTranslate{client: provider.New(cfg), key: key}
 }
 
-// These are the interface's documents, with only the members that this package uses.
+// These are the JSON documents of the interface, with only the members that this package uses.
 type (
 	libreRequest struct {
 		Q      []string `json:"q"`
@@ -69,13 +71,14 @@ func (l *LibreTranslate) Check(ctx context.Context, from, to string) error {
 	return err
 }
 
-// Bounds implements Provider. Public servers take 2000 characters.
+// Bounds implements Provider. Public servers accept at most 2000 characters.
 func (l *LibreTranslate) Bounds() (texts, bytes int) { return 25, 2000 }
 
 // KnowsTerms implements Provider.
 func (l *LibreTranslate) KnowsTerms() bool { return false }
 
-// codes returns the server's codes of two languages between which it translates.
+// codes returns the server's codes for two languages. It returns an error if the server does not translate from the
+// first language to the second.
 func (l *LibreTranslate) codes(ctx context.Context, from, to string) (source, target string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -96,7 +99,7 @@ func (l *LibreTranslate) codes(ctx context.Context, from, to string) (source, ta
 			}
 		}
 	}
-	l.languages = nil // The operator may add the language, so the next call reads the list again.
+	l.languages = nil // the operator may add the language, so the next call reads the list again
 	return "", "", l.client.Fail(provider.NoLanguage, "from %q to %q", from, to)
 }
 

@@ -15,7 +15,7 @@ type Model struct {
 	Chat *chat.Client
 }
 
-// These types are the documents of a prompt and its answer.
+// These types are the JSON documents in a prompt and in its answer.
 type (
 	modelRequest struct {
 		Texts []modelText `json:"texts"`
@@ -70,7 +70,7 @@ func (m *Model) Translate(ctx context.Context, b Batch) ([]string, error) {
 // Check implements Provider. A model has no list of languages.
 func (m *Model) Check(context.Context, string, string) error { return nil }
 
-// Bounds implements Provider. In answers to longer batches, models leave out texts.
+// Bounds implements Provider. If batches are longer, models omit texts in their answers.
 func (m *Model) Bounds() (texts, bytes int) { return 40, 6 << 10 }
 
 // KnowsTerms implements Provider.

@@ -14,22 +14,23 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The notation of a segment is HTML with text and numbered tags. A pair of tags is around translated text, such as <a
-// id="1">here</a>. A single <img id="2" alt="npm install"> replaces a part that is not translated. Translators do not
-// change HTML tags. The alt shows them the replaced part, and is ignored in their answers.
+// The notation of a segment is HTML that contains only text and numbered tags. A pair of tags encloses text to
+// translate, for example <a id="1">here</a>. A single tag, for example <img id="2" alt="npm install">, replaces a part
+// that is not translated. Translators do not change HTML tags. The attribute alt tells them what the tag replaces. It
+// is ignored in their answers.
 
-// singleTag is the name of tags without text.
+// singleTag is the name of single tags, which enclose no text.
 const singleTag = "img"
 
-// maxAlt bounds the description in a single tag, in characters.
+// maxAlt bounds the length of the description in a single tag, in characters.
 const maxAlt = 80
 
 // token is a part of a text in the notation.
 type token struct {
 	kind tokenKind
-	// text is the unescaped text of a text token.
+	// text is the text of a text token, without escapes.
 	text string
-	// id and name are the tag's id and name.
+	// id and name are the id and the name of the tag.
 	id, name string
 }
 
@@ -44,7 +45,8 @@ const (
 
 var errBroken = errors.New("the tags are not those of the source")
 
-// tokens parses the notation. It returns an error for anything except texts and numbered tags.
+// tokens parses a text in the notation. It returns an error if the text contains anything except text and numbered
+// tags.
 func tokens(notation string) ([]token, error) {
 	var all []token
 	var open []string
@@ -83,7 +85,7 @@ func tokens(notation string) ([]token, error) {
 		case html.EndTagToken:
 			name, _ := z.TagName()
 			if string(name) == singleTag {
-				continue // Some translators write an end tag for a single tag.
+				continue // some translators add an end tag to a single tag
 			}
 			if len(open) == 0 {
 				return nil, errBroken
@@ -98,7 +100,7 @@ func tokens(notation string) ([]token, error) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// written is the inverse of tokens, except for the alt of single tags.
+// written returns tokens in the notation. It reverses tokens, but writes no alt.
 func written(all []token) string {
 	var b strings.Builder
 	for _, t := range all {
@@ -116,10 +118,10 @@ func written(all []token) string {
 	return b.String()
 }
 
-// hole replaces tags in the plain text of a segment. It is not a letter, so terms do not match across it.
+// hole replaces a tag in the plain text of a segment. A hole is not a letter, so a term cannot match across a tag.
 const hole = '\uFFFC'
 
-// plain is the text of a segment without its tags.
+// plain returns the text of a segment, with holes instead of its tags.
 func plain(all []token) string {
 	var b strings.Builder
 	for _, t := range all {
@@ -134,7 +136,8 @@ func plain(all []token) string {
 	return b.String()
 }
 
-// shape returns the tags, the pair around each tag, and which pairs have text. It ignores the order of the tags.
+// shape returns the tags, the pair that encloses each tag, and which pairs contain text. Texts with the same tags in
+// another order have the same shape.
 func shape(all []token) []string {
 	var tags, inside []string
 	filled := map[string]bool{}
@@ -161,7 +164,7 @@ func shape(all []token) []string {
 	return tags
 }
 
-// fits reports whether a translation has each tag of its source exactly once, in the same pairs.
+// fits reports whether a translation contains each tag of its source exactly once, in the same pair of tags.
 func fits(source, target string) bool {
 	from, err := tokens(source)
 	if err != nil {
@@ -171,7 +174,7 @@ func fits(source, target string) bool {
 	return err == nil && slices.Equal(shape(from), shape(to)) && strings.TrimSpace(target) != ""
 }
 
-// hasLetters reports whether there is text to translate. A segment with only an address has no text to translate.
+// hasLetters reports whether a segment has text to translate. A segment that is only an address has none.
 func hasLetters(all []token) bool {
 	text := strings.TrimSpace(strings.ReplaceAll(plain(all), string(hole), " "))
 	if !strings.ContainsFunc(text, unicode.IsSpace) && strings.Contains(text, "://") {
@@ -180,13 +183,13 @@ func hasLetters(all []token) bool {
 	return strings.ContainsFunc(text, unicode.IsLetter)
 }
 
-// keptMarks are marks of text that stays as it is.
+// keptMarks are the marks of text that is not translated.
 var keptMarks = []string{"code", "keyboard"}
 
-// markTags has the tag names of marks. The tags tell a translator the kind of the mark.
+// markTags has the names of tags for marks. The name tells the translator the kind of the mark.
 var markTags = map[string]string{"bold": "b", "italic": "i", "strikethrough": "s", "superscript": "sup", "subscript": "sub"}
 
-// inlineTags has the tag names of inlines with text. All other inlines are single tags.
+// inlineTags has the names of tags for inlines with text. All other inlines become single tags.
 var inlineTags = map[string]string{"link": "a", "annotation": "span"}
 
 // notes has, for each kind of inline without a text, the member of its data that describes the inline to a translator.
@@ -259,7 +262,7 @@ func (e *encoder) single(id, note string) {
 	fmt.Fprintf(&e.b, `<%s id="%s" alt="%s">`, singleTag, id, html.EscapeString(note))
 }
 
-// decoder writes a translation over the inlines of its source.
+// decoder puts the texts of a translation into the inlines of its source.
 type decoder struct {
 	inlines map[string]schema.Node
 	leaves  map[string]schema.Leaf
@@ -267,7 +270,8 @@ type decoder struct {
 	tokens  []token
 }
 
-// decode returns the source's inlines with the text of a fitting translation. It does not change the source.
+// decode returns the inlines of the source with the texts of a translation. The translation must fit the source. decode
+// does not change the source.
 func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	if !fits(encode(nodes), target) {
 		return nil, errBroken
@@ -281,7 +285,7 @@ func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	return d.nodes(), nil
 }
 
-// number numbers the inlines and leaves as the encoder does.
+// number gives each inline, and each leaf of text with marks, the number that the encoder gives it.
 func (d *decoder) number(nodes []schema.Node) {
 	for _, n := range nodes {
 		if n.Object != schema.ObjectText {
@@ -301,7 +305,7 @@ func (d *decoder) number(nodes []schema.Node) {
 	}
 }
 
-// nodes decodes the tokens up to the end of the enclosing pair.
+// nodes decodes the tokens up to the end of the pair that encloses them.
 func (d *decoder) nodes() []schema.Node {
 	nodes := []schema.Node{}
 	leaf := func(leaf schema.Leaf) {
@@ -336,7 +340,7 @@ func (d *decoder) nodes() []schema.Node {
 	return nodes
 }
 
-// within returns the tokens up to the end of a pair without nested pairs.
+// within returns the tokens up to the end of a pair. The pair contains no other pairs.
 func (d *decoder) within() []token {
 	end := slices.IndexFunc(d.tokens, func(t token) bool { return t.kind == closeToken })
 	inside := d.tokens[:end]
@@ -344,7 +348,7 @@ func (d *decoder) within() []token {
 	return inside
 }
 
-// split separates the white space at both ends of a text, because translators lose it.
+// split separates the white space at both ends from a text, because translators do not preserve it.
 func split(text string) (lead, core, trail string) {
 	core = strings.TrimLeftFunc(text, unicode.IsSpace)
 	lead = text[:len(text)-len(core)]

@@ -42,7 +42,7 @@ func TestDecode(t *testing.T) {
 	t.Parallel()
 	nodes := block(t, mixed)
 	for name, test := range map[string]struct {
-		answer, want string // want is "" for a refusal
+		answer, want string // "" means that the answer is refused
 	}{
 		"as it was":            {mixedSource, mixedSource},
 		"another order":        {`<a id=3>Die <i id=4>Hilfe</i></a> <b id="2">lesen</b>, <img id='1'/> <img id="5" alt="x">&lt;jetzt&gt;`, `<a id="1">Die <i id="2">Hilfe</i></a> <b id="3">lesen</b>, <img id="4" alt="npm i"> <img id="5" alt="1f44d">&lt;jetzt&gt;`},
@@ -85,8 +85,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestNotationRoundTrip encodes random inlines, decodes the text, and encodes the decoded inlines. Both encoded texts
-// must be equal.
+// TestNotationRoundTrip encodes random inlines, decodes the result, and encodes the decoded inlines again. Both encoded
+// texts must be equal.
 func TestNotationRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -137,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// everything is a document with every kind of node.
+// everything returns a document with every kind of node.
 func everything(t testing.TB) schema.Document {
 	t.Helper()
 	var d schema.Document
@@ -176,7 +176,8 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	if t.Failed() {
 		return
 	}
-	// Inserting the sources as translations restores the document, so only texts were changed.
+	// If each source is put in as its own translation, the document must be the same. So the translation has changed
+	// only texts.
 	again, places := Places(d)
 	for i := range places {
 		if places[i].Source != "" && !places[i].Put(places[i].Source) {
@@ -194,8 +195,8 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	}
 }
 
-// loud returns a translation of the source: the same text in capitals. It does the same as translationtest.Loud, which
-// this package cannot import.
+// loud returns a translation of the source: the same text in capital letters. It does the same as translationtest.Loud.
+// This package cannot import that function.
 func loud(source string) string {
 	all, err := tokens(source)
 	if err != nil {
@@ -207,7 +208,7 @@ func loud(source string) string {
 	return written(all)
 }
 
-// compareKept checks that a translation has not changed structure, code, references and anchors.
+// compareKept checks that a translation has not changed the structure, the code, the references and the anchors.
 func compareKept(t *testing.T, at string, from, to []schema.Node) {
 	t.Helper()
 	if len(from) != len(to) {
@@ -235,7 +236,7 @@ func compareKept(t *testing.T, at string, from, to []schema.Node) {
 	}
 }
 
-// joinTexts joins neighbouring texts, and neighbouring leaves with the same marks.
+// joinTexts joins neighbouring text nodes. It also joins neighbouring leaves with the same marks.
 func joinTexts(nodes []schema.Node) []schema.Node {
 	var joined []schema.Node
 	for _, n := range nodes {
@@ -276,7 +277,7 @@ func TestPlacesAreTranslated(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The source's texts must only remain in the parts that are not translated.
+	// Texts of the source may remain only in parts that are not translated.
 	_, after := Places(*copied)
 	for i := range after {
 		if after[i].Source != "" && after[i].Source != loud(after[i].Source) && !strings.Contains(after[i].Source, "alt=") {

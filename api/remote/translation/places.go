@@ -13,17 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Place is a segment of a document with its position.
+// Place is a segment at its position in a document.
 type Place struct {
-	// ID names the place within the document: by the key of the block, and by the text within the block. A translated
-	// document has the same places under the same ids.
+	// ID is the name of the place within the document. It consists of the block's key and a name of the text within the
+	// block. In a translated document, the same place has the same ID.
 	ID string
-	// Source is the text to translate, in the notation, without white space at both ends. It is "" if there is no text
+	// Source is the text to translate, in the notation, without white space at its ends. It is "" if there is no text
 	// to translate.
 	Source string
-	// Text is the whole text that a reader sees.
+	// Text is the text of the place as readers see it, including parts that are not translated.
 	Text string
-	// State is a hash of the content, including links and marks.
+	// State is a hash of the content of the place, including its links and marks.
 	State string
 
 	inlines []schema.Node
@@ -31,7 +31,8 @@ type Place struct {
 	put     func(inlines []schema.Node, text string)
 }
 
-// Put writes a translation of the source. It refuses a translation without the tags of the source, and returns false.
+// Put writes a translation of the source to the place. If the translation does not have the tags of the source, Put
+// writes nothing and returns false.
 func (p *Place) Put(target string) bool {
 	target = p.around[0] + target + p.around[1]
 	if p.inlines == nil {
@@ -50,20 +51,21 @@ func (p *Place) Put(target string) bool {
 	return true
 }
 
-// Copy copies the content of the same place in another document.
+// Copy replaces the content of the place by the content of the same place in another document.
 func (p *Place) Copy(from *Place) {
 	if (p.inlines == nil) == (from.inlines == nil) {
 		p.put(from.inlines, from.Text)
 	}
 }
 
-// PlainPlace is the place of a text outside of a document, such as the title of a page. put stores its translation.
+// PlainPlace returns a place for a text outside of a document, such as the title of a page. The function put stores a
+// translation.
 func PlainPlace(id, text string, put func(string)) Place {
 	return textPlace(id, text, put)
 }
 
-// Places clones a document, and returns the clone and its places in the order of the document. Code and formulas have
-// no places.
+// Places copies a document, and returns the copy with its places. The places are in the order of the document. Code and
+// formulas have no places.
 func Places(d schema.Document) (*schema.Document, []Place) {
 	w := &walk{}
 	d.Nodes = w.clone(d.Nodes)
@@ -73,7 +75,7 @@ func Places(d schema.Document) (*schema.Document, []Place) {
 
 type walk struct{ places []Place }
 
-// clone copies the parts of nodes that Put changes.
+// clone copies nodes, so that Put can change the copies.
 func (w *walk) clone(nodes []schema.Node) []schema.Node {
 	if nodes == nil {
 		return nil
@@ -86,10 +88,10 @@ func (w *walk) clone(nodes []schema.Node) []schema.Node {
 	return copied
 }
 
-// left has the kinds of blocks that stay unchanged, with all their contents.
+// left has the kinds of blocks that are not translated, together with everything in them.
 var left = map[string]bool{"code": true, "math": true, "integration": true, "embed": true, "reusable-content": true}
 
-// texts has the members of a block's or an inline's data that are translated.
+// texts has the members that are translated in the data of blocks and inlines.
 var texts = map[string][]string{"image": {"alt"}, "tabs-item": {"title"}, "inline-image": {"alt", "caption"}, "button": {"label"}}
 
 func (w *walk) blocks(nodes []schema.Node, within string) {
@@ -132,7 +134,7 @@ func (w *walk) members(n *schema.Node, id string) {
 }
 
 func (w *walk) inline(n *schema.Node, id string) {
-	// Translate the other texts of the inlines first, because the translation of the text copies the inlines.
+	// The other texts of the inlines come first, because a translation of the block's text copies the inlines.
 	for i := range n.Nodes {
 		w.beside(&n.Nodes[i], id+"/"+strconv.Itoa(i))
 	}
@@ -147,7 +149,7 @@ func (w *walk) inline(n *schema.Node, id string) {
 	w.places = append(w.places, p)
 }
 
-// `beside` finds the texts of an inline that are not part of the block's text.
+// `beside` adds the places of an inline's texts that do not belong to the block's text.
 func (w *walk) beside(n *schema.Node, id string) {
 	w.members(n, id)
 	for i := range n.Nodes {
@@ -158,8 +160,8 @@ func (w *walk) beside(n *schema.Node, id string) {
 	}
 }
 
-// table finds the titles of columns, the labels of options, and the cells that contain text. The other cells are
-// fragments.
+// table adds the places of titles of columns, of labels of options, and of cells with a text in the record. All other
+// cells are fragments.
 func (w *walk) table(n *schema.Node, id string) {
 	definition := cloneMaps(n.Data, "definition")
 	for _, column := range slices.Sorted(maps.Keys(definition)) {
@@ -210,7 +212,7 @@ func (w *walk) cells(at string, values, definition map[string]any, fragments map
 	}
 }
 
-// cloneMaps copies a member that is a map of maps, puts the copy in its place and returns it.
+// cloneMaps replaces a member that is a map of maps by a copy, and returns the copy.
 func cloneMaps(in map[string]any, name string) map[string]any {
 	was, ok := in[name].(map[string]any)
 	if !ok {
@@ -243,14 +245,14 @@ func textPlace(id, text string, put func(string)) Place {
 func stateOf(content any) string {
 	encoded, err := json.Marshal(content, json.Deterministic(true))
 	if err != nil {
-		return err.Error() // A checked document can be encoded.
+		return err.Error() // a checked document can always be encoded
 	}
 	sum := sha256.Sum256(encoded)
 	return base64.RawURLEncoding.EncodeToString(sum[:])
 }
 
-// Words counts the words of a source, because translators charge by the word. In scripts without spaces a character
-// counts as half a word.
+// Words returns the number of words in a source, because translators charge by the word. In scripts without spaces, a
+// character counts as half a word.
 func Words(source string) int {
 	all, err := tokens(source)
 	if err != nil {
@@ -273,5 +275,5 @@ func Words(source string) int {
 	return words + (halves+1)/2
 }
 
-// counted has the scripts in which characters are counted.
+// counted has the scripts whose characters count as half a word.
 var counted = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana}

@@ -7,16 +7,16 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Refs changes the references of a document from a space to the copy of the space. Pages and anchors have the same ids
-// in both spaces. contents maps the ids of reusable contents that differ in the copy. Refs changes the document, which
-// must be a clone that Places made. It returns the files of the copy to which the document refers.
+// Refs changes references of a document from a space to the copy of the space. Pages and anchors have the same ids in
+// both spaces. If a reusable content has another id in the copy, contents maps its id to this other id. Refs changes d,
+// so d must be a copy that Places has made. It returns the files of the copy to which the document refers.
 func Refs(d *schema.Document, space, copied string, contents map[string]string) []string {
 	r := refs{space: space, copied: copied, contents: contents, files: map[string]bool{}}
 	r.nodes(d.Nodes)
 	return slices.Sorted(maps.Keys(r.files))
 }
 
-// Ref changes a single reference, for example a link to a page.
+// Ref returns a single reference, for example a link to a page, with the same change as Refs makes.
 func Ref(ref schema.Data, space, copied string) schema.Data {
 	r := refs{space: space, copied: copied, files: map[string]bool{}}
 	changed, _ := r.value(map[string]any(ref)).(map[string]any)
@@ -33,7 +33,7 @@ func (r *refs) nodes(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
 		if n.Type == "integration" {
-			continue // The meaning of an integration's members is unknown.
+			continue // the meaning of an integration's members is not known
 		}
 		for name, value := range n.Data {
 			n.Data[name] = r.value(value)
@@ -45,7 +45,7 @@ func (r *refs) nodes(nodes []schema.Node) {
 	}
 }
 
-// value copies a value before changing it, because the original document shares the value.
+// value copies a value before it changes the value, because the original document shares it.
 func (r *refs) value(value any) any {
 	switch value := value.(type) {
 	case []any:
@@ -70,7 +70,7 @@ func (r *refs) value(value any) any {
 	return value
 }
 
-// fileMembers are the members of references that name files of a space.
+// fileMembers has the members of references that contain the id of a file of a space.
 var fileMembers = map[string]string{"file": "file", "reusable-content": "reusableContent"}
 
 func (r *refs) ref(ref map[string]any) {

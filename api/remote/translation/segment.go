@@ -6,22 +6,22 @@ import (
 	"encoding/binary"
 )
 
-// Work has the inputs that all segments of a run share. Languages are codes of the contract.
+// Work has the inputs that all segments of a run share. From and To are codes of languages, as in the contract.
 type Work struct {
 	From, To     string
 	Instructions string
 	Glossary     *Glossary
 }
 
-// Segment is a source with all inputs of its translation.
+// Segment is a text to translate, with all inputs of its translation.
 type Segment struct {
 	Key    string
 	Source string
-	// Terms are the glossary's terms that occur in the source.
+	// Terms are the terms of the glossary that occur in Source.
 	Terms []Term
 }
 
-// Segment makes a segment of a source.
+// Segment returns the segment for a source.
 func (w Work) Segment(source string) Segment {
 	s := Segment{Source: source}
 	if all, err := tokens(source); err == nil {
@@ -29,8 +29,8 @@ func (w Work) Segment(source string) Segment {
 	}
 	hash := sha256.New()
 	add := func(text string) {
-		// The lengths separate adjacent texts, so that different lists have different hashes.
-		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // Writing to a hash never fails.
+		// The lengths separate the texts, so that different lists of texts have different hashes.
+		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // Write of a hash never returns an error
 		_, _ = hash.Write([]byte(text))
 	}
 	for _, text := range []string{w.From, w.To, w.Instructions, source} {

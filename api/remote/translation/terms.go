@@ -7,7 +7,7 @@ import (
 	"unicode"
 )
 
-// Term is a glossary's translation of a word or a phrase.
+// Term is a word or a phrase with the translation that the glossary gives.
 type Term struct {
 	Source string `json:"source"`
 	Target string `json:"target"`
@@ -15,7 +15,7 @@ type Term struct {
 
 // Glossary finds terms in texts.
 type Glossary struct {
-	// byStart has the terms by their first two characters, the longest first.
+	// byStart has the terms by their first two characters. Longer terms come first.
 	byStart map[[2]rune][]folded
 }
 
@@ -24,8 +24,8 @@ type folded struct {
 	runes []rune
 }
 
-// NewGlossary makes a glossary. If terms have the same source, the last term is used. Terms with an empty source or
-// target are left out.
+// NewGlossary returns a glossary. If several terms have the same source, the last term is used. Terms with an empty
+// source or an empty target are left out.
 func NewGlossary(terms []Term) *Glossary {
 	last := map[string]folded{}
 	for _, term := range terms {
@@ -54,7 +54,7 @@ func startOf(runes []rune) [2]rune {
 	return start
 }
 
-// fold makes a text comparable without regard to case, character by character.
+// fold converts a text so that texts can be compared without case. It does not change the number of characters.
 func fold(text string) []rune {
 	runes := []rune(text)
 	for i, r := range runes {
@@ -63,14 +63,14 @@ func fold(text string) []rune {
 	return runes
 }
 
-// found is the position of a term in a text, in characters.
+// found is a term with its position in a text, in characters.
 type found struct {
 	Term
 	from, to int
 }
 
-// find returns the places of terms in a text. If terms overlap, the first term is used. If several terms begin at the
-// same place, the longest term is used.
+// find returns the terms in a text with their positions. If terms overlap, the term that begins first is used. If
+// several terms begin at the same place, the longest term is used.
 func (g *Glossary) find(text string) []found {
 	if g == nil || len(g.byStart) == 0 {
 		return nil
@@ -103,7 +103,7 @@ func (g *Glossary) at(runes []rune, i int) (folded, bool) {
 	return folded{}, false
 }
 
-// In returns the terms that occur in a text, each once and in order.
+// In returns the terms that occur in a text, in the order of the text. Each term is listed once.
 func (g *Glossary) In(text string) []Term {
 	var terms []Term
 	for _, f := range g.find(text) {
@@ -125,7 +125,8 @@ func inWord(r rune) bool {
 
 var spaceless = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar}
 
-// missing returns the terms whose translation is not in a text. Languages inflect words, so a part of a word is enough.
+// missing returns the terms whose translation does not occur in a text. Languages inflect words, so a part of a word is
+// enough.
 func missing(terms []Term, target string) []Term {
 	if len(terms) == 0 {
 		return nil

@@ -1,5 +1,5 @@
 // Package tunnel sends events of integrations in development mode to the developers' machines. The events have the form
-// that the published runtime of integrations reads. Of this module it imports only package outbound.
+// that GitBook's published runtime for integrations reads. Of this module it imports only package outbound.
 package tunnel
 
 import (
@@ -17,30 +17,31 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// limits bound one call: an integration answers when it has dealt with the event.
+// limits bound one call. An integration answers when it has handled the event.
 var limits = outbound.Limits{
 	TLS: 10 * time.Second, Headers: 20 * time.Second, Whole: 30 * time.Second,
-	// A long answer is not a failure; the client does not read the rest.
+	// A long answer is not a failure. The client does not read all of it.
 	WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
 }
 
-// readAnswer bounds the bytes of an answer that are read. A fully read answer lets the connection be reused.
+// readAnswer is the largest number of bytes of an answer that are read. If an answer is read to its end, the connection
+// can be used again.
 const readAnswer = 64 << 10
 
-// path is the path for calls of the runtime's first version. If a tunnel's address has a path, the client calls that
-// path instead.
+// path is the path for calls of the runtime's first version. If the address of a tunnel has a path, this path is called
+// instead.
 const path = "/v1"
 
-// Client calls tunnels. It is safe for concurrent use.
+// Client calls tunnels. It may be used by many goroutines concurrently.
 type Client struct {
 	do func(*http.Request) (*http.Response, error)
 }
 
-// New builds a Client. It opens no connection.
+// New returns a Client. It opens no connection.
 func New(guard *outbound.Guard) *Client { return &Client{do: guard.Client(limits).Do} }
 
-// Send posts an event with its environment, both as JSON, and returns the status of the answer. An error is a text for
-// users.
+// Send posts an event with its environment. The event and the environment are JSON. It returns the status of the
+// answer. An error is a text for users.
 func (c *Client) Send(ctx context.Context, address string, event, environment []byte) (status int, err error) {
 	target, err := url.Parse(address)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// TestAnswers: the status is the answer, with a body of any length. An answer that breaks off does not count.
+// TestAnswers checks that the status is the result of a call, for a body of any length. If an answer ends early, the
+// call fails.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -27,7 +28,7 @@ func TestAnswers(t *testing.T) {
 				if test.announced != "" {
 					w.Header().Set("Content-Length", test.announced)
 				}
-				_, _ = w.Write([]byte(test.body)) // The client may read less.
+				_, _ = w.Write([]byte(test.body)) // the client may not read all of it
 			}))
 			defer server.Close()
 			status, err := New(outboundtest.Guard(t, outboundtest.Loopback)).Send(t.Context(), server.URL, []byte(`{"a":1}`), []byte(`{"b":2}`))

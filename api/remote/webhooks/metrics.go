@@ -2,13 +2,13 @@ package webhooks
 
 import "github.com/prometheus/client_golang/prometheus"
 
-// Metrics are the metrics of deliveries. A nil *Metrics measures nothing.
+// Metrics has the metrics of deliveries. A nil *Metrics measures nothing.
 type Metrics struct {
 	attempts *prometheus.CounterVec
 	seconds  prometheus.Histogram
 }
 
-// outcomes are the labels of attempts.
+// outcomes are the values of the label for the outcome of an attempt.
 var outcomes = []string{outcomeTaken, outcomeRefused, outcomeUnanswered}
 
 const (
@@ -17,7 +17,7 @@ const (
 	outcomeUnanswered = "unanswered"
 )
 
-// NewMetrics registers the metrics. All series exist from the start, so that a rate also includes the first failure.
+// NewMetrics registers the metrics. All series exist from the start, so that rates also include the first failure.
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		attempts: prometheus.NewCounterVec(prometheus.CounterOpts{

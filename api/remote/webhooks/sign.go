@@ -16,7 +16,8 @@ const (
 	headerSignature = "Webhook-Signature"
 )
 
-// sign returns the headers with the time and the signatures of a message. There is one signature for each key.
+// sign returns the values of the headers with the time and the signatures of a message. The message has one signature
+// for each key.
 func sign(keys [][]byte, id string, at time.Time, body []byte) (timestamp, signature string) {
 	timestamp = strconv.FormatInt(at.Unix(), 10)
 	signatures := make([]string, len(keys))

@@ -14,54 +14,56 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// DefaultTimeout bounds a delivery. Receivers should answer first and work later.
+// DefaultTimeout is the default time limit of a delivery. Receivers should answer first and process the event
+// afterwards.
 const DefaultTimeout = 15 * time.Second
 
 const (
-	// keptResponse bounds the bytes of an answer's body that are stored.
+	// keptResponse is the largest number of bytes of an answer's body that are stored.
 	keptResponse = 1 << 10
-	// readResponse bounds the bytes that are read. A fully read answer lets the connection be reused.
+	// readResponse is the largest number of bytes of an answer's body that are read. If an answer is read to its end,
+	// the connection can be used again.
 	readResponse = 16 << 10
 	// LongestRetryAfter is the longest pause that a receiver can request.
 	LongestRetryAfter = 24 * time.Hour
 )
 
-// Config has the settings of deliveries. Guard is required.
+// Config has the settings of deliveries. Guard must be set.
 type Config struct {
 	Guard *outbound.Guard
-	// Timeout bounds a whole delivery; 0 means DefaultTimeout.
+	// Timeout bounds the time of a delivery. If it is 0, DefaultTimeout applies.
 	Timeout time.Duration
 	Metrics *Metrics
 }
 
-// Client delivers messages. It is safe for concurrent use.
+// Client delivers messages. It may be used by many goroutines concurrently.
 type Client struct {
 	do      func(*http.Request) (*http.Response, error)
 	timeout time.Duration
 	metrics *Metrics
 }
 
-// New builds a Client. It opens no connection.
+// New returns a Client. It opens no connection.
 func New(cfg Config) *Client {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = DefaultTimeout
 	}
 	client := cfg.Guard.Client(outbound.Limits{
 		TLS: cfg.Timeout, Headers: cfg.Timeout, Whole: cfg.Timeout,
-		// A long answer is not a failure; the client does not read the rest.
+		// A long answer is not a failure. The client does not read all of it.
 		WireBytes: math.MaxInt64 - 1, Bytes: math.MaxInt64 - 1,
 	})
 	return &Client{do: client.Do, timeout: cfg.Timeout, metrics: cfg.Metrics}
 }
 
-// Message is a message to send.
+// Message is a message that a Client sends.
 type Message struct {
-	// ID is equal in all attempts.
+	// ID is the same in all attempts.
 	ID  string
 	URL string
-	// Keys are the secrets to sign with.
+	// Keys are the secrets with which the message is signed.
 	Keys [][]byte
-	// Body is JSON.
+	// Body is the body of the message, as JSON.
 	Body []byte
 }
 
@@ -69,20 +71,21 @@ type Message struct {
 type Result struct {
 	At   time.Time
 	Took time.Duration
-	// StatusCode is nil if there was no answer.
+	// StatusCode is the status of the answer. It is nil if there was no answer.
 	StatusCode *int
-	// Response is the start of the answer's body.
+	// Response is the beginning of the answer's body.
 	Response string
-	// Reason is a text for users about why the message was not accepted; "" if it was accepted.
+	// Reason says why the receiver did not accept the message. It is a text for users. It is "" if the receiver
+	// accepted the message.
 	Reason string
-	// RetryAfter is the receiver's requested pause.
+	// RetryAfter is the pause that the receiver has requested.
 	RetryAfter time.Duration
-	// Gone means that the receiver wants no further messages.
+	// Gone is true if the receiver wants no further messages.
 	Gone bool
 }
 
-// Send sends a message once. The receiver has accepted it if it sends a complete answer with a status from 200 to 299.
-// A truncated answer may come from a crash.
+// Send sends a message once. The receiver has accepted the message if its answer is complete and has a status from 200
+// to 299. If an answer is incomplete, the receiver may have crashed.
 func (c *Client) Send(ctx context.Context, m Message) Result {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
@@ -109,7 +112,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	request.Header.Set(headerTimestamp, timestamp)
 	request.Header.Set(headerSignature, signature)
 	response, err := c.do(request)
-	if response != nil { // A redirect's error comes with a response, whose body is closed.
+	if response != nil { // for a refused redirect, the client returns an error and a response whose body is closed
 		r.StatusCode = &response.StatusCode
 	}
 	if err != nil {
@@ -129,7 +132,7 @@ func (c *Client) send(ctx context.Context, m Message, r *Result) error {
 	return nil
 }
 
-// text returns the start of a body, without bytes that Postgres cannot store.
+// text returns the beginning of a body. It removes bytes that Postgres cannot store.
 func text(body []byte) string {
 	body = body[:min(len(body), keptResponse)]
 	return strings.ReplaceAll(strings.ToValidUTF8(string(body), ""), "\x00", "")

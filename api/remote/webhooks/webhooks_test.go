@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/webhooks/webhookstest"
 )
 
-// TestSignature uses the example that the libraries of the specification test with.
+// TestSignature uses the example with which the libraries of the specification are tested.
 func TestSignature(t *testing.T) {
 	t.Parallel()
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -57,7 +57,7 @@ func newClient(t *testing.T, timeout time.Duration, allow ...string) (*Client, *
 	return New(Config{Guard: outboundtest.Guard(t, allow...), Timeout: timeout, Metrics: m}), m
 }
 
-// TestSend uses a receiver for every outcome of a delivery.
+// TestSend uses a receiver for each possible outcome of a delivery.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	key := []byte("a key of 24 bytes or more, or so")
@@ -70,7 +70,7 @@ func TestSend(t *testing.T) {
 		closed   bool
 		outside  bool
 		status   int
-		reason   string // "" means a success.
+		reason   string // "" means success
 		response string
 		gone     bool
 		after    time.Duration
@@ -157,7 +157,7 @@ func TestSend(t *testing.T) {
 	})
 }
 
-// hijack answers with these bytes and ends the connection.
+// hijack writes these bytes as the answer and closes the connection.
 func hijack(t *testing.T, w http.ResponseWriter, answer string) {
 	conn, _, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -168,7 +168,7 @@ func hijack(t *testing.T, w http.ResponseWriter, answer string) {
 	_ = conn.Close()
 }
 
-// TestSendCanceled stops before the receiver answers.
+// TestSendCanceled cancels a delivery before the receiver answers.
 func TestSendCanceled(t *testing.T) {
 	t.Parallel()
 	r := webhookstest.New(t)
@@ -183,7 +183,7 @@ func TestSendCanceled(t *testing.T) {
 	}
 }
 
-// TestForbiddenAddresses are not reached by any spelling.
+// TestForbiddenAddresses checks that forbidden addresses are not reached, in any spelling.
 func TestForbiddenAddresses(t *testing.T) {
 	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -213,7 +213,7 @@ func TestForbiddenAddresses(t *testing.T) {
 	}
 }
 
-// FuzzText checks that texts of bodies can be stored and are not too long.
+// FuzzText checks that the stored texts of bodies can be stored in Postgres and are not too long.
 func FuzzText(f *testing.F) {
 	for _, seed := range []string{"", "ok", "\x00\xff", strings.Repeat("é", 600), "<html>"} {
 		f.Add([]byte(seed))

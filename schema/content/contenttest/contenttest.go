@@ -1,4 +1,4 @@
-// Package contenttest holds the documents that the tests of schema/content and the packages below it share.
+// Package contenttest contains the documents that the tests of schema/content and the packages below it share.
 package contenttest
 
 import (
@@ -21,8 +21,8 @@ func EveryKind(tb testing.TB) schema.Document {
 	return d
 }
 
-// Markdown pairs Markdown with the outline of its document. Out is the Markdown that Write makes of the document. It is
-// empty if it equals In.
+// Markdown has pairs of a Markdown text and the outline of its document. Out is the Markdown that Write writes for the
+// document. Out is empty if it equals In.
 var Markdown = []struct{ In, Outline, Out string }{
 	{"", "", ""},
 	{"one\ntwo\n\nthree", "paragraph('one two') paragraph('three')", "one two\n\nthree"},
@@ -83,7 +83,7 @@ var Markdown = []struct{ In, Outline, Out string }{
 		`hint style="info"(list-unordered(list-item(hint style="info"(paragraph('a')))) paragraph('b'))`, ""},
 	{"{% hint %}\n```\n{% endhint %}\n```\n- a\n {% endhint %}\nb", "hint style=\"info\"(paragraph kept=\"```\\n{% endhint %}\\n```\"('{% endhint %}'.code) list-unordered(list-item(paragraph('a')))) paragraph('b')",
 		"{% hint style=\"info\" %}\n```\n{% endhint %}\n```\n\n- a\n{% endhint %}\n\nb"},
-	// A block of code in a list item ends with the item, and its lines are not tags.
+	// A block of code in a list item ends at the end of the item. Its lines are not read as tags.
 	{"- ```\n  x\n  ```\n\n{% hint %} a {% endhint %}",
 		"list-unordered(list-item(code(code-line('x')))) hint style=\"info\"(paragraph('a'))",
 		"- ```\n  x\n  ```\n\n{% hint style=\"info\" %}\na\n{% endhint %}"},

@@ -1,6 +1,6 @@
 package contenttest
 
-// Dialect has the constructs of GitBook's Markdown. Markdown has the constructs of CommonMark and GFM.
+// Dialect has cases with the constructs of GitBook's Markdown. The list Markdown has cases with CommonMark and GFM.
 var Dialect = []struct{ In, Outline, Out string }{
 	{`{% tabs %}
 {% tab title="One" %}

@@ -1,15 +1,15 @@
 package contenttest
 
 import (
-	_ "embed" // for the cases
+	_ "embed" // go:embed reads the cases
 	"strings"
 )
 
 //go:embed foreign.txt
 var foreign string
 
-// Foreign has Markdown with syntax of other tools: attributes, directives, components and HTML. The text file has the
-// outline in separate lines, and the written form if it differs.
+// Foreign has cases of Markdown with syntax of other tools: attributes, directives, components and HTML. The text file
+// has the outline in separate lines, and the written form if it differs from the text.
 var Foreign = casesOf(foreign)
 
 func casesOf(text string) (cases []struct{ In, Outline, Out string }) {

@@ -7,19 +7,20 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Last is the last word of LongWords and LongPage. LastChinese is the last word of LongChinese. Each of the two words
-// occurs once.
+// Last is the last word of LongWords and LongPage. LastChinese is the last word of LongChinese. Each of these two words
+// occurs once in its text.
 const (
 	Last        = "zebrafinch"
 	LastChinese = "终末龟"
 )
 
-// LongWords is a text of a page's largest size in one paragraph. No word occurs twice.
+// LongWords returns one paragraph that is as long as the largest page. No word occurs twice.
 func LongWords() string {
 	return filled(Last, func(i int) string { return distinct(i) + " " })
 }
 
-// LongChinese is a text of a page's largest size in one paragraph of Chinese. Few pairs of characters occur twice.
+// LongChinese returns one paragraph of Chinese that is as long as the largest page. Few pairs of characters occur
+// twice.
 func LongChinese() string {
 	const from, characters = 0x4e00, 0x5000
 	at, step := 0, 1
@@ -31,8 +32,8 @@ func LongChinese() string {
 	})
 }
 
-// LongPage is a page of the largest size, with sections, lists, links, tables and code. Its words are distinct, and
-// differ from the words of LongWords.
+// LongPage returns a page of the largest size, with sections, lists, links, tables and code. Its words are distinct,
+// and differ from the words of LongWords.
 func LongPage() string {
 	return filled("\n\n"+Last, func(i int) string {
 		at := 60 * i
@@ -53,7 +54,7 @@ func LongPage() string {
 	})
 }
 
-// filled returns a text of the size of the largest page. It has as many pieces as fit, and ends with the text end.
+// filled returns a text of the size of the largest page. The text has as many pieces as fit before end, and then end.
 func filled(end string, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; ; i++ {

@@ -1,12 +1,13 @@
-// Package diff aligns two lists: it finds the elements that both have. It imports no other package of this module.
+// Package diff aligns two lists: it finds the elements that both lists have. It imports no other package of this
+// module.
 package diff
 
 import "slices"
 
-// The bounds keep the time of Match almost linear in the size of any input. maxRounds bounds the nesting of the ranges
-// in which Match looks for unique common elements. If a pair of ranges has no such elements, Match compares every
-// element of one range with every element of the other range. If this would need more than maxCells comparisons, the
-// elements stay without partners.
+// maxCells and maxRounds keep the time of Match almost linear in the size of its input. maxRounds bounds the nesting of
+// the ranges in which Match looks for unique common elements. If a pair of ranges has no such elements, Match compares
+// every element of one range with every element of the other range. If this would need more than maxCells comparisons,
+// the elements stay without partners.
 const (
 	maxCells  = 1 << 16
 	maxRounds = 16
@@ -15,9 +16,10 @@ const (
 // None is the index of an element without a partner.
 const None = -1
 
-// Match pairs equal elements of a and b in order, as a common subsequence. It returns, for each element of a, the index
-// of its partner in b or None. Elements that occur once on both sides are paired first (patience diff). So frequent
-// elements, such as the commas of a rewritten part, do not determine the pairs. The result depends only on the input.
+// Match pairs equal elements of a and b. The pairs are in order, so they form a common subsequence. It returns, for
+// each element of a, the index of its partner in b or None. Elements that occur once on both sides are paired first
+// (patience diff). So frequent elements, such as the commas of a rewritten part, do not determine the pairs. The result
+// depends only on the input.
 func Match[T comparable](a, b []T) []int {
 	m := matcher[T]{a: a, b: b, pairs: make([]int, len(a))}
 	for i := range m.pairs {
@@ -62,7 +64,7 @@ func (m *matcher[T]) match(a0, a1, b0, b1, round int) {
 	m.match(a0, a1, b0, b1, round+1)
 }
 
-// anchors returns the longest chain of elements that occur once in each range.
+// anchors returns the longest chain of elements that occur exactly once in each of the two ranges.
 func (m *matcher[T]) anchors(a0, a1, b0, b1 int) [][2]int {
 	type seen struct{ inA, inB, a, b int }
 	count := make(map[T]seen, a1-a0)
@@ -91,7 +93,8 @@ func (m *matcher[T]) anchors(a0, a1, b0, b1 int) [][2]int {
 	return chain
 }
 
-// longest pairs a longest common subsequence by the quadratic method, for ranges within maxCells.
+// longest pairs a longest common subsequence by the quadratic method. The caller passes ranges with at most maxCells
+// comparisons.
 func (m *matcher[T]) longest(a0, a1, b0, b1 int) {
 	n, w := a1-a0, b1-b0
 	lengths := make([]int32, (n+1)*(w+1))
@@ -118,8 +121,8 @@ func (m *matcher[T]) longest(a0, a1, b0, b1 int) {
 	}
 }
 
-// Align pairs the elements of two lists of n and m elements, in order, so that the sum of the scores is highest. It
-// returns the same kind of result as Match. A score of 0 forbids a pair.
+// Align pairs the elements of two lists of n and m elements, in order, so that the sum of the scores is highest. Like
+// Match, it returns the index of each element's partner, or None. A score of 0 forbids a pair.
 func Align(n, m int, score func(i, j int) float64) []int {
 	scores, best := make([]float64, n*m), make([]float64, (n+1)*(m+1))
 	at := func(i, j int) *float64 { return &best[i*(m+1)+j] }

@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 )
 
-// shown writes a and b as one text. Parts that only a has are in brackets, and parts that only b has are in braces.
+// shown returns a and b as one text. Parts that only a contains are in brackets. Parts that only b contains are in
+// braces.
 func shown(a, b string) string {
 	pairs := Match([]rune(a), []rune(b))
 	var out strings.Builder
@@ -70,7 +71,7 @@ func TestMatchIsACommonSubsequence(t *testing.T) {
 	})
 }
 
-// TestMatchIsBounded uses inputs for which a simple diff takes quadratic time.
+// TestMatchIsBounded uses inputs for which a simple algorithm takes quadratic time.
 func TestMatchIsBounded(t *testing.T) {
 	t.Parallel()
 	const n = 200_000

@@ -16,26 +16,27 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// maxBytes limits the size of one document's stored references. Some 3,000 files fit. Visitors cannot see the files
-// beyond the limit, but users can.
+// maxBytes limits the size of one document's stored references. About 3,000 references fit. Visitors cannot see the
+// files beyond the limit, but users can.
 const (
 	maxBytes    = 128 << 10
-	refBytes    = 40 // bytes of a reference, without the id of a space
-	branchBytes = 24 // memory of a branch, in addition to its expression
+	refBytes    = 40 // memory of a reference without the id of a space, in bytes
+	branchBytes = 24 // memory of a branch without its expression, in bytes
 )
 
-// Refs has the files and contents to which one document refers. Their size is linear in the document's size, with any
-// nesting of conditional blocks. Refs are stored as JSON, so the names of members must not change.
+// Refs has the files and contents to which one document refers. The size of Refs grows linearly with the document's
+// size, however deeply conditional blocks are nested. Refs are stored as JSON, so the names of members must not change.
 type Refs struct {
 	// Branches are the conditional blocks that contain references. Each branch comes after its enclosing branch.
 	Branches []Branch `json:"branches,omitzero"`
 	Files    []Ref    `json:"files,omitzero"`
-	// Includes are the files of reusable contents, which visitors see in place of their blocks.
+	// Includes are the files of reusable contents. Visitors see a reusable content in place of the block that refers to
+	// it.
 	Includes []Ref `json:"includes,omitzero"`
 }
 
-// Branch is a conditional block. In is the number of the enclosing branch, counted from 1. In is 0 if only the document
-// encloses the block.
+// Branch is a conditional block. In is the number of the enclosing branch: 1 for the first branch of Branches, or 0 if
+// no branch encloses the block.
 type Branch struct {
 	In int    `json:"in,omitzero"`
 	If string `json:"if"`
@@ -49,7 +50,8 @@ type Ref struct {
 	In    int    `json:"in,omitzero"`
 }
 
-// Of lists the files and contents to which a document refers. Each file is listed once for each branch.
+// Of lists the files and contents to which a document refers. Each file is listed once for each branch that refers to
+// it.
 func Of(d schema.Document) Refs {
 	f := finder{branches: map[*markdown.Branch]int{nil: 0}, seen: map[seenRef]bool{}}
 	markdown.EachNode(d, f.node)
@@ -70,14 +72,14 @@ func OfFile(file []byte) Refs {
 	return refs
 }
 
-// MayName reports whether a document's JSON or Markdown may refer to a file. It looks for texts of which every such
-// reference has at least one.
+// MayName reports whether a document's JSON or Markdown may refer to a file. Every reference to a file contains at
+// least one of the two texts that MayName looks for.
 func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
 
-// OfRef returns the file that a reference names. ok is false if the reference does not name a file, or if the id has a
-// form that no file's id has.
+// OfRef returns the file that a reference names. ok is false if the reference does not name a file, or if its id cannot
+// be the id of a file.
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)
@@ -155,7 +157,8 @@ func (f *finder) take(bytes int) bool {
 	return f.bytes <= maxBytes
 }
 
-// branch returns the number of a branch. It iterates instead of recursing, because branches nest as deeply as blocks.
+// branch returns the number of a branch. It uses a loop instead of recursion, because branches nest as deeply as
+// blocks.
 func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 	var fresh []*markdown.Branch
 	at, bytes := in, 0
@@ -167,7 +170,7 @@ func (f *finder) branch(in *markdown.Branch) (number int, ok bool) {
 		return 0, false
 	}
 	for _, at := range slices.Backward(fresh) {
-		expression := strings.ReplaceAll(at.Expression, "\x00", "\uFFFD") // Postgres stores no NUL.
+		expression := strings.ReplaceAll(at.Expression, "\x00", "\uFFFD") // Postgres cannot store the character NUL
 		f.refs.Branches = append(f.refs.Branches, Branch{In: number, If: expression})
 		number = len(f.refs.Branches)
 		f.branches[at] = number

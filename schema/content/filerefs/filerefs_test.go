@@ -24,7 +24,7 @@ func read(t *testing.T, text string) schema.Document {
 	return d
 }
 
-// TestOf lists the references of documents.
+// TestOf checks the references that are listed for documents.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	file, other := "ref:file/"+id(1), "ref:file/"+id(2)
@@ -74,8 +74,8 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// TestOfIsBounded: the size of a document's stored Refs is bounded, for any number of references and any nesting of
-// blocks.
+// TestOfIsBounded checks that the size of a document's stored Refs is bounded. The document may have any number of
+// references and any nesting of blocks.
 func TestOfIsBounded(t *testing.T) {
 	t.Parallel()
 	image := func(n int) schema.Node {

@@ -15,7 +15,7 @@ import (
 // Fields is the YAML between lines of three hyphens at the start of a file, or the TOML between lines of three plus
 // signs. Fields has the source text of the front matter, so unchanged fields keep their bytes.
 type Fields struct {
-	source string // including the fences; "" if there is no front matter
+	source string // front matter with its fences, or "" if there is no front matter
 	fields map[string]any
 	spans  map[string]lineSpan
 	order  []string
@@ -28,10 +28,11 @@ type Fields struct {
 // lineSpan is the range of a field's lines in the source.
 type lineSpan struct{ from, to int }
 
-// maxBytes bounds the size of front matter. Longer text is a part of the page.
+// maxBytes bounds the size of front matter. Longer front matter is read as a part of the page's text.
 const maxBytes = 64 << 10
 
-// ErrNotMap means that the front matter is not a map of YAML. The text then belongs to the page.
+// ErrNotMap means that the front matter is not a map of YAML. The front matter is then read as a part of the page's
+// text.
 var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
 // Split separates the front matter of a file from its Markdown. If the file has no front matter, or if Split returns an
@@ -107,7 +108,8 @@ var (
 	tomlValue = regexp.MustCompile(`^("(?:[^"\\]|\\.)*"|'[^']*'|true|false)\s*(?:#.*)?$`)
 )
 
-// parseTOML reads the top-level fields of TOML that are texts or flags. It skips other fields, and tables.
+// parseTOML reads the top-level fields of TOML whose values are strings or booleans. It skips all other fields and all
+// tables.
 func (f *Fields) parseTOML(text string) error {
 	f.fields, f.spans = map[string]any{}, map[string]lineSpan{}
 	long := "" // the text that ends a multi-line value
@@ -154,7 +156,7 @@ func tomlText(value string) any {
 	return text
 }
 
-// tomlLine writes a field.
+// tomlLine returns a field as a line of TOML.
 func tomlLine(name string, value any) string {
 	text, ok := value.(string)
 	if !ok {
@@ -168,7 +170,7 @@ var tomlEscapes = strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`, "\t", `\
 // Names returns the names of the fields, in the order of the file.
 func (f *Fields) Names() []string { return slices.Clone(f.order) }
 
-// Text returns a field that is text.
+// Text returns the value of a field that is a string.
 func (f *Fields) Text(name string) (string, bool) {
 	text, ok := f.fields[name].(string)
 	return text, ok
@@ -177,14 +179,14 @@ func (f *Fields) Text(name string) (string, bool) {
 // Value returns a field's value as YAML decodes it.
 func (f *Fields) Value(name string) any { return f.fields[name] }
 
-// Flag returns a field that is true or false.
+// Flag returns the value of a boolean field. ok is false if the field is missing or not a boolean.
 func (f *Fields) Flag(name string) (value, ok bool) {
 	value, ok = f.fields[name].(bool)
 	return value, ok
 }
 
-// Set changes a field, or removes it if the value is nil. An equal value changes nothing. Other lines do not change. A
-// new field is added at the end of YAML, and at the start of TOML.
+// Set changes a field, or removes it if the value is nil. If the value is equal, Set changes nothing. The lines of
+// other fields stay unchanged. A new field is added at the end of YAML, and at the start of TOML.
 func (f *Fields) Set(name string, value any) error {
 	if old, given := f.fields[name]; given && sameYAML(old, value) || !given && value == nil {
 		return nil
@@ -194,8 +196,8 @@ func (f *Fields) Set(name string, value any) error {
 		text = tomlLine(name, value)
 	} else if value != nil {
 		if line, ok := value.(string); ok && strings.ContainsAny(line, "\t\n") {
-			// The library writes a block of text that begins with a tab in a form that it cannot read. So write a
-			// quoted text.
+			// If a block of text begins with a tab, the YAML library writes a form that it cannot read back. So a text
+			// with tabs or line breaks is written in quotes.
 			value = &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: line}
 		}
 		encoded, err := yaml.Marshal(map[string]any{name: value})
@@ -215,7 +217,7 @@ func (f *Fields) Set(name string, value any) error {
 			span = lineSpan{from: len(lines) - 1, to: len(lines) - 1}
 		}
 		if f.toml {
-			span = lineSpan{from: 1, to: 1} // before any table
+			span = lineSpan{from: 1, to: 1} // a new field of TOML comes before all tables
 		}
 	}
 	// Comments and blank lines directly before the next field belong to that field.

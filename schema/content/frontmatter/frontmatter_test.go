@@ -92,7 +92,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// TestKeepsWhatIsSet sets fields one after the other, and checks that they can be read again.
+// TestKeepsWhatIsSet sets fields one after the other. After each step, all fields must be readable.
 func TestKeepsWhatIsSet(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,14 +10,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Repository is the repository that is read: Files has the paths of its files, and Read returns the bytes of a file.
+// Repository is the repository whose files become pages. Files has the paths of its files. Read returns the bytes of a
+// file.
 type Repository struct {
 	Files []File
 	Read  func(path string) ([]byte, error)
 	// Left has the entries of the repository that cannot be read as files. They are never written.
 	Left []Left
-	// Fold returns equal texts for paths that cannot coexist. If Fold is nil, paths that differ only in case cannot
-	// coexist. Writable reports whether a file can have a path. If Writable is nil, a file can have every path.
+	// Fold returns the same text for two paths that cannot both exist in the repository. If Fold is nil, paths that
+	// differ only in case cannot both exist. Writable reports whether a file may be written at a path. If Writable is
+	// nil, a file may be written at every path.
 	Fold     func(path string) string
 	Writable func(path string) bool
 }
@@ -41,11 +43,11 @@ const (
 	summaryName   = "SUMMARY.md"
 	readmeName    = "README.md"
 	assetFolder   = ".gitbook/assets/"
-	includeFolder = ".gitbook/includes/" // of reusable contents
+	includeFolder = ".gitbook/includes/" // folder of reusable contents
 	maxConfig     = 64 << 10
 )
 
-// Errors of repositories that cannot be read as pages. Their texts are for users.
+// These errors are about repositories that cannot be read as pages. Their texts are for users.
 var (
 	ErrProject  = errors.New("the project directory must be a folder inside the repository")
 	ErrNoFolder = errors.New("the repository has no such folder")
@@ -54,7 +56,7 @@ var (
 	ErrTooLarge = errors.New("the repository is too large for a space")
 )
 
-// Layout is the place of the content in a repository, with its configuration.
+// Layout says where a repository contains the content of a space. It also has the repository's configuration.
 type Layout struct {
 	// Root is the folder of the content with a slash at its end, or "" if the content is the whole repository.
 	Root string
@@ -63,14 +65,14 @@ type Layout struct {
 	HasConfig, HasSummary   bool
 	Notes                   []Note
 
-	// redirects maps paths of the space to files, both in the configuration's spelling.
+	// redirects maps paths of the space to paths of files. The paths are spelled as in the configuration.
 	redirects map[string]string
 
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
-	// left has the reasons why entries cannot be files. folded has the paths of all entries and folders by their folded
-	// paths.
+	// left maps the path of each entry that cannot be read as a file to the reason. folded maps the folded path of each
+	// entry and folder to its path.
 	left, folded map[string]string
 }
 
@@ -149,8 +151,8 @@ func (l *Layout) configure(c *config) error {
 
 func (l *Layout) note(path, text string) { l.Notes = append(l.Notes, Note{path, text}) }
 
-// folderOf returns a folder below another folder, with a slash at its end. The second result is false if the path leads
-// out of the repository.
+// folderOf returns a folder below another folder, with a slash at its end. The second result is false if the folder
+// would be outside of the repository.
 func folderOf(base, name string) (string, bool) {
 	clean := path.Clean(base + strings.Trim(strings.TrimSpace(name), "/"))
 	switch {
@@ -162,8 +164,8 @@ func folderOf(base, name string) (string, bool) {
 	return clean + "/", true
 }
 
-// named returns the path of a file that the configuration names, relative to the root. It returns "" if the path leads
-// out of the repository.
+// named returns the path of a file that the configuration names, relative to the root. It returns "" if the file would
+// be outside of the repository.
 func (l *Layout) named(name, absent string) string {
 	if name == "" {
 		name = absent
@@ -181,7 +183,7 @@ var pageExtensions = []string{".md", ".markdown", mdxExtension}
 
 const mdxExtension = ".mdx"
 
-// isPage reports whether a page can have a path.
+// isPage reports whether a file at this path can be a page.
 func (l *Layout) isPage(name string) bool {
 	if !strings.HasPrefix(name, l.Root) || name == l.Summary {
 		return false

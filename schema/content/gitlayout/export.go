@@ -2,7 +2,7 @@ package gitlayout
 
 import (
 	"cmp"
-	"crypto/sha1" // Git names its objects by SHA-1.
+	"crypto/sha1" // Git names its objects by SHA-1
 	"encoding/hex"
 	"fmt"
 	"maps"
@@ -22,19 +22,19 @@ type Change struct {
 	Content []byte
 }
 
-// Export has the changes that the pages of a space make in a repository.
+// Export has the changes that an export of a space's pages makes in a repository.
 type Export struct {
 	Changes []Change
 	// Synced is the value of Base.Files for the next synchronisation.
 	Synced map[string]Synced
-	// Moved lists the files that the repository has changed since the last synchronisation. If force is not set and
-	// Moved has files, no other member is set.
+	// Moved lists the files that were changed in the repository since the last synchronisation. If Moved has files and
+	// force is not set, no other member is set.
 	Moved []string
 	// Notes lists everything that was not written.
 	Notes []Note
 }
 
-// BlobOf returns Git's hash of a content.
+// BlobOf returns the hash by which Git names a content.
 func BlobOf(content []byte) string {
 	h := sha1.New()
 	_, _ = fmt.Fprintf(h, "blob %d\x00", len(content))
@@ -49,13 +49,14 @@ type exporter struct {
 	base   Base
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
-	pages  []tree.Page // nested, as a tree
-	// paths has the files of the existing pages by id. keys has the keys of all pages and entries by id.
+	pages  []tree.Page // pages as a tree
+	// paths has the path of each existing page's file, by the page's id. keys has the key of each page's entry, by the
+	// page's id.
 	paths, keys map[string]string
 	ids         map[string]string // ids of pages, by path
-	rewrite     map[string]bool   // pages whose files the repository has changed
+	rewrite     map[string]bool   // ids of pages whose files were changed in the repository
 	assets      map[string]string // paths of the space's files, by id
-	folded      map[string]bool   // paths that are taken, as Fold returns them
+	folded      map[string]bool   // paths that are in use, as Fold returns them
 	changes     map[string]Change
 	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note
@@ -64,9 +65,10 @@ type exporter struct {
 	failed         error
 }
 
-// Export writes pages. files returns a file of the space. Export stops if the repository has changed files since the
-// last synchronisation. If force is set, it overwrites these files instead. Export does not stop if the repository
-// already has the result, so an export can run again if its end was not recorded.
+// Export determines the changes of the repository's files. files returns the path and the bytes of a file of the space.
+// Export stops if files were changed in the repository since the last synchronisation. If force is set, Export
+// overwrites these files instead. Export does not stop if the repository already has the result. So an export can run
+// again if the previous run has written the files but did not record this.
 func (l *Layout) Export(
 	base Base, pages []tree.Node, tools Tools, files func(id string) (string, []byte, error), force bool,
 ) (Export, error) {
@@ -109,7 +111,7 @@ func (l *Layout) Export(
 	return x.result(moved)
 }
 
-// moved lists the files that the repository has changed since the last synchronisation.
+// moved lists the files that were changed in the repository since the last synchronisation.
 func (x *exporter) moved(entries []*Entry) []string {
 	l, moved := x.layout, map[string]bool{}
 	differs := func(name string) bool { return x.base.Files[name].Blob != l.files[name].Blob }
@@ -140,8 +142,8 @@ func eachEntry(entries []*Entry, visit func(e *Entry)) {
 	}
 }
 
-// find assigns the files of the last synchronisation to their pages. A file that a forced export overwrites belongs to
-// the page at its path.
+// find determines which file each page had at the last synchronisation. A file that a forced export overwrites belongs
+// to the page at its path.
 func (x *exporter) find(entries []*Entry, pages []tree.Node, moved []string) error {
 	l := x.layout
 	x.folded[l.fold(l.Summary)] = true
@@ -271,7 +273,7 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	if err := f.change(&before, p, x.layout.HasSummary); err != nil {
 		return err
 	}
-	// A heading that begins the text must not become the title.
+	// If the text begins with a heading, an import must not take this heading for the title.
 	named := &Entry{Key: at}
 	if x.layout.HasSummary {
 		named.Title = p.Title
@@ -287,7 +289,8 @@ func (x *exporter) writePage(p *tree.Page, at string, k *linker) error {
 	return nil
 }
 
-// named adds names to references that are new in the file. Existing lines do not change when a name changes.
+// named adds the names of their targets to references that are new in the file. The lines of other references stay
+// unchanged, even if the name of a target has changed.
 func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
 	if x.Names == nil {
 		return d, nil
@@ -309,7 +312,7 @@ func (x *exporter) named(original, d schema.Document) (schema.Document, error) {
 	}), nil
 }
 
-// note records that a file was not written.
+// note adds a note that a page's file was not written.
 func (x *exporter) note(name, why string) {
 	x.notes = append(x.notes, Note{name, "the page has changes that were not written: the file " + why})
 }
@@ -322,7 +325,8 @@ func (x *exporter) text(name string) (string, bool, error) {
 	return string(text), true, err
 }
 
-// remove deletes the files of deleted pages. A forced export also deletes files that were added to the repository.
+// remove deletes the files of deleted pages. If all is set, it also deletes the pages' files that were added to the
+// repository since the last synchronisation.
 func (x *exporter) remove(entries []*Entry, all bool) {
 	gone := func(name string) {
 		if _, there := x.layout.files[name]; there && x.paths[x.ids[name]] != name {
@@ -339,7 +343,7 @@ func (x *exporter) remove(entries []*Entry, all bool) {
 	}
 }
 
-// restore writes the files of the space that the repository has changed or deleted.
+// restore writes the files of the space again that were changed or deleted in the repository.
 func (x *exporter) restore(moved []string) error {
 	for _, name := range moved {
 		id := x.base.Files[name].File

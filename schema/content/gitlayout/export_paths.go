@@ -46,8 +46,8 @@ func (x *exporter) place(pages []tree.Page, folder string, root bool) {
 	}
 }
 
-// folderOf returns the folder of a page without a file, with its slash. With a table of contents, it is the folder that
-// all child pages share, if the page's slug is the name of this folder.
+// folderOf returns the folder of a page without a file, with a slash at its end. If there is a table of contents, a
+// page has a folder only if all child pages share a folder whose name is the page's slug.
 func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	if !x.layout.HasSummary {
 		folder, is := strings.CutPrefix(x.keys[p.ID], keyPrefix)
@@ -72,7 +72,7 @@ func (x *exporter) folderOf(p *tree.Page) (string, bool) {
 	return folder, folder != "" && own && strings.HasPrefix(folder, x.layout.Root)
 }
 
-// needsFile reports whether a page has data that an entry in the table of contents cannot have.
+// needsFile reports whether a page has data that an entry in the table of contents cannot express.
 func (x *exporter) needsFile(p *tree.Page) bool {
 	if p.Kept != "" {
 		return false // the text of a read-only page only says why the file cannot be used
@@ -98,7 +98,7 @@ func FolderBelow(file string) string {
 	return strings.TrimSuffix(file, path.Ext(file)) + "/"
 }
 
-// FileName makes a name from a slug that every file system accepts.
+// FileName makes a file name from a slug. Every file system accepts the name.
 func FileName(slug string) string {
 	name := []rune(tree.Slugify(slug))
 	made := strings.Trim(string(name[:min(len(name), maxFileName)]), "-")
@@ -127,9 +127,9 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder returns the path of a new file in a usable folder. If the repository already has the folder, the path has
-// the repository's spelling of it. If a file or a left-out entry has the folder's name, the folder gets another name. A
-// path that is too long or too deep becomes a path below the root.
+// inFolder returns a path for a new file in a folder that can be written. If the repository already has the folder, the
+// path has the repository's spelling of the folder. If a file or a left-out entry has the folder's name, the folder
+// gets another name. A path that is too long or too deep becomes a path below the root.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
 	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {
@@ -151,14 +151,15 @@ func (x *exporter) inFolder(name string) string {
 		}
 		folder = at + "/"
 	}
-	const numbers = 8 // room for a number at the end
+	const numbers = 8 // characters that are left for a number at the end
 	if at := folder + path.Base(name); l.writable(at + strings.Repeat("0", numbers)) {
 		return at
 	}
 	return l.Root + path.Base(name)
 }
 
-// assetPath returns the path of a file of the space. If the repository does not have the file, the file is added to it.
+// assetPath returns the path in the repository of a file of the space. If the repository does not have the file,
+// assetPath adds the file to the changes.
 func (x *exporter) assetPath(id string) (string, bool) {
 	if at, known := x.assets[id]; known {
 		return at, true

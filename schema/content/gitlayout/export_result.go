@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// after is the repository after the export.
+// after returns the layout of the repository as it will be after the export.
 func (x *exporter) after() (*Layout, error) {
 	r := Repository{Read: func(name string) ([]byte, error) {
 		if change, ok := x.changes[name]; ok {
@@ -73,7 +73,7 @@ func (x *exporter) result(moved []string) (Export, error) {
 	return out, nil
 }
 
-// pair visits the entries with their pages.
+// pair calls visit for each entry with the page at the same place.
 func pair(entries []*Entry, pages []tree.Page, visit func(*Entry, *tree.Page)) {
 	for i := range min(len(entries), len(pages)) {
 		visit(entries[i], &pages[i])

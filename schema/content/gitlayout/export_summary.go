@@ -65,12 +65,14 @@ func (x *exporter) writeSummary(k *linker, moved []string) error {
 	if entries, err := next.Outline(); err != nil || x.says(entries, x.pages) {
 		return err
 	}
-	// If only the new lines were added, the old lines would get another meaning. So all lines are written again.
+	// The present lines, read with the new lines, would give other pages than the space has. So all lines are written
+	// again.
 	x.changes[l.Summary] = Change{Path: l.Summary, Content: []byte(rewrite(old, want, false))}
 	return nil
 }
 
-// compare finds the lines that are already right in a table of contents of which no last synchronisation is known.
+// compare is used if the table of contents was changed in the repository. It finds the lines that already have the
+// right title and destination.
 func compare(old *summary, want []contents) {
 	byKey := map[string]*item{}
 	for i := range old.items {
@@ -84,7 +86,7 @@ func compare(old *summary, want []contents) {
 	}
 }
 
-// says reports whether the entries match these pages.
+// says reports whether reading the entries gives these pages.
 func (x *exporter) says(entries []*Entry, pages []tree.Page) bool {
 	if len(entries) != len(pages) {
 		return false

@@ -15,13 +15,13 @@ import (
 )
 
 // forms has repositories in the formats of GitBook, GitHub and other tools. Each row has the expected pages, and the
-// expected changes of the files after an edit. An export without an edit changes no file.
+// expected changes of the files after an edit. An export without an edit must not change a file.
 var forms = []struct {
 	name    string
 	files   map[string]string
 	outline string
-	// edit changes the space. Each pair is a line of a file before and after the edit. A pair without a first line is a
-	// new file.
+	// edit changes the space. lines has, by file, a line before the edit and the line after the edit. If the first line
+	// is "", the file is new.
 	edit  func(t *testing.T, s *space)
 	lines map[string][2]string
 }{
@@ -307,8 +307,8 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// outlineOf returns the outline with the targets of links. If the line of a page in `want` has a colon, the outline
-// includes the targets of the references in the page's text.
+// outlineOf returns the outline of the pages, with the targets of links. If the line of a page in `want` has a colon,
+// the outline also has the targets of the references in this page.
 func (s *space) outlineOf(want string) string {
 	titles := map[string]string{}
 	for _, n := range s.pages {
@@ -354,7 +354,7 @@ func (s *space) outlineOf(want string) string {
 	return b.String()
 }
 
-// TestLeftOut: an import lists, for each file, the constructs that its page cannot show.
+// TestLeftOut checks that an import lists, for each file, the constructs that its page cannot show.
 func TestLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{

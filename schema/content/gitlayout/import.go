@@ -15,14 +15,14 @@ import (
 
 // Synced is the state of a repository's file, or of an entry without a file, at the last synchronisation.
 type Synced struct {
-	// Blob is the hash of the file; "" for an entry without a file.
+	// Blob is the hash of the file. It is "" for an entry without a file.
 	Blob string
-	// Page is the id of the page, and File is the id of the space's file. Both are empty for other files.
+	// Page is the id of the page, and File is the id of the space's file. For other files, Page and File are empty.
 	Page, File string
 }
 
-// Base is the state at the last synchronisation. Files has the files by path, and the entries without a file by key.
-// Pages has the pages of these files and entries.
+// Base is the state of the repository and the space at the last synchronisation. Files has the files by path, and the
+// entries without a file by key. Pages has the pages of these files and entries.
 type Base struct {
 	Files map[string]Synced
 	Pages []tree.Node
@@ -34,24 +34,24 @@ type Tools struct {
 	TreeURL string
 	Now     time.Time
 	NewID   func() string
-	// Load reads a document by its hash. Keep stores a document and returns its hash.
+	// Load reads a document by its hash. Keep stores a document and returns the document's hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (string, error)
-	// Names returns a function that names the targets of a document's references. Both functions may be nil.
+	// Names returns a function that returns the name of a reference's target. Both functions may be nil.
 	Names func(d schema.Document) (func(ref map[string]any) string, error)
 	// Pages are the existing pages of the space. A new page of the repository is matched with the space's page at its
 	// path.
 	Pages []tree.Node
-	// Known has the space's pages and files by their paths in other branches, folders and repositories. For a path that
-	// the last synchronisation does not have, an import takes the page from Known. It also takes the file from Known,
-	// if the blob is equal.
+	// Known has the space's pages and files by their paths in other branches, folders and repositories. If a path is
+	// not in the last synchronisation, an import takes the page at this path from Known. If the blob is equal, the
+	// import also takes the file from Known.
 	Known map[string]Synced
 	// KeepMissing keeps pages of the last synchronisation whose files are missing. An export to another place sets it,
 	// because the repository may not have all of these files.
 	KeepMissing bool
 	// Progress is called with the number of pages that are read or written, and with their total. It may be nil.
 	Progress func(done, total int)
-	// Alone leaves out pages that do not belong to this folder.
+	// Alone leaves out the pages that do not belong to this folder of the repository.
 	Alone bool
 }
 
@@ -61,8 +61,8 @@ type Asset struct{ ID, Path string }
 // Content is the content of a space that is made from a repository's files.
 type Content struct {
 	Pages []tree.Node
-	// Beside are pages of the last synchronisation that do not belong to this folder. They stay in the space, like the
-	// pages in Pages.
+	// Beside are pages of the last synchronisation that do not belong to this folder. These pages stay in the space, as
+	// the pages in Pages do.
 	Beside []tree.Node
 	Assets []Asset
 	// Removed are the files of the space whose repository files were deleted or replaced.
@@ -79,10 +79,10 @@ type importer struct {
 	Tools
 	layout *Layout
 	base   Base
-	// was has the pages by id at the last synchronisation. For a page that was never synced, was has the page's state
-	// in the space.
+	// was has, by id, the pages as they were at the last synchronisation. For a page that was never synced, was has the
+	// page's state in the space.
 	was     map[string]tree.Node
-	pageIDs map[string]string // by path
+	pageIDs map[string]string // ids of pages, by path
 	out     Content
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of their parent page.
@@ -91,14 +91,14 @@ type importer struct {
 	// if any link may have a new target.
 	renamed []string
 	all     bool
-	summary bool // the table of contents has changed
+	summary bool // whether the table of contents has changed
 	// read is the number of pages that were read, and count is the number of all entries.
 	read, count int
 }
 
 // Import reads a repository. It reads an unchanged file again only if the targets of its references have changed.
 func (l *Layout) Import(base Base, tools Tools) (Content, error) {
-	l.Notes = nil // An import may be tried again.
+	l.Notes = nil // A failed import may be tried again with the same layout.
 	entries, err := l.Outline()
 	if err != nil {
 		return Content{}, err
@@ -139,7 +139,7 @@ func (l *Layout) Import(base Base, tools Tools) (Content, error) {
 	return m.out, nil
 }
 
-// same reports whether a file is unchanged.
+// same reports whether a file is unchanged since the last synchronisation.
 func (m *importer) same(name string) bool {
 	synced, known := m.base.Files[name]
 	file, there := m.layout.files[name]
@@ -286,7 +286,7 @@ func (m *importer) compareNames() {
 			changed(name)
 		}
 	}
-	for name := range m.layout.files { // a new file that a page named before it existed
+	for name := range m.layout.files { // a page may have linked to this new file before the file existed
 		if _, known := m.base.Files[name]; !known &&
 			(isInclude(name) || !m.layout.isPage(name) && inFolder(name, assetFolder)) {
 			changed(name)
@@ -329,7 +329,7 @@ func (m *importer) pages(entries []*Entry, parent string, ids map[*Entry]string)
 	return nil
 }
 
-// page makes the page of an entry, without its parent and position.
+// page makes the page of an entry. The caller sets the parent and the position.
 func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 	n := m.was[id]
 	synced, known := m.base.Files[e.Key]
@@ -367,7 +367,7 @@ func (m *importer) page(e *Entry, id string) (tree.Node, error) {
 			n.Title = title
 		}
 		n.LinkTitle = e.label()
-		asBefore := before == (file.headingText == n.Title) // otherwise the heading enters or leaves the text
+		asBefore := before == (file.headingText == n.Title) // if false, the heading enters or leaves the text
 		if asBefore && !m.all && !names(string(text), m.renamed) {
 			return n, nil
 		}
@@ -389,7 +389,7 @@ func (m *importer) target(e *Entry) schema.Data {
 	return plain
 }
 
-// names reports whether a text contains one of the names, as it is or in a link's spelling.
+// names reports whether a text contains one of the names, either plain or escaped as in a link.
 func names(text string, of []string) bool {
 	for _, name := range of {
 		escaped := strings.ReplaceAll(url.PathEscape(name), "%2F", "/")
@@ -405,7 +405,7 @@ func names(text string, of []string) bool {
 // maxLeftOut bounds the number of constructs that a note lists.
 const maxLeftOut = 10
 
-// noteLeftOut lists the constructs that a page cannot show. They stay in the file.
+// noteLeftOut adds a note that lists the constructs that a page cannot show. These constructs stay in the file.
 func (m *importer) noteLeftOut(name string, d schema.Document) {
 	names := markdown.LeftOut(d)
 	if len(names) == 0 {

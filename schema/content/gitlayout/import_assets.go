@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// keepAssets keeps the unchanged files of the space.
+// keepAssets marks the unchanged files of the space as synchronised.
 func (m *importer) keepAssets() {
 	for name, synced := range m.base.Files {
 		if synced.File != "" && m.same(name) {
@@ -23,7 +23,7 @@ func (m *importer) remove() {
 	}
 }
 
-// asset makes a repository's file a file of the space, and returns its id.
+// asset adds a file of the repository to the files of the space, and returns its id.
 func (m *importer) asset(name string) (string, bool) {
 	if known, ok := m.out.Synced[name]; ok {
 		return known.File, known.File != ""

@@ -61,7 +61,7 @@ func (l *Layout) writable(name string) bool {
 	return utf8.ValidString(name) && (l.repository.Writable == nil || l.repository.Writable(name))
 }
 
-// has reports whether the repository has an entry that may have a page: a file, or an entry that was left out.
+// has reports whether the repository has a file or a left-out entry at this path.
 func (l *Layout) has(name string) bool {
 	_, file := l.files[name]
 	_, left := l.left[name]
@@ -99,8 +99,8 @@ func (l *Layout) blocked(name string) string {
 	return ""
 }
 
-// unreadable returns the reason why a file's bytes cannot be an editable page. It returns "" if they can. An edit of a
-// file in another encoding would write the whole file as UTF-8.
+// unreadable returns the reason why a file's bytes cannot become an editable page, or "" if they can. If a file in
+// another encoding became editable, an edit would rewrite the whole file as UTF-8.
 func unreadable(text string) string {
 	switch {
 	case strings.HasPrefix(text, littleEndian), strings.HasPrefix(text, bigEndian):
@@ -138,12 +138,12 @@ func legible(text, why string) string {
 	return ""
 }
 
-// sentence returns the reason why a page cannot be edited.
+// sentence returns a sentence for users that says why a page cannot be edited.
 func sentence(name, why string) string {
 	return cutText(name, maxTitle) + " cannot be edited here: it " + cutText(why, maxDescription)
 }
 
-// keep makes a read-only page for an unusable file. The page's text has the reason, and then the readable part of the
+// keep makes a read-only page for an unusable file. The page's text is the reason, followed by the readable part of the
 // file. Edits are refused, and the file is never written.
 func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, error) {
 	file := parsePage(legible(text, why))
@@ -152,7 +152,7 @@ func (m *importer) keep(n tree.Node, e *Entry, why, text string) (tree.Node, err
 		n.Title = title
 	}
 	n.Kept = sentence(e.Key, why)
-	if _, left := m.layout.left[e.Key]; !left { // Callers list the left-out entries.
+	if _, left := m.layout.left[e.Key]; !left { // The caller already lists the entries that were left out.
 		m.layout.note(e.Key, "the page cannot be edited here, and the file stays as it is: it "+why)
 	}
 	says := n.Kept + ". Change the file in the repository."
@@ -179,7 +179,7 @@ func (m *importer) asSynced(e *Entry) bool {
 	return known && synced.Blob == m.layout.files[e.Key].Blob
 }
 
-// keepDocument stores a document. Nodes that the previous document also has keep their keys.
+// keepDocument stores a document. Nodes that the previous document also contains keep their keys.
 func (m *importer) keepDocument(d schema.Document, before string) (string, error) {
 	var old *schema.Document
 	if before != "" {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// utf16LE is a text in UTF-16 with its byte order mark.
+// utf16LE returns a text in UTF-16 with a byte order mark.
 func utf16LE(text string) string {
 	var b strings.Builder
 	b.WriteString("\xff\xfe")
@@ -23,14 +23,14 @@ func utf16LE(text string) string {
 	return b.String()
 }
 
-// kepts has entries of a table of contents that become read-only pages. Each entry is in a separate repository.
+// kepts has entries of a table of contents that become read-only pages. Each entry is the only one in its repository.
 var kepts = []struct {
 	name, path string
 	files      map[string]string
 	left       map[string]string
-	// why is a part of the sentence that the page shows. shows is the rest of the page's text.
+	// why is a part of the sentence on the page. shows is the rest of the page's text.
 	why, shows string
-	// listed is true if the file is also a page without a table of contents.
+	// listed is true if the file also becomes a page when there is no table of contents.
 	listed bool
 }{
 	{"LFS", "x.md", nil, map[string]string{"x.md": "file in Git LFS"}, "is left as it is: file in Git LFS", "", true},
@@ -69,8 +69,8 @@ var kepts = []struct {
 		nil, "is too long for a page", "", true},
 }
 
-// TestKept: the page of an unusable file is read-only and states the reason. The file is never written, and other pages
-// are still exported.
+// TestKept checks that the page of an unusable file is read-only and states the reason. The file is never written, and
+// other pages are still exported.
 func TestKept(t *testing.T) {
 	t.Parallel()
 	for _, c := range kepts {
@@ -117,14 +117,14 @@ func TestKept(t *testing.T) {
 				if s.pull(t, ""); !slices.EqualFunc(before, s.pages, tree.Node.Same) {
 					t.Errorf("imported without a change: %v", s.pages)
 				}
-				// The API refuses this edit, but the resolution of a conflict can make it.
+				// The API refuses this edit, but a choice in a conflict can make it.
 				s.edit(t, "Home", "Hi.", "Hello.")
 				for _, kept := range []string{find().Kept, ""} {
 					n = find()
 					n.Kept = kept
 					s.edit(t, n.Title, "", "Edited.")
 					n.Icon += "bolt"
-					// New pages get free names.
+					// new pages must get names of files that are free
 					for i, title := range []string{"x", "X", "MOD", "mod"} {
 						page := tree.Page{ID: fmt.Sprint("new", i, kept == ""), Kind: tree.KindDocument, Title: title,
 							Slug: fmt.Sprint(title, kept == "")[:len(title)]}
@@ -158,7 +158,7 @@ func TestKept(t *testing.T) {
 					t.Errorf("exported again: %v", again)
 				}
 				was := maps.Clone(s.files)
-				// When the file becomes usable, the page becomes editable.
+				// When the file becomes usable, the page must become editable.
 				s.left = nil
 				maps.DeleteFunc(s.files, func(name, _ string) bool {
 					return strings.HasPrefix(strings.ToLower(name), strings.ToLower(c.path)) ||
@@ -170,7 +170,7 @@ func TestKept(t *testing.T) {
 				s.files[c.path] = "# Now\n\nA page.\n"
 				id = s.pull(t, "").Synced[c.path].Page
 				now, want := find(), "A page."
-				if now.Title != "Now" { // The table of contents has the title.
+				if now.Title != "Now" { // the table of contents has the title
 					want = "# Now\n\n" + want
 				}
 				if got := markdown.Write(s.documents[now.Document]); now.Kept != "" || strings.TrimSpace(got) != want {
@@ -179,7 +179,7 @@ func TestKept(t *testing.T) {
 				if changed := s.push(t, "", false); len(changed) > 0 {
 					t.Errorf("exported without an edit: %v", changed)
 				}
-				// If no last synchronisation is known, a forced export does not write the file either.
+				// A forced export must not write the file either, even if there was no synchronisation before.
 				s.files, s.left, s.base = was, c.left, Base{}
 				if changed := s.push(t, "", true); slices.Contains(changed, c.path) {
 					t.Errorf("forced: %v", changed)
@@ -189,8 +189,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestKeptSummary: an import reports a table of contents that cannot be read. An export does not change a table of
-// contents that is a symbolic link.
+// TestKeptSummary checks that an import reports a table of contents that cannot be read. If a table of contents is a
+// symbolic link, an export does not change it.
 func TestKeptSummary(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": "# A\n",
@@ -218,7 +218,7 @@ func TestKeptSummary(t *testing.T) {
 	}
 }
 
-// TestDeepFolders: pages below long titles get paths that can be written.
+// TestDeepFolders checks that pages below pages with long titles get paths that can be written.
 func TestDeepFolders(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{"README.md": "# Home\n"})

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is a space and its repository, for tests.
+// space is a space together with its repository.
 type space struct {
 	files     map[string]string
 	pages     []tree.Node
@@ -92,7 +92,8 @@ func (s *space) pull(t fataler, project string) Content {
 	return content
 }
 
-// pushable fails if a Git server's checks, or a case-insensitive file system, would refuse a new file.
+// pushable fails the test if the checks of a Git server would refuse a new file. It also fails if the file's name
+// collides on a file system that ignores case.
 func (s *space) pushable(t fataler, name string) {
 	t.Helper()
 	for at := name; at != "."; at = path.Dir(at) {
@@ -112,7 +113,7 @@ func (s *space) pushable(t fataler, name string) {
 	}
 }
 
-// push exports and returns the paths that changed.
+// push exports the space and returns the paths of the changed files.
 func (s *space) push(t fataler, project string, force bool) []string {
 	t.Helper()
 	paths, _ := s.export(t, project, force)
@@ -178,7 +179,7 @@ func (s *space) byTitle(t fataler, title string) *tree.Node {
 	return nil
 }
 
-// edit replaces a text in the Markdown of a page's document.
+// edit replaces a text in the Markdown of a page.
 func (s *space) edit(t fataler, title, from, to string) {
 	t.Helper()
 	n := s.byTitle(t, title)
@@ -261,13 +262,13 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestEdits: each edit of a space changes exactly the listed files and lines.
+// TestEdits checks that each edit of a space changes only the listed files and lines.
 func TestEdits(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		edit  func(t *testing.T, s *space)
-		files map[string][2]string // old and new text of a file; "" means a new or deleted file
+		files map[string][2]string // old and new text of a file, by path; "" means a file that is new or deleted
 	}{
 		{"text", func(t *testing.T, s *space) { s.edit(t, "Welcome", "odd   list", "odd lists") },
 			map[string][2]string{"docs/README.md": {"*  odd   list\n*  of two\n", "- odd lists\n- of two\n"}}},
@@ -380,8 +381,8 @@ func TestRepositoriesThatAreRefused(t *testing.T) {
 	}
 }
 
-// TestFolders: without a table of contents, the folders are the outline. An export creates a table of contents only if
-// the folders do not match the pages.
+// TestFolders checks a repository without a table of contents. The tree of pages follows the folders. An export creates
+// a table of contents only if the folders do not match the pages.
 func TestFolders(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
@@ -432,7 +433,7 @@ func TestMoved(t *testing.T) {
 	}
 }
 
-// TestRenamedFile: a page stays if its file is renamed, and the links of other pages to the file still lead to the
+// TestRenamedFile checks that a page stays if its file is renamed. Links of other pages to the file still lead to the
 // page.
 func TestRenamedFile(t *testing.T) {
 	t.Parallel()
@@ -451,8 +452,8 @@ func TestRenamedFile(t *testing.T) {
 	}
 }
 
-// TestAnyEdits tests random repositories and spaces. An export without an edit changes nothing, and an edit of a text
-// changes one file. Importing the result gives the written content.
+// TestAnyEdits generates random repositories and spaces. An export without an edit changes nothing. An edit of a text
+// changes one file. If the result is imported, it gives the content that was written.
 func TestAnyEdits(t *testing.T) {
 	t.Parallel()
 	title := rapid.StringMatching(`[A-Z][a-z*_\[\]<&]{0,6}( [a-z#]{1,4})?`)
@@ -524,7 +525,7 @@ func TestAnyEdits(t *testing.T) {
 	})
 }
 
-// normal is the document as Markdown.
+// normal returns the Markdown that Write writes for a document.
 func normal(d schema.Document) string { return markdown.Write(d) }
 
 func pathOf(s *space, id string) string {
@@ -536,8 +537,8 @@ func pathOf(s *space, id string) string {
 	return ""
 }
 
-// TestRedirects: redirects in the configuration lead from old paths to pages, in every spelling. Notes list the
-// redirects without a target.
+// TestRedirects checks that redirects in the configuration lead from old paths to pages, in every spelling. Notes list
+// the redirects that have no target.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	s := newSpace(map[string]string{
@@ -571,8 +572,8 @@ func TestRedirects(t *testing.T) {
 	}
 }
 
-// TestEditedPagesKeepTheirSpelling edits a word in the document of a page. Links to anchors, references and blank lines
-// stay unchanged in the file.
+// TestEditedPagesKeepTheirSpelling edits a word in a page. In the file, links to anchors, references and blank lines
+// must stay unchanged.
 func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
@@ -591,7 +592,8 @@ func TestEditedPagesKeepTheirSpelling(t *testing.T) {
 			s := newSpace(map[string]string{"README.md": "# Home\n", "a.md": text, "b.md": "# B\n"})
 			s.pull(t, "")
 			s.edit(t, "A", "WORD", "WORDS")
-			// In a client's document, links to anchors of the same page are references. Make the same change here.
+			// In a client's document, links to anchors of the same page are references. The next lines make the same
+			// change.
 			page := s.byTitle(t, "A")
 			page.Document, _ = s.tools().
 				Keep(markdown.MapRefs(s.documents[page.Document], func(ref map[string]any) map[string]any {

@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestLongFiles imports files of the largest size, and larger ones. The page of a larger file says that the file is too
-// long. The file stays unchanged, and other files are still written. If an earlier version made an empty page from a
-// file that was too long, the page gets the file's text when longer pages are allowed.
+// TestLongFiles imports files of the largest size, and larger files. The page of a larger file says that the file is
+// too long. This file stays unchanged, and other files are still written. An earlier version made an empty page from a
+// file that was too long. When longer pages are allowed, this page gets the text of the file.
 func TestLongFiles(t *testing.T) {
 	t.Parallel()
 	const heading = "# A\n\n"

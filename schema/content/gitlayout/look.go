@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// A page's layout, its tags and its variables come from front matter and from the files of variables and tags. Users
-// cannot edit them in the space.
+// The layout, the tags and the variables of a page come from the page's front matter and from the files of variables
+// and tags. Users cannot edit them in the space.
 
-// settingsFolder has the files of variables and of tags.
+// settingsFolder is the folder with the files of variables and of tags.
 const settingsFolder = ".gitbook/"
 
 // VariablesName and TagsName are the names of the space's files with its variables and its tags. MaxVariables bounds
@@ -80,8 +80,8 @@ func tagsOf(front *frontmatter.Fields) []tree.Tag {
 	return tags
 }
 
-// Variables reads a space's variables: texts, numbers and flags by name. It returns no variables if the file is not a
-// map.
+// Variables reads a space's variables: strings, numbers and booleans by name. It returns no variables if the file is
+// not a map.
 func Variables(text []byte) schema.Data {
 	var values map[string]any
 	if len(text) > MaxVariables || yaml.Unmarshal(text, &values) != nil {
@@ -175,8 +175,8 @@ func (m *importer) look(n *tree.Node, f *pageFile, e *Entry) {
 	n.Cover = cover
 }
 
-// imageRef returns a reference to the file or the address of an image. The second result is false if the file is
-// missing.
+// imageRef returns a reference to an image: to a file of the space, or to a web address. The second result is false if
+// the file is missing.
 func (m *importer) imageRef(from, link string) (map[string]any, bool) {
 	ref, ok := content.Ref(link)
 	if !ok || link == "" || len(schema.ContentRefProblems("", ref)) > 0 {

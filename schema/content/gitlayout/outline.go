@@ -19,8 +19,8 @@ type Entry struct {
 	// of the entry.
 	Key  string
 	Kind string
-	// Title is the text of the entry. It is "" if the title is in the file. Label replaces the title in the table of
-	// contents.
+	// Title is the text of the entry. Title is "" if the page's file has the title. Label replaces the title in the
+	// table of contents.
 	Title, Label string
 	// Link is the destination of a link, relative to the table of contents.
 	Link string
@@ -35,8 +35,8 @@ func (e *Entry) HasFile() bool { return !strings.HasPrefix(e.Key, keyPrefix) }
 // label returns the label of the entry's page, cut to the length that a page can have.
 func (e *Entry) label() string { return cutText(e.Label, maxLabel) }
 
-// keyPrefix is the beginning of the keys of entries without a file, because no path of a repository begins with a
-// slash.
+// keyPrefix begins the key of an entry without a file. No path of a repository begins with a slash, so such a key
+// differs from every path.
 const keyPrefix = "//"
 
 // maxText bounds the bytes of a table of contents.
@@ -53,7 +53,7 @@ func (l *Layout) Outline() ([]*Entry, error) {
 	}
 	switch why := unreadable(string(text)); why {
 	case "":
-	case whyEncoding: // the lines stay unchanged, and only titles may lack characters
+	case whyEncoding: // the lines stay unchanged, and only the titles of pages may lose characters
 		l.note(l.Summary, "it "+why+": titles may miss characters")
 	default:
 		return nil, fmt.Errorf("%w: %s %s", ErrSummary, l.Summary, why)
@@ -78,21 +78,21 @@ func (l *Layout) outlineOf(s *summary) []*Entry {
 	return b.root
 }
 
-// outliner puts items at their places in the tree. It gives each item the key of its entry.
+// outliner makes a tree of entries from items. It gives each item the key of its entry.
 type outliner struct {
 	layout *Layout
 	root   []*Entry
 	group  *Entry
-	// above has the last entry and its ancestors, by depth. A link is nil in above, because a link has no child
+	// above has the last entry and its ancestors, by depth. For a link, above has nil, because a link has no child
 	// entries.
 	above []*Entry
 	seen  map[string]bool
-	// whole has the files that at least one entry refers to without an anchor. Any other file is the page of the first
-	// entry that refers to it.
+	// whole has the files to which at least one entry refers without an anchor. If a file is not in whole, the first
+	// entry that refers to the file becomes its page.
 	whole map[string]bool
 }
 
-// maxNesting is the greatest depth of an entry, so that the tree of pages keeps its own limit. Deeper entries become
+// maxNesting is the greatest depth of an entry. It keeps the tree of pages within tree.MaxDepth. Deeper entries become
 // siblings of entries at this depth.
 const maxNesting = tree.MaxDepth - 2
 
@@ -147,7 +147,7 @@ func (b *outliner) entry(it *item, parent *Entry) *Entry {
 	_, there := l.files[target]
 	if own, folder := l.readmeOf(strings.TrimSuffix(target, "/") + "/"); relative && fragment == "" && !there &&
 		folder {
-		target, there = own, true // a link to a folder leads to the page of the folder
+		target, there = own, true // a link to a folder leads to the folder's page
 	}
 	if !relative || !l.isPage(target) || b.seen[target] || fragment != "" && (b.whole[target] || !there) {
 		entry := b.plain(it, parent, tree.KindLink)
@@ -215,7 +215,8 @@ func hidden(name string) bool {
 	return strings.HasPrefix(name, ".") || strings.Contains(name, "/.") || strings.HasPrefix(name, "node_modules/") || strings.Contains(name, "/node_modules/")
 }
 
-// folder lists the entries of a folder. The parent folder lists the folder's own page, except at the root.
+// folder lists the entries of a folder. The entries of the parent folder include the folder's own page. The root has no
+// parent folder, so its entries include its own page.
 func (l *Layout) folder(dir string, children map[string][]string, depth int) []*Entry {
 	names := children[dir]
 	slices.SortFunc(names, func(a, b string) int {
@@ -271,7 +272,7 @@ func humanize(name string) string {
 	return string(unicode.ToUpper(first)) + name[size:]
 }
 
-// titleOfFile returns the title of a page that has no title in its entry or its file.
+// titleOfFile makes a title from a file's name, for a page without a title in its entry and in its file.
 func titleOfFile(name string) string {
 	if strings.EqualFold(path.Base(name), readmeName) && path.Dir(name) != "." {
 		return humanize(path.Base(path.Dir(name)) + ".md")

@@ -28,8 +28,8 @@ func Unread(files map[string]Synced) map[string]Synced {
 	return left
 }
 
-// putBeside finds the pages of the last synchronisation that do not belong to this folder. Each page stays below its
-// parent, or moves to the closest ancestor that still exists.
+// putBeside finds the pages of the last synchronisation that do not belong to the folder of this layout. Each page
+// stays below its parent, or moves to the closest ancestor that still exists.
 func (m *importer) putBeside(ids map[*Entry]string) {
 	if m.Alone {
 		return
@@ -70,7 +70,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		m.out.Beside = append(m.out.Beside, n)
 		if name := at[n.ID]; name != "" && !strings.HasPrefix(name, keyPrefix) && m.pageIDs[name] == "" {
 			if _, there := m.layout.files[name]; there {
-				m.pageIDs[name] = n.ID // links still lead to this page
+				m.pageIDs[name] = n.ID // links to the path still lead to this page
 			}
 		}
 	}
@@ -89,13 +89,13 @@ func (m *importer) paths() map[string]string {
 	return at
 }
 
-// ofFolder reports whether a page belongs to this folder, or would belong to it if the page still existed.
+// ofFolder reports whether the path or key of a page belongs to the folder of this layout.
 func (m *importer) ofFolder(name string) bool {
 	return name != "" && (strings.HasPrefix(name, keyPrefix) || strings.HasPrefix(name, m.layout.Root))
 }
 
-// leaveOutside leaves out the pages of the repository's other folders. A page of this folder whose parent is left out
-// moves to the closest ancestor that is not left out.
+// leaveOutside returns the pages without the pages of the repository's other folders. A page of this folder whose
+// parent is left out moves to the closest ancestor that is not left out.
 func (x *exporter) leaveOutside(pages []tree.Node) []tree.Node {
 	mine := map[string]bool{}
 	for _, synced := range x.base.Files {

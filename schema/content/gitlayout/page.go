@@ -17,7 +17,7 @@ import (
 
 // pageFile has the parts of a page's file. In all parts except mark and original, lines end with line feeds.
 type pageFile struct {
-	mark     string // a byte order mark
+	mark     string // the byte order mark at the start of the file, or ""
 	original string // the text of the file without the mark, unchanged
 	front    frontmatter.Fields
 	// imports has the lines of MDX at the file's start that import components. Readers do not see these lines.
@@ -26,7 +26,7 @@ type pageFile struct {
 	// heading.
 	lead, heading, rest string
 	headingText         string
-	headingData         schema.Data // has the heading's anchor
+	headingData         schema.Data // data of the heading, such as its anchor
 }
 
 const byteOrderMark = "\ufeff"
@@ -85,10 +85,10 @@ func (f *pageFile) findHeading() {
 type titleFrom int
 
 const (
-	titleInEntry titleFrom = iota // the text of the table of contents
+	titleInEntry titleFrom = iota // the title is the text of the entry in the table of contents
 	titleInFront
 	titleInHeading
-	titleInName // the name of the file
+	titleInName // the title is the name of the file
 )
 
 func (f *pageFile) title(entry *Entry) (string, titleFrom) {
@@ -104,7 +104,8 @@ func (f *pageFile) title(entry *Entry) (string, titleFrom) {
 	return cutText(titleOfFile(entry.Key), maxTitle), titleInName
 }
 
-// body returns the Markdown of the page's document. If the heading is the page's title, body leaves it out.
+// body returns the Markdown of the page's document. If the heading is the page's title, the Markdown does not contain
+// the heading.
 func (f *pageFile) body(title string) string {
 	if f.headingText == title {
 		return f.rest
@@ -112,7 +113,7 @@ func (f *pageFile) body(title string) string {
 	return f.lead + f.heading + f.rest
 }
 
-// These are the most characters that a page's values can have. The API has the same limits.
+// These constants are the largest numbers of characters in a page's values. The API has the same limits.
 const (
 	maxTitle       = 256
 	maxLabel       = 100
@@ -128,7 +129,7 @@ func cutText(text string, longest int) string {
 	return text
 }
 
-// pageField is a row per attribute of a page that has a field in the front matter.
+// pageField connects an attribute of a page with a field of the front matter.
 type pageField struct {
 	name string
 	get  func(p *tree.Page) any // nil if the attribute is not set
@@ -148,7 +149,7 @@ func textField(name string, longest int, of func(*tree.Page) *string, ok func(st
 			text, _ := front.Text(name)
 			text = content.Clean(strings.ToValidUTF8(text, "\ufffd"))
 			if utf8.RuneCountInString(text) > longest || ok != nil && !ok(text) {
-				return // the file keeps values that the page cannot have
+				return // the file has values that a page cannot have, so the field stays unchanged
 			}
 			*of(p) = text
 		},
@@ -199,7 +200,8 @@ func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err
 	return d, false, err
 }
 
-// change sets the attributes that differ. entries is true if titles are also in the table of contents.
+// change writes the attributes that differ between two states of a page. entries is true if titles are also in the
+// table of contents.
 func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 	none := len(f.front.Names()) == 0
 	for _, field := range pageFields {
@@ -247,7 +249,7 @@ func inlineText(text string) string {
 	return oneLine(strings.ReplaceAll(paragraph, "\n", " "))
 }
 
-// setBody replaces the file's document with d. d must have the file's spelling of references.
+// setBody replaces the file's document with d. In d, references must be spelled as in the file.
 func (f *pageFile) setBody(title string, d schema.Document) {
 	rest := f.rest
 	whole := f.headingText != title

@@ -30,8 +30,8 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange assigns slugs and positions to siblings. Existing siblings keep their slugs, and their positions if the order
-// allows it. used has the slugs of siblings outside of this folder.
+// arrange assigns slugs and positions to siblings. Existing siblings keep their slugs. They keep their positions if
+// these positions are in the new order. used has the slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {
@@ -69,8 +69,8 @@ func arrange(
 	}
 }
 
-// ordered reports whether siblings are in order already. If two pages have the same position, their ids determine the
-// order.
+// ordered reports whether the positions of siblings are already in order. If two pages have the same position, their
+// ids determine the order.
 func ordered(siblings []tree.Node, positions []string) bool {
 	for i := range siblings {
 		if positions[i] == "" {
@@ -95,14 +95,14 @@ func numbered(slug string, number int) string {
 	return slug + suffix
 }
 
-// maxPosition limits the length of a position that stays. After very many inserts at one place, all siblings get new
-// positions.
+// maxPosition bounds the length of a sibling's position. Each insert at the same place makes positions longer. If one
+// of them is too long, all siblings get new positions.
 const maxPosition = 64
 
 // fill replaces as few positions as possible, so that all positions are in ascending order. "" is a missing position.
 func fill(positions []string) {
 	keep := increasing(positions)
-	next := make([]string, len(positions)+1) // by index: the first kept position at or after the index
+	next := make([]string, len(positions)+1) // next[i] is the first unchanged position at or after index i
 	for i := len(positions) - 1; i >= 0; i-- {
 		if next[i] = next[i+1]; keep[i] {
 			next[i] = positions[i]
@@ -123,7 +123,7 @@ func fill(positions []string) {
 	}
 }
 
-// increasing marks the positions of a longest increasing subsequence.
+// increasing returns, for each position, whether it belongs to a longest increasing subsequence.
 func increasing(positions []string) []bool {
 	var tails []int
 	before := make([]int, len(positions))

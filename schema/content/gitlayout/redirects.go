@@ -15,7 +15,7 @@ import (
 const maxRedirect = 512
 
 // redirects finds the target pages of the configuration's redirects. Targets are paths of files below the root. A
-// target may lack the file's extension. A target that is a folder means the folder's README.md.
+// target may omit the file's extension. If a target is a folder, the redirect leads to the folder's README.md.
 func (m *importer) redirects() {
 	l := m.layout
 	m.out.Redirects = map[string]string{}
@@ -37,7 +37,7 @@ func (m *importer) redirects() {
 	}
 }
 
-// redirectSource returns a redirect's source path in the form in which requests have paths.
+// redirectSource returns a redirect's source path in the form that paths of requests have.
 func redirectSource(source string) (string, bool) {
 	if plain, err := url.PathUnescape(source); err == nil {
 		source = plain

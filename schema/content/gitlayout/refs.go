@@ -126,7 +126,7 @@ func (k *linker) withExtension(target string) string {
 	return target
 }
 
-// readFile returns a reference to a file of the space. A fragment selects a part of the file, or a form in which the
+// readFile returns a reference to a file of the space. The fragment of a link selects a part of the file, or how the
 // file is shown.
 func (k *linker) readFile(target, fragment string) map[string]any {
 	if !k.isAsset(target) {
@@ -174,8 +174,8 @@ func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any { return k.read(from, ref) })
 }
 
-// spellings has the references as the file spells them, in the order of the file. The key of the map is the reference's
-// meaning: the target in the space.
+// spellings has the references as they are spelled in the file, in the order of the file. The key of the map is the
+// target of the reference in the space.
 type spellings map[string][]map[string]any
 
 // toFile returns the document with references to files of the repository. A reference that original also has keeps the
@@ -200,7 +200,7 @@ func (k *linker) toFile(from string, original, d schema.Document) schema.Documen
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		means := ref
 		if own := k.ownAnchor(from, ref); own != nil {
-			means = own // a text that no client has changed still has the link as the file has it
+			means = own // if no client has changed the text, the document still has the link as it is in the file
 		}
 		if spelled := links.next(means); spelled != nil {
 			return spelled
@@ -285,8 +285,8 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 	return valid(map[string]any{"kind": "url", "url": link})
 }
 
-// fileBlocks writes the references of file blocks. Such a reference has the path as a file, while other references have
-// it as an address.
+// fileBlocks spells the references of file blocks as in the repository. Such a reference has the file's path in the
+// member file. All other references have the path in the member url.
 func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// refForms are the formats in which a page's document is read: the stored format, and the API's Markdown and JSON.
+// refForms are the forms in which a page's document can be read: the stored form, and Markdown and JSON of the API.
 var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pagelinks.Known,
 	files map[string]string) schema.Document{
 	"ref": func(d schema.Document, _ pagelinks.Page, _ pagelinks.Known, _ map[string]string) schema.Document {
@@ -36,7 +36,7 @@ var refForms = map[string]func(d schema.Document, from pagelinks.Page, known pag
 	},
 }
 
-// spell writes a link from a file to another file in one of many spellings.
+// spell returns a link from one file to another, in a random spelling.
 func spell(t *rapid.T, from, to string) string {
 	link := content.RelativeLink(from, to)
 	switch rapid.SampledFrom([]string{"", "", "dot", "plain", "folder", "around", "site"}).Draw(t, "spelling") {
@@ -50,7 +50,7 @@ func spell(t *rapid.T, from, to string) string {
 		if link = strings.TrimSuffix(link, "README.md"); link == "" {
 			link = "./"
 		}
-	case "site": // relative to the page's address, in which the page is like a folder
+	case "site": // relative to the page's address, as if the page were a folder
 		link = content.RelativeLink(strings.TrimSuffix(from, ".md")+"/x", strings.TrimSuffix(to, ".md"))
 	case "around":
 		if dir := path.Dir(from); dir != "." {
@@ -60,8 +60,8 @@ func spell(t *rapid.T, from, to string) string {
 	return link + rapid.SampledFrom([]string{"", "", "#one", "#own"}).Draw(t, "fragment")
 }
 
-// TestAnyReferences: references can be read in any form and written again without a change of the file. An edit of a
-// paragraph changes only its line.
+// TestAnyReferences reads references in any form and writes them again. The file must stay unchanged. An edit of a
+// paragraph must change only its line.
 func TestAnyReferences(t *testing.T) {
 	t.Parallel()
 	names := []string{
@@ -151,7 +151,7 @@ func TestAnyReferences(t *testing.T) {
 				if diff := cmp.Diff(want, s.files); diff != "" {
 					t.Fatalf("%s, edit %v: %s", form, edit, diff)
 				}
-				for name, text := range s.files { // for the next round
+				for name, text := range s.files { // the next round starts with these files
 					s.files[name] = strings.Replace(text, "Plainly ", "Plain ", 1)
 				}
 				s.pull(t, "")

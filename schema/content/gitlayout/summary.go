@@ -17,7 +17,7 @@ const (
 	itemRule
 )
 
-// item is a line of a table of contents that is an entry, a heading or a rule.
+// item is a line of a table of contents that contains an entry, a heading or a horizontal rule.
 type item struct {
 	kind        itemKind
 	depth       int
@@ -94,7 +94,7 @@ func readItem(line string, indents *[]int, first *bool) (item, bool) {
 	if found := headingLine.FindStringSubmatch(line); found != nil {
 		if title := *first && len(found[1]) == 1; title {
 			*first = false
-			return item{}, false // the title of the table itself
+			return item{}, false // this heading is the title of the table of contents
 		}
 		*first = false
 		text, slug := readHeading(found[2])

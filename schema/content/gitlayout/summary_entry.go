@@ -72,7 +72,8 @@ func editedHeading(line string, c *contents) string {
 
 func inOneLine(text string) string { return strings.ReplaceAll(strings.TrimSpace(text), "\n", " ") }
 
-// headingOf writes the heading of a group, and adds the slug if the slug does not follow from the title.
+// headingOf returns the Markdown heading of a group. The heading contains the slug if the slug does not follow from the
+// title.
 func headingOf(title, slug string) string {
 	heading := schema.Block("heading-2", schema.Text(oneLine(title)))
 	if slug != "" && slug != tree.Slugify(title) {
@@ -83,7 +84,7 @@ func headingOf(title, slug string) string {
 	return oneLine(markdown.Write(schema.NewDocument(heading)))
 }
 
-// entryText writes an entry without its bullet.
+// entryText returns the Markdown of an entry without its bullet.
 func entryText(c *contents) string {
 	if c.dest == "" {
 		return inlineText(c.title)

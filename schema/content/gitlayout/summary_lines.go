@@ -14,15 +14,15 @@ import (
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of the entries that keep their place. from has the old items of all existing entries. The
-	// keys of stays and from are indexes in want.
+	// stays has the old items of the entries that stay at their place. from has the old items of all existing entries.
+	// The keys of stays and from are indexes in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
 	out   []string
 	// next is the index of the first old line that is not yet written.
 	next int
-	// fresh means that the last written line is new.
+	// fresh is true if the last written line is new.
 	fresh bool
 	// above describes, for each depth below the current parent, the last line of this depth in the result.
 	above []entryForm
@@ -35,7 +35,7 @@ const newParent = "new"
 // entryForm is the beginning of an entry's line.
 type entryForm struct{ indent, bullet string }
 
-// rewrite writes the table of contents. If reuse is set, existing entries keep their old lines.
+// rewrite returns the new text of the table of contents. If reuse is set, existing entries keep their old lines.
 func rewrite(old *summary, want []contents, reuse bool) string {
 	w := &rewriter{
 		old: old, want: want, stays: map[int]*item{}, from: map[int]*item{}, items: map[int]*item{}, end: "\n",
@@ -98,8 +98,8 @@ func rewrite(old *summary, want []contents, reuse bool) string {
 	return strings.Join(w.out, "")
 }
 
-// copy writes the old lines before an index. It leaves out the old lines of items, and rules if noRules is set. rule is
-// true if it has written a rule.
+// copy writes the old lines before an index. It does not write the lines of items. It does not write horizontal rules
+// if noRules is set. rule is true if it has written a horizontal rule.
 func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 	for ; w.next < to; w.next++ {
 		line := w.old.lines[w.next]
@@ -116,7 +116,7 @@ func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 		switch after := w.next + 1; {
 		case !w.blank():
 		case after < to && isBlank(w.old.lines[after]):
-			w.next++ // of the blank lines before and after the deleted line, one stays
+			w.next++ // after the deletion, only one of the blank lines before and after the line stays
 		case after == len(w.old.lines) && len(w.out) > 1:
 			w.out = w.out[:len(w.out)-1]
 		}
@@ -139,7 +139,7 @@ func (w *rewriter) space() {
 // add writes a new line.
 func (w *rewriter) add(line string) { w.out, w.fresh = append(w.out, line+w.end), true }
 
-// keep writes the line of an item that keeps its place, and all lines before it.
+// keep writes the line of an item that stays at its place, and all old lines before this line.
 func (w *rewriter) keep(i int, it *item, grouped, ruled bool) {
 	c := &w.want[i]
 	rule := w.copy(it.line, c.kind == itemPage && (grouped && !ruled || c.depth > 0))
@@ -155,7 +155,7 @@ func (w *rewriter) keep(i int, it *item, grouped, ruled bool) {
 	w.remember(c.depth, w.out[len(w.out)-1])
 }
 
-// rule writes the rule that ends a group.
+// rule writes a horizontal rule, which ends a group.
 func (w *rewriter) rule() {
 	if !w.blank() {
 		w.add("")
@@ -203,7 +203,7 @@ func (w *rewriter) insert(i int, ruled bool) {
 	}
 }
 
-// ruleAhead finds the rule between the present line and the next item that keeps its place.
+// ruleAhead finds the horizontal rule between the present line and the next item that stays at its place.
 func (w *rewriter) ruleAhead(i int) int {
 	to := len(w.old.lines)
 	for at := i + 1; at < len(w.want); at++ {
@@ -235,8 +235,8 @@ func (w *rewriter) looseBehind(line int) bool {
 	return at > line+1 && entry(line) && entry(at)
 }
 
-// remember records the indent and the bullet of the last entry at a depth. After a heading or a rule it forgets all
-// depths.
+// remember records the indent and the bullet of the last entry at a depth. After a heading or a horizontal rule, it
+// forgets the entries of all depths.
 func (w *rewriter) remember(depth int, line string) {
 	text, _ := cutEnd(line)
 	found := entryLine.FindStringSubmatch(text)
@@ -273,8 +273,8 @@ func (w *rewriter) line(i int) string {
 	return f.indent + f.bullet + editedEntry(line, it, c)[found[5]:]
 }
 
-// form returns the indent and the bullet for an item, like its neighbouring entries have them. If no such entry is
-// before the item, form uses an entry of the same depth elsewhere.
+// form returns the indent and the bullet for an item. They are the same as for its neighbouring entries. If no entry of
+// the same depth is before the item, form uses an entry of this depth elsewhere.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {

@@ -15,10 +15,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// marksOfText replaces visible marks in the test cases by characters that an editor does not show.
+// marksOfText replaces visible marks in the test cases by characters that editors do not show.
 var marksOfText = strings.NewReplacer("␍", "\r", "\n␄\n", "", "␄\n", "", "␄", "")
 
-// TestSummary: an edit of the space changes only the expected lines of the table of contents.
+// TestSummary checks that an edit of the space changes only the expected lines of the table of contents.
 func TestSummary(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/summary.txt")
@@ -56,7 +56,7 @@ func TestSummary(t *testing.T) {
 
 var destinations = regexp.MustCompile(`\]\(<?(?:\./)?([^)>#":']+\.md)`)
 
-// spaceOf imports a table of contents with the files that it names.
+// spaceOf imports a repository with this table of contents, and with the files that it names.
 func spaceOf(t fataler, summary string) *space {
 	files := map[string]string{"SUMMARY.md": summary}
 	for _, found := range destinations.FindAllStringSubmatch(summary, -1) {
@@ -70,7 +70,7 @@ func spaceOf(t fataler, summary string) *space {
 var arrangements = regexp.MustCompile(
 	`^(rename|label|link) (.+?): ?(.*)$|^(delete) (.+)$|^(move|add|group) (.+?)( first)?(?: (after|below) (.+))?$`)
 
-// arrange makes one edit, which a test case describes in words.
+// arrange makes the edit that a test case describes in words.
 func (s *space) arrange(t *testing.T, edit string) {
 	t.Helper()
 	found := arrangements.FindStringSubmatch(edit)
@@ -99,7 +99,7 @@ func (s *space) remove(id string) {
 	}
 }
 
-// place moves or adds a page. The page becomes the first or the last child of another page, or comes directly after
+// place moves or adds a page. The page becomes the first or the last child of another page, or is put directly after
 // another page.
 func (s *space) place(t fataler, what, title string, first bool, where, other string) {
 	t.Helper()
@@ -150,7 +150,7 @@ func (s *space) titled(t fataler, title string) *tree.Node {
 	return nil
 }
 
-// TestRenameChangesOneLine renames a page of any table of contents. Only the page's line changes.
+// TestRenameChangesOneLine renames a page in a random table of contents. Only the line of this page must change.
 func TestRenameChangesOneLine(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -187,8 +187,8 @@ func TestRenameChangesOneLine(t *testing.T) {
 	})
 }
 
-// TestOtherLinesStay adds, moves or deletes a page in any table of contents. The other lines stay unchanged and in
-// order, except blank lines and rules next to the page.
+// TestOtherLinesStay adds, moves or deletes a page in a random table of contents. All other lines must stay unchanged
+// and in order. Only blank lines and horizontal rules next to the page may change.
 func TestOtherLinesStay(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -248,7 +248,7 @@ func TestOtherLinesStay(t *testing.T) {
 				kept = append(kept, line)
 			}
 		}
-		// Of two lines that change places, either line may be the moved line.
+		// If two lines change places, either line may be the line that was moved.
 		if what == "move" {
 			slices.Sort(got)
 			slices.Sort(kept)
@@ -263,7 +263,7 @@ func TestOtherLinesStay(t *testing.T) {
 	})
 }
 
-// tableOf draws the lines of a table of contents.
+// tableOf generates the lines of a random table of contents.
 func tableOf(t *rapid.T, links bool) (lines []string) {
 	draw := func(choices ...string) string { return rapid.SampledFrom(choices).Draw(t, "choice") }
 	depth, indent := -1, draw("  ", "    ", "\t")

@@ -1,18 +1,18 @@
-// Package imagesize reads the size of an image from its first bytes. It imports nothing of this module.
+// Package imagesize reads the size of an image from its first bytes. It imports no other package of this module.
 package imagesize
 
 import (
 	"bytes"
 	"encoding/xml"
 	"image"
-	_ "image/gif"  // DecodeConfig reads GIF
-	_ "image/jpeg" // and JPEG
-	_ "image/png"  // and PNG
+	_ "image/gif"  // lets DecodeConfig read GIF
+	_ "image/jpeg" // lets DecodeConfig read JPEG
+	_ "image/png"  // lets DecodeConfig read PNG
 	"math"
 	"strconv"
 	"strings"
 
-	_ "golang.org/x/image/webp" // and WebP
+	_ "golang.org/x/image/webp" // lets DecodeConfig read WebP
 )
 
 // maxSide is the largest width or height, in pixels, that Of accepts from a file.
@@ -21,9 +21,9 @@ const maxSide = 1 << 20
 // svgStart is the number of bytes at the start of a file in which Of looks for an SVG image's first element.
 const svgStart = 16 << 10
 
-// Of returns the width and height of an image in pixels: GIF, JPEG, PNG, WebP or SVG. Both results are 0 if the file
-// has another format or does not state a size. An SVG image without a width or height in pixels has the size of its
-// viewBox.
+// Of returns the width and the height of a GIF, JPEG, PNG, WebP or SVG image, in pixels. Both results are 0 if the file
+// has another format or does not state a size. For an SVG image whose width or height is not in pixels, Of returns the
+// size of the viewBox.
 func Of(file []byte) (width, height int) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -72,7 +72,7 @@ func svg(start []byte) (width, height int) {
 	}
 }
 
-// pixels reads a length in pixels, rounded up. It returns 0 for other units.
+// pixels returns a length in pixels, rounded up. It returns 0 if the length has another unit.
 func pixels(length string) int {
 	n, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(length), "px"), 64)
 	if err != nil || !(n > 0) || n > maxSide {

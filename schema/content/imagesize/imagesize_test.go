@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// TestOf checks the size of an image in each format. It also checks that other files have no size.
+// TestOf checks the size of an image in each format. For other files, the size must be 0.
 func TestOf(t *testing.T) {
 	t.Parallel()
 	drawn := image.NewPaletted(image.Rect(0, 0, 31, 17), color.Palette{color.Black})

@@ -1,6 +1,6 @@
 // Package includes handles reusable contents: Markdown files to which blocks of documents refer. Readers see the
-// contents instead of the blocks. A reusable content cannot include other contents: its blocks that refer to contents
-// stay as they are.
+// contents instead of the blocks. A reusable content cannot include other contents: if its blocks refer to contents,
+// these blocks are not replaced.
 //
 // The package imports only schema and other packages of schema/content.
 package includes
@@ -15,15 +15,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// These constants bound the reusable contents in one document. With its contents, a document has at most
+// These constants bound the reusable contents in one document. Together with its contents, a document has at most
 // [schema.MaxDocumentNodes] nodes. A block stays unchanged if its content is missing or would exceed a bound.
 const (
 	maxNamed         = 100
-	MaxBytes         = 64 << 10 // bytes of one content, as Markdown
+	MaxBytes         = 64 << 10 // largest size of one content as Markdown, in bytes
 	MaxExpandedBytes = 256 << 10
 )
 
-// Path is the base of a reusable content's relative links, because its file is in the folder .gitbook/includes.
+// Path is the path against which the relative links of a reusable content are resolved. The file of the content is in
+// the folder .gitbook/includes.
 const Path = ".gitbook/includes/content"
 
 // Block is the type of the blocks that refer to a reusable content.
@@ -55,7 +56,7 @@ func Name(n *schema.Node) (id string, ok bool) {
 	return id, ok && !elsewhere
 }
 
-// Replace returns the blocks without changing nodes. Each block that refers to a content is replaced by the content.
+// Replace returns a copy of the blocks. In the copy, each block that refers to a content is replaced by the content.
 func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool)) []schema.Node {
 	if nodes == nil {
 		return nil
@@ -74,7 +75,7 @@ func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool
 	return with
 }
 
-// Read reads the file of a reusable content. ok is false for any other file.
+// Read reads the file of a reusable content. ok is false if the file is not a reusable content.
 func Read(file []byte) (d schema.Document, ok bool) {
 	if !utf8.Valid(file) {
 		return d, false
@@ -84,14 +85,14 @@ func Read(file []byte) (d schema.Document, ok bool) {
 	return d, err == nil
 }
 
-// Edit returns the file with another document. Unchanged parts and the front matter keep their bytes.
+// Edit replaces the document in the file of a reusable content. Unchanged parts and the front matter keep their bytes.
 func Edit(file []byte, d schema.Document) []byte {
 	front, body := split(string(file))
 	return []byte(front + markdown.Edit(body, d))
 }
 
-// split separates the front matter of a file from its text, including the blank lines after it. Front matter that
-// cannot be read belongs to the text.
+// split separates the front matter of a file from its text. The front matter includes the blank lines after it. Front
+// matter that cannot be read belongs to the text.
 func split(file string) (front, body string) {
 	_, body, err := frontmatter.Split(file)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // metaID is the member of a block's meta that renderers use as its anchor. A heading's data.id is the anchor that its
-// author chose, and meta.id is the anchor in effect.
+// author chose, and meta.id is the anchor that links use.
 const metaID = "id"
 
 // maxAnchor bounds the length of an anchor that a client sends.
@@ -46,8 +46,8 @@ func chosenAnchor(n *schema.Node) string {
 	return ""
 }
 
-// assignAnchors assigns a unique anchor to every anchored block. All existing anchors stay, wherever their blocks are,
-// because links may lead to them. New anchors differ from them.
+// assignAnchors assigns a unique anchor to every anchored block. All existing anchors stay unchanged, because links may
+// lead to them. New anchors differ from all existing anchors.
 func assignAnchors(nodes []schema.Node) {
 	taken := map[string]bool{}
 	anchored := func(visit func(n *schema.Node)) {

@@ -10,27 +10,29 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// The bounds of pairing edited blocks. If a gap has more than maxPairs possible pairs, its blocks are paired only by
-// type. maxWords is the number of words of a block that are compared.
+// maxPairs and maxWords bound the work of pairing edited blocks. The blocks between two unchanged neighbors form a gap.
+// If a gap has more than maxPairs possible pairs, its blocks are paired only by type. maxWords is the largest number of
+// words of a block that are compared.
 const (
 	maxPairs = 1 << 12
 	maxWords = 128
 )
 
-// These are the least similarities with which a new block is treated as an edited old block. If a gap has only one old
-// block and one new block of a family of types, the new block is always treated as the edited old block.
+// A new block is treated as an edited old block if their similarity is at least similarType and both blocks have the
+// same type. The similarity must be at least similarFamily if the types differ but belong to the same family. If a gap
+// has only one old block and one new block of a family, the new block is always treated as the edited old block.
 const (
 	similarType   = 0.3
 	similarFamily = 0.5
 )
 
-// carrier carries keys from the blocks of one document to the blocks of the next.
+// carrier copies keys from the blocks of the previous document to the blocks of the new document.
 type carrier struct {
 	*assignment
 	// byKey has the blocks of the previous document, by their keys.
 	byKey map[string]*schema.Node
-	// taken has the blocks of the previous document that already have a partner. done has the blocks of this document
-	// that already have a partner.
+	// taken has the blocks of the previous document that already have a partner. done has the blocks of the new
+	// document that already have a partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash
 	words       map[*schema.Node][]uint64
@@ -60,7 +62,7 @@ func carry(a *assignment, before, after []schema.Node) {
 	c.moved(before, after)
 }
 
-// list pairs the children of an old node and a new node that have been paired.
+// list pairs the children of an old node and a new node. The two nodes themselves are already paired.
 func (c *carrier) list(before, after []schema.Node) {
 	a, b := c.free(before, c.taken), c.free(after, c.done)
 	pairs := diff.Match(c.hashList(a), c.hashList(b))
@@ -103,7 +105,8 @@ func (c *carrier) hash(n *schema.Node) Hash {
 	return hash
 }
 
-// adopt replaces a node by the equal node of the previous document. A node that already has a key keeps it.
+// adopt replaces a new node by the equal node of the previous document. A new node that already has a key keeps this
+// key.
 func (c *carrier) adopt(was, is *schema.Node) {
 	own := false
 	all := []schema.Node{*is}
@@ -122,7 +125,7 @@ func (c *carrier) adopt(was, is *schema.Node) {
 	walk(was.Fragments, below)
 }
 
-// pair takes over the key and the anchor of the edited block, and continues with its children.
+// pair gives the new block the key and the anchor of its old block, and then pairs the children of the two blocks.
 func (c *carrier) pair(was, is *schema.Node) {
 	c.taken[was], c.done[is] = true, true
 	if is.Object == schema.ObjectBlock && is.Key == "" && !c.settled[was.Key] {
@@ -224,7 +227,8 @@ func (c *carrier) similarity(a, b *schema.Node) float64 {
 	return 2 * float64(common) / float64(len(x)+len(y))
 }
 
-// seed is the seed for hashes of words. Hashes exist only during one pairing, so results do not depend on the seed.
+// seed is the seed for hashes of words. The hashes of words are used only within one pairing, so its result does not
+// depend on the seed.
 var seed = maphash.MakeSeed()
 
 // wordsOf returns the hashes of the first words of a node, sorted.
@@ -290,7 +294,8 @@ func (c *carrier) moved(before, after []schema.Node) {
 	})
 }
 
-// unpaired visits the blocks that have no partner. It does not visit blocks below a block that has just got a partner.
+// unpaired visits the blocks that have no partner. It does not visit the blocks below a block that gets a partner
+// during this visit.
 func (c *carrier) unpaired(nodes []schema.Node, paired map[*schema.Node]bool, visit func(n *schema.Node)) {
 	for i := range nodes {
 		n := &nodes[i]

@@ -13,7 +13,7 @@ import (
 // Hash identifies the content of a node.
 type Hash [sha256.Size]byte
 
-// encoding encodes hashes as keys, with the characters that ids have.
+// encoding encodes hashes as keys. It uses the characters that ids may have.
 var encoding = base32.NewEncoding("0123456789abcdefghijklmnopqrstuv").WithPadding(base32.NoPadding)
 
 // HashOf hashes a node without its keys, its anchors, and the ids and names inside of a table.
@@ -49,11 +49,11 @@ func HashOf(n *schema.Node) Hash {
 
 func hashValue(value any) Hash { return sha256.Sum256(canonicalJSON(value)) }
 
-// canonicalJSON encodes a value of a document. Equal values have equal bytes.
+// canonicalJSON encodes a value of a document. The encodings of equal values have equal bytes.
 func canonicalJSON(value any) []byte {
 	encoded, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		panic("keys: a part of a document has no JSON: " + err.Error()) // the part was decoded from JSON
+		panic("keys: a part of a document has no JSON: " + err.Error()) // cannot happen: the part came from JSON
 	}
 	return encoded
 }

@@ -8,14 +8,14 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// keyLength is the length of the keys that this package makes. They have 50 bits, which is enough for
-// schema.MaxDocumentNodes blocks.
+// keyLength is the length of the keys that this package makes. A key has 50 bits, so the keys of
+// schema.MaxDocumentNodes blocks rarely collide.
 const keyLength = 10
 
 // Assign gives every block of the document a unique key. It also gives a unique anchor to every block of a kind with
-// anchors. The keys and anchors in d stay if they are unique and well formed. The other blocks are compared with
-// before, the replaced document, if before is set. Unchanged and edited blocks get their keys and anchors from before.
-// New blocks get keys derived from their content. So the result depends only on d and before.
+// anchors. The keys and anchors in d stay if they are unique and well formed. If before is set, it is the replaced
+// document, and Assign compares the other blocks with it. Unchanged and edited blocks get the keys and anchors that
+// they had in before. New blocks get keys derived from their content. So the result depends only on d and before.
 //
 // It changes the document in place. It changes neither the maps in the document nor before.
 func Assign(d *schema.Document, before *schema.Document) {
@@ -31,8 +31,8 @@ func Assign(d *schema.Document, before *schema.Document) {
 	assignAnchors(d.Nodes)
 }
 
-// Complete reports whether Assign would change nothing. It does not if each block has a key, each block of a kind with
-// anchors has an anchor, and all keys and anchors are unique.
+// Complete reports whether Assign would leave the document unchanged. The result is true if each block has a key, each
+// block of a kind with anchors has an anchor, and all keys and anchors are unique.
 func Complete(d schema.Document) bool {
 	used, anchors := map[string]bool{}, map[string]bool{}
 	return complete(d.Nodes, used, anchors)
@@ -65,13 +65,14 @@ func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
 type assignment struct {
 	// used has the keys of the document and of the previous document.
 	used map[string]bool
-	// settled has the final keys of the document's nodes: the keys that it already had, and the carried keys.
+	// settled has the final keys of the document's nodes: the keys that the document had before the call, and the keys
+	// copied from the previous document.
 	settled map[string]bool
 	// count has, for each hash, the number of keys that were derived from it.
 	count map[Hash]int
 }
 
-// keep accepts the document's own keys if they are well formed and unique, and removes other keys.
+// keep keeps the document's own keys if they are well formed and unique, and removes all other keys.
 func (a *assignment) keep(nodes []schema.Node) {
 	walk(nodes, func(n *schema.Node) {
 		if n.Key == "" {
@@ -108,7 +109,7 @@ func (a *assignment) derive(nodes []schema.Node) {
 	})
 }
 
-// newKey derives a key that is not taken.
+// newKey derives a key from a hash. No node has this key yet.
 func (a *assignment) newKey(of Hash) string {
 	for {
 		seed := of

@@ -33,7 +33,7 @@ func read(t tester, text string) schema.Document {
 	return d
 }
 
-// keyed reads Markdown, and assigns keys from an older document.
+// keyed reads Markdown as a document, and assigns keys. before is the previous document.
 func keyed(t tester, text string, before *schema.Document) schema.Document {
 	t.Helper()
 	d := read(t, text)
@@ -57,8 +57,8 @@ func blocks(nodes []schema.Node, visit func(n *schema.Node)) {
 	}
 }
 
-// kept writes the innermost blocks of a document. Each block is written as its text, and the number of the block of
-// `before` that has the same key. A new block has a + instead of a number.
+// kept returns the innermost blocks of a document as text. After its text, each block has the number of the block of
+// `before` with the same key. A new block has a + instead of a number.
 func kept(before, after schema.Document) string {
 	number, at := map[string]int{}, 0
 	list := func(d schema.Document, visit func(n *schema.Node)) {
@@ -108,7 +108,7 @@ func TestKeysAreCarriedOver(t *testing.T) {
 			if got := kept(before, keyed(t, c.after, &before)); got != c.want {
 				t.Errorf("got %s\nwant %s", got, c.want)
 			}
-			// The result is the same for a document that was stored without keys.
+			// The result must be the same if the previous document was stored without keys.
 			if bare := read(t, c.before); kept(before, keyed(t, c.after, &bare)) != c.want {
 				t.Error("differs from the document without keys")
 			}
@@ -178,7 +178,7 @@ func TestAnchors(t *testing.T) {
 	if got := anchors(first); got != "getting-started c-you getting-started-1 日本 heading-2 getting-started-1-1" {
 		t.Errorf("%s", got)
 	}
-	// The anchor of a heading stays if its text changes, and a new heading does not get this anchor.
+	// If the text of a heading changes, its anchor stays. A new heading does not get this anchor.
 	second := keyed(t, "# Getting going\n\n## C++ & you\n\n## Getting started\n\n### Getting started\n\n## 日本", &first)
 	if got := anchors(second); got != "getting-started c-you getting-started-1 getting-started-2 日本" {
 		t.Errorf("%s", got)
@@ -194,7 +194,7 @@ func TestAnchors(t *testing.T) {
 	if got := anchors(own); got != "chosen sent b c macos-15" {
 		t.Errorf("%s", got)
 	}
-	// If the author chooses another anchor, the heading gets this anchor.
+	// If the author chooses another anchor for a heading, the heading gets this anchor.
 	chosen := schema.NewDocument(keys.Clone(own.Nodes)...)
 	chosen.Nodes[0].Data, chosen.Nodes[0].Meta, chosen.Nodes[0].Key = schema.Data{"id": "other"}, nil, ""
 	keys.Assign(&chosen, &own)
@@ -211,7 +211,7 @@ func encode(d schema.Document) string {
 	return string(text)
 }
 
-// TestSameTextSameDocument: if a client writes the same text again, the document stays the same, even if earlier edits
+// TestSameTextSameDocument checks that a document stays the same if a client writes its text again. Earlier edits may
 // have moved keys.
 func TestSameTextSameDocument(t *testing.T) {
 	t.Parallel()
@@ -258,8 +258,8 @@ func TestEveryKindGetsKeys(t *testing.T) {
 	}
 }
 
-// TestAssignIsBounded uses pairs of documents of the largest size, which have either no common blocks or all blocks in
-// common. The short form has a quarter of the blocks, and a quarter of the time.
+// TestAssignIsBounded uses pairs of documents of the largest size. The two documents share no blocks, or all blocks.
+// The short form has a quarter of the blocks, and a quarter of the time.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 60*time.Second

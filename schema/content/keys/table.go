@@ -13,7 +13,7 @@ import (
 
 const typeTable = "table"
 
-// table is a table block with its parts in display order.
+// table is a table block with its columns and rows in display order.
 type table struct {
 	data       schema.Data
 	view       map[string]any
@@ -97,8 +97,8 @@ func (t table) columnHash(id string) Hash {
 	return hashValue(nameless)
 }
 
-// names maps the ids of a table's columns and rows, its fragments' names and its order indexes to new names. Missing
-// entries keep their names.
+// names maps the ids of a table's columns and rows, its fragments' names and its order indexes to new names. An id or
+// name without an entry stays unchanged.
 type names struct {
 	columns, rows, fragments, order map[string]string
 }
@@ -219,9 +219,8 @@ func canonicalTable(n *schema.Node) schema.Node {
 	return renamed
 }
 
-// table gives the table is the ids of the table was, which it replaces: the ids of columns, records and cells'
-// fragments. The reader of Markdown makes these ids from numbers, so otherwise a new row would change the ids of all
-// rows below it.
+// table gives a new table the ids of the table that it replaces: the ids of columns, records and cells' fragments. The
+// reader of Markdown numbers these ids, so without table a new row would change the ids of all rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)
@@ -283,8 +282,8 @@ func free(prefix string, of Hash, used map[string]bool) string {
 	return name
 }
 
-// pairColumns returns, for each column, the index of its old column. Between two unchanged columns, the old and new
-// columns are paired in order if there are equally many.
+// pairColumns returns, for each column, the index of its old column. Between two unchanged columns, changed columns are
+// paired in order if the old and the new table have the same number of them.
 func (c *carrier) pairColumns(old, t table) []int {
 	hashes := func(t table) []Hash {
 		list := make([]Hash, len(t.columns))
@@ -376,8 +375,8 @@ func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	return pairs
 }
 
-// order gives new rows order indexes between the indexes of the existing rows. If that is not possible, it gives all
-// rows new indexes.
+// order gives each new row an order index between the order indexes of its neighbours. If that is not possible, it
+// gives all rows new order indexes.
 func (c *carrier) order(old, t table, rows []int, to names) {
 	last, ok := "", true
 	for j, id := range t.rows {

@@ -22,7 +22,7 @@ const memberAnchor = "anchor"
 // anchor has the id of a heading and the source of that id.
 type anchor struct{ id, source string }
 
-// maxAnchor bounds the length of an id. Documents of clients have the same limit.
+// maxAnchor bounds the length of an id. The same limit applies to documents that clients send.
 const maxAnchor = 256
 
 // anchorName matches the ids that a heading can have.
@@ -30,10 +30,10 @@ var anchorName = regexp.MustCompile(`^[^\s"'<>{}` + "`" + `\\\x00-\x1f]+$`)
 
 func validAnchor(id string) bool { return len(id) <= maxAnchor && anchorName.MatchString(id) }
 
-// gitbookAnchor is the anchor that GitBook writes.
+// gitbookAnchor returns the anchor that GitBook writes for an id.
 func gitbookAnchor(id string) string { return `<a href="#` + id + `" id="` + id + `"></a>` }
 
-// setAnchor gives a heading its id.
+// setAnchor stores the id of a heading, and the source of the id if it differs from GitBook's form.
 func setAnchor(data schema.Data, a anchor) {
 	member := content.MemberAnchorName
 	if schema.ValidData("heading-1", schema.Data{"id": a.id}) {
@@ -47,7 +47,7 @@ func setAnchor(data schema.Data, a anchor) {
 // anchorAttributes are the attributes that an element can have if it is only an anchor.
 var anchorAttributes = []string{"href", "id", "name", "class", "aria-hidden"}
 
-// anchorIn returns the id of an element that is an anchor.
+// anchorIn returns the id of an element that is only an anchor. The second result is false for any other element.
 func anchorIn(attrs attributes) (string, bool) {
 	id, _ := attrs.get("id")
 	if id == "" {

@@ -15,9 +15,10 @@ import (
 // Markdown of other tools has attributes of blocks: {#id}, { .class key=value } or kramdown's {: .class }. Attributes
 // are on a separate line, at the end of a heading, or after a link, an image or code. mdBook has directives, such as
 // {{#include file}}. Readers see neither attributes nor directives. An id next to a heading is the heading's anchor.
-// All other attributes stay as source text.
+// All other attributes are stored as source text.
 
-// attributeList is a list in braces: kramdown's after a colon, otherwise ids, classes and values.
+// attributeList matches a list of attributes in braces. After a colon, the list has kramdown's form. Otherwise it
+// contains ids, classes and values.
 const attributeList = `\{(?:::?[^{}\n]*|[ \t]*` + oneAttribute + `(?:[ \t]+` + oneAttribute + `)*[ \t]*)\}`
 
 const oneAttribute = `(?:[#.][^\s{}"'=*<>\\\[\]` + "`" + `]+|[A-Za-z][\w-]*=(?:"[^"{}\n]*"|'[^'{}\n]*'|[^\s"'{}=]+))`
@@ -58,8 +59,8 @@ func (attributesParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (attributesParser) CanInterruptParagraph() bool                 { return true }
 func (attributesParser) CanAcceptIndentedLine() bool                 { return false }
 
-// attributes reads a line of attributes. It returns nil if the line has the anchor of a heading, because the line is
-// then a part of the heading.
+// attributes returns a block with the source of a line of attributes. It returns nil if the line has the anchor of a
+// heading, because the line is then a part of the heading.
 func (r *reader) attributes(block ast.Node) []schema.Node {
 	n := block.(*attributesBlock)
 	if headingOf(n) != nil {
@@ -86,7 +87,7 @@ func headingOf(n *attributesBlock) *ast.Heading {
 	return nil
 }
 
-// withoutAnchor returns the heading if its own line contains nothing that could be an anchor.
+// withoutAnchor returns the heading if its own line contains nothing that could be an anchor. Otherwise it returns nil.
 func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	for child := heading.FirstChild(); child != nil; child = child.NextSibling() {
 		if kind := child.Kind(); kind == kindHeadingID || kind == ast.KindRawHTML {
@@ -96,8 +97,8 @@ func withoutAnchor(heading *ast.Heading) *ast.Heading {
 	return heading
 }
 
-// anchorBeside returns the anchor of a heading from the line before it or after it. The line after the heading has
-// precedence.
+// anchorBeside returns the anchor of a heading from the line before or after the heading. The line after the heading
+// has precedence.
 func anchorBeside(heading ast.Node) anchor {
 	if n, ok := heading.NextSibling().(*attributesBlock); ok && headingOf(n) == heading {
 		return anchor{idInAttributes.FindStringSubmatch(n.source)[1], "\n" + n.source}
@@ -108,7 +109,7 @@ func anchorBeside(heading ast.Node) anchor {
 	return anchor{}
 }
 
-// ownLineAnchor reads the source of an anchor that is on a separate line.
+// ownLineAnchor returns the anchor in the source of a separate line.
 func ownLineAnchor(source string) anchor {
 	line := strings.Trim(source, "\n")
 	match := idInAttributes.FindStringSubmatch(line)
@@ -119,7 +120,7 @@ func ownLineAnchor(source string) anchor {
 	return anchor{match[1], source}
 }
 
-// isAttributes reports whether a source text has only attributes or directives, which readers do not see.
+// isAttributes reports whether a source text consists only of attributes or directives. Readers do not see these.
 func isAttributes(source string) bool { return attributesSource.MatchString(content.Clean(source)) }
 
 type attributesInlineParser struct{}
@@ -152,8 +153,8 @@ func (attributesInlineParser) Parse(parent ast.Node, block text.Reader, _ parser
 // maxAttributeList bounds the bytes of a list of attributes in a line.
 const maxAttributeList = 512
 
-// attributes hides the attributes after a link, an image or code, and at the end of a block. Other attributes stay as
-// text.
+// attributes hides the attributes after a link, an image or code, and the attributes at the end of a block. Other
+// attributes stay as text.
 func (b *inlineBuilder) attributes(source string, atEnd bool) {
 	last := len(b.pieces) - 1
 	owned := last >= 0 && (b.pieces[last].node != nil && (b.pieces[last].node.Type == "link" ||

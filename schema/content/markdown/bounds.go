@@ -12,18 +12,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// The parsers here take precedence over the parsers of goldmark. They make parsing linear in the length of any text.
-// Goldmark rescans some constructs many times, and nests without bound.
+// The parsers in this file take precedence over the parsers of goldmark. They make the time of parsing linear in the
+// length of any text. Goldmark rescans some constructs many times, and nests blocks without a limit.
 
 // maxNesting bounds the nesting of containers. The parser reads deeper containers as text. So each document stays
 // within the schema's depth limit, and for each line the parser tries only a few containers.
 const maxNesting = 10
 
-// nested opens a container. If the container would nest too deeply, the line is read as text.
+// nested is a block parser that opens a container. If the container would nest too deeply, nested reads the line as
+// text.
 type nested struct{ parser.BlockParser }
 
 func (p nested) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
-	// Inside of a list, call the list parser at any depth, because it must see every item of the list.
+	// Inside of a list, the list parser is called at any depth, because it must see every item of the list.
 	if _, item := parent.(*ast.List); !item && containersAround(parent) >= maxNesting {
 		return nil, parser.NoChildren
 	}
@@ -41,8 +42,8 @@ func containersAround(n ast.Node) int {
 	return depth
 }
 
-// codeSpanParser calls goldmark's parser only if the code span has an end. Goldmark's parser reads the rest of the
-// block for each run of backticks.
+// codeSpanParser calls goldmark's parser only if the code span has an end. Without this check, goldmark's parser would
+// read the rest of the block for each run of backticks.
 type codeSpanParser struct{ parser.InlineParser }
 
 func (p codeSpanParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
@@ -100,7 +101,7 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 		parent.InsertBefore(parent, node, part)
 		parser.LinkReferenceParagraphTransformer.Transform(part, reader, pc)
 		if part.Parent() != nil {
-			// The part has text that is not a definition, and no definition can follow such text in a paragraph.
+			// The part contains text that is not a definition. In a paragraph, no definition can follow such text.
 			parent.RemoveChild(parent, part)
 			part.Lines().AppendAll(rest.Sliced(0, rest.Len()))
 			node.SetLines(part.Lines())
@@ -112,8 +113,8 @@ func (referenceTransformer) Transform(node *ast.Paragraph, reader text.Reader, p
 	parser.LinkReferenceParagraphTransformer.Transform(node, reader, pc)
 }
 
-// tableTransformer refuses a table with more cells than a document may have nodes. Goldmark fills in missing cells, so
-// a wide header with many short rows would become a very large table.
+// tableTransformer refuses a table with more cells than a document may have nodes. Goldmark adds missing cells, so a
+// table with a wide header and many short rows would become very large.
 type tableTransformer struct{ parser.ParagraphTransformer }
 
 func newTableTransformer() tableTransformer {

@@ -51,7 +51,7 @@ func (r *reader) code(n ast.Node) []schema.Node {
 	return []schema.Node{{Type: "code", Data: data, Nodes: codeLines(lines)}}
 }
 
-// titleIn returns the title in the first line of a code block, such as ```go title="main.go"
+// titleIn returns the title in the first line of a code block, for example main.go in ```go title="main.go"
 func titleIn(info string) string {
 	if title := codeTitle.FindStringSubmatch(info); title != nil {
 		return unescape([]byte(title[1]))
@@ -70,13 +70,15 @@ func codeLines(lines []string) []schema.Node {
 	return nodes
 }
 
-// preAttributes are the attributes that GitBook writes into <pre>, and the members of a code block's data for them.
+// preAttributes are the attributes that GitBook writes into <pre>. Each row also has the member of a code block's data
+// with the attribute's value.
 var preAttributes = []struct{ name, member string }{
 	{"data-title", "title"}, {"data-overflow", "overflow"}, {"data-line-numbers", "lineNumbers"},
 	{"data-full-width", "fullWidth"},
 }
 
-// pre reads <pre class="language-go"><code class="lang-go">, in which highlighted lines are <strong>.
+// pre reads code in the form <pre class="language-go"><code class="lang-go">. In this form, highlighted lines are
+// <strong>.
 func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	list, ok := e.elements()
 	if !ok || len(list) != 1 || list[0].name != "code" || !list[0].attrs.only("class") {
@@ -111,8 +113,8 @@ func (r *reader) pre(e *element) ([]schema.Node, bool) {
 	return []schema.Node{{Type: "code", Data: data, Nodes: lines}}, true
 }
 
-// preData reads the attributes of <pre> and of its <code>. The second result is false if a code block cannot have one
-// of the attributes.
+// preData reads the attributes of <pre> and of its <code>. The second result is false if the data of a code block
+// cannot express one of the attributes.
 func preData(outer, inner *element) (schema.Data, bool) {
 	data := schema.Data{}
 	class, _ := inner.attrs.get("class")
@@ -147,8 +149,8 @@ func preData(outer, inner *element) (schema.Data, bool) {
 	return data, known == len(outer.attrs) && schema.ValidData("code", data)
 }
 
-// preLines returns the lines of a <pre> with any content, as readers see them. A line is highlighted if any part of it
-// is strong.
+// preLines returns the lines of a <pre> as readers see them. The <pre> may have any content. A line is highlighted if
+// any part of it is strong.
 func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "pre" {
@@ -197,7 +199,7 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 		}
 	}
 	walk(inner.nodes, false)
-	shown, first := strings.CutPrefix(text.String(), "\n") // HTML does not show a newline directly after <pre>.
+	shown, first := strings.CutPrefix(text.String(), "\n") // HTML does not show a line break directly after <pre>.
 	lines := codeLines(strings.Split(strings.TrimSuffix(shown, "\n"), "\n"))
 	for i := range lines {
 		if first && highlighted[i+1] || !first && highlighted[i] {
@@ -207,7 +209,8 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. If the block itself cannot express all of its data, a tag around the block has the data.
+// code writes a code block. If the block itself cannot express all of its data, code writes a tag with the data around
+// the block.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -243,7 +246,8 @@ func codeBlock(n *schema.Node) string {
 	}
 	first := syntaxEscapes.Replace(syntax)
 	if first == "math" && info == "" {
-		// The language of the code is named math, so escape the name: otherwise the block would be read as a formula.
+		// The name of the code's language is math. An escape in the name prevents the block from being read as a
+		// formula.
 		first = "&#109;ath"
 	}
 	switch {
@@ -276,7 +280,7 @@ func preAttributesOf(n *schema.Node) attributes {
 	return attrs
 }
 
-// preHTML writes a code block with highlighted lines.
+// preHTML writes a code block with highlighted lines as <pre>.
 func preHTML(n *schema.Node, lines []string) string {
 	outer, inner := attributes(nil), attributes(nil)
 	if syntax := content.Member(n.Data, "syntax"); syntax != "" {
@@ -301,6 +305,7 @@ func preHTML(n *schema.Node, lines []string) string {
 
 var preEscapes = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;")
 
-// syntaxEscapes escapes the characters of a language's name that would end the first word of the line.
+// syntaxEscapes escapes characters in a language's name. In the first line of a code block, these characters would end
+// the name.
 var syntaxEscapes = strings.NewReplacer(`"`, "&quot;", "`", "&#96;", "~", "&#126;", `\`, "&#92;", "&", "&amp;", "\n", "&#10;", "\t", "&#9;",
 	"\v", "&#11;", "\f", "&#12;", " ", "&#32;")

@@ -17,7 +17,7 @@ import (
 
 var (
 	// componentName matches the beginning of a component's tag. The name may also be the name of an HTML element,
-	// because such a tag can have expressions as attributes.
+	// because a tag of an HTML element can have expressions as attributes.
 	componentName = regexp.MustCompile(`^<(/?)([A-Za-z][\w-]*(?:\.[A-Za-z]\w*)*)`)
 	// componentAlone matches a component's opening tag without attributes.
 	componentAlone = regexp.MustCompile(`^<[A-Z][A-Za-z0-9]*[a-z][A-Za-z0-9]*(?:\.[A-Za-z]\w*)*[ \t]*>$`)
@@ -32,20 +32,21 @@ func isComponent(tag string) bool {
 	return componentAlone.MatchString(tag) && !placeholder.MatchString(tag)
 }
 
-// isComponentTag reports whether a source is exactly one tag of a component, and not a tag of HTML.
+// isComponentTag reports whether a source is exactly one tag of a component, and not an HTML tag.
 func isComponentTag(source string) bool {
 	end, _ := componentEnd([]byte(source))
 	return end > 0 && end == len(source)
 }
 
-// componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source
-// begins with something else. seen is the number of bytes that were read.
+// componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source does
+// not begin with a component's tag. seen is the number of bytes that were read.
 func componentEnd(source []byte) (length, seen int) {
 	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
 	if m == nil {
 		return 0, 0
 	}
-	// HTML has no names with dots, so a tag with such a name is a component, as is a tag with an expression.
+	// HTML has no names with dots, so a tag with a dot in its name is a component. A tag with an expression is a
+	// component too.
 	expressions := bytes.IndexByte(source[m[4]:m[5]], '.') >= 0
 	at := m[1]
 	for ; at < min(len(source), maxComponentTag); at++ {
@@ -94,8 +95,8 @@ func expressionEnd(source []byte) int {
 	return 0
 }
 
-// componentEnd searches for the end of a tag. It does not search if failed searches have already read too much text.
-// open is true if the tag continues beyond the source.
+// componentEnd searches for the end of a tag. It returns no end if failed searches have already read too much text.
+// open is true if the tag has no end in the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	if s.failedSearch < 0 {
 		return 0, false
@@ -188,7 +189,7 @@ func (componentBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (componentBlockParser) CanInterruptParagraph() bool                 { return false }
 func (componentBlockParser) CanAcceptIndentedLine() bool                 { return false }
 
-// component reads a tag or a comment on separate lines.
+// component returns a block with the source of a component's tag or a comment on separate lines.
 func (r *reader) component(n ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
 }

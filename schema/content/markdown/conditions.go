@@ -3,9 +3,9 @@ package markdown
 import "github.com/octavo-docs/octavo/schema"
 
 // ForVisitor returns the blocks that a visitor sees. A visitor sees a conditional block if its expression allows the
-// visitor. Usually a conditional block is a node. Where the grammar does not allow the node, the block is the siblings
-// between two paragraphs that store its tag and its end tag. If the end tag is missing, the block extends to the last
-// sibling. ForVisitor does not change nodes.
+// visitor. Usually a conditional block is a node. At a place where the grammar does not allow this node, two paragraphs
+// store the tag and the end tag of the block. The content of the block is then the siblings between these two
+// paragraphs. If the end tag is missing, the block extends to the last sibling. ForVisitor does not change nodes.
 func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []schema.Node {
 	seen := make([]schema.Node, 0, len(nodes))
 	var open []bool // for each open block, whether the visitor sees its content
@@ -36,7 +36,7 @@ func ForVisitor(nodes []schema.Node, allows func(expression string) bool) []sche
 	return seen
 }
 
-// conditionTag reads the tag or the end tag of a conditional block from a paragraph that stores it.
+// conditionTag reads the tag or the end tag of a conditional block from a paragraph that stores the tag.
 func conditionTag(n *schema.Node) (expression string, begins, ends bool) {
 	t, ok := readTagLine([]byte(keptSource(n)))
 	if !ok || t.name != "if" {
@@ -56,7 +56,7 @@ type Branch struct {
 
 // EachNode visits all nodes of a document except conditional blocks. visit gets the references of the node itself,
 // without the references of its children, and the enclosing conditional block. A visitor sees the node if [ForVisitor]
-// shows the block's content.
+// shows the content of the enclosing block.
 func EachNode(d schema.Document, visit func(n *schema.Node, refs []map[string]any, in *Branch)) {
 	branches{visit}.blocks(d.Nodes, "", nil)
 }

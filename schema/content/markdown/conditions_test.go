@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestForVisitor compares the document that a visitor sees, as Markdown. The conditions are the expressions `yes` and
+// TestForVisitor checks the Markdown of the document that a visitor sees. The conditions are the expressions `yes` and
 // `no`.
 func TestForVisitor(t *testing.T) {
 	t.Parallel()
@@ -53,7 +53,7 @@ func TestForVisitor(t *testing.T) {
 	}
 }
 
-// TestForVisitorNodes uses conditional blocks that are nodes, as editors write them.
+// TestForVisitorNodes uses conditional blocks that are nodes. Editors write them in this form.
 func TestForVisitorNodes(t *testing.T) {
 	t.Parallel()
 	block := func(text string) schema.Node {
@@ -68,8 +68,8 @@ func TestForVisitorNodes(t *testing.T) {
 	}
 }
 
-// TestEachNodeIsForVisitor draws documents with conditional blocks in both forms, and visitors. The nodes whose
-// branches allow a visitor are exactly the nodes that ForVisitor shows.
+// TestEachNodeIsForVisitor generates random documents with conditional blocks in both forms, and random visitors.
+// ForVisitor must show exactly the nodes whose branches allow the visitor.
 func TestEachNodeIsForVisitor(t *testing.T) {
 	t.Parallel()
 	expressions := []string{"a", "b", "c"}
@@ -110,7 +110,7 @@ func TestEachNodeIsForVisitor(t *testing.T) {
 	}
 }
 
-// genConditions puts some blocks into conditional blocks, and tags between blocks.
+// genConditions puts some of the blocks into conditional blocks. It also puts tags between blocks.
 func genConditions(t *rapid.T, nodes []schema.Node, expressions []string) []schema.Node {
 	var with []schema.Node
 	for _, n := range nodes {

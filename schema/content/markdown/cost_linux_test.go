@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// fill repeats a text up to the largest size of a body.
+// fill repeats a text until it has the largest size of a body.
 func fill(piece string) string { return strings.Repeat(piece, schema.MaxMarkdown/len(piece)) }
 
 func runsOfBackticks(line string) string {
@@ -21,7 +21,8 @@ func runsOfBackticks(line string) string {
 	return b.String() + strings.Repeat(line, (schema.MaxMarkdown-b.Len())/len(line))
 }
 
-// costly has difficult texts. A simple parser, or goldmark without our parsers, needs quadratic time for each of them.
+// costly has difficult texts. A simple parser, or goldmark without the parsers of this package, needs quadratic time
+// for each of them.
 var costly = map[string]string{
 	"hints":                     fill("{% hint %}\n"),
 	"loose tags":                fill("<b c=“d e”>"),
@@ -354,11 +355,12 @@ func definitions() string {
 }
 
 // maxCost bounds the time for the largest body. It is three times the promised time, because the machine may be busy.
-// Without our parsers, the texts of costly take up to half a minute.
+// Without the parsers of this package, a text in costly takes up to half a minute.
 const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
-// TestMarkdownCost measures the CPU time of a thread, because this time depends little on other programs. It uses the
-// best of a few attempts. It also counts the steps of loops over earlier text. The long form also measures Safe.
+// TestMarkdownCost measures the CPU time of its thread, because other programs hardly affect this time. The best of
+// several attempts is compared with the limit. The test also checks the number of steps of loops over earlier text. The
+// long form also measures Safe.
 func TestMarkdownCost(t *testing.T) {
 	for name, markdown := range costly {
 		t.Run(name, func(t *testing.T) {
@@ -393,8 +395,8 @@ func TestMarkdownCost(t *testing.T) {
 	}
 }
 
-// TestWriteCost writes the documents of the difficult texts. Writing may be slow, because it reads the written lines
-// again to check them.
+// TestWriteCost measures the writing of the documents of difficult texts. Writing may be slower than reading, because
+// it reads the written lines again to check them.
 func TestWriteCost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -1,5 +1,5 @@
 // Package markdown reads Markdown as rich documents and writes documents as Markdown: CommonMark and GFM, with
-// GitBook's dialect. It is pure and does no I/O. Of this module it imports only schema, schema/content and its packages
+// GitBook's dialect. Its functions do no I/O. Of this module it imports only schema, schema/content and its packages
 // diff and respell.
 //
 // If a document is written and read, the result is the document in its normal form. Read always returns the normal
@@ -14,11 +14,11 @@
 //   - comments and tags in a line are leaves that have no text but store the source, and a block of HTML is a paragraph
 //     with the block's text.
 //
-// Reading and writing lose no text. Reading and writing are stable: if the result is read and written again, it has the
-// same bytes. Edit keeps the bytes of untouched blocks.
+// Reading and writing lose no text. They are stable: if a written text is read and written again, the bytes are the
+// same. Edit keeps the bytes of untouched blocks.
 //
-// A file calls only functions of files that are further down in this list, with a few exceptions: writing also reads
-// its own result to check it.
+// A file calls only functions of the same file and of files further down in this list. There are a few exceptions:
+// writing also reads its own result to check it.
 //
 //   - Uses: edit.go, safe.go, shown.go, refs.go and conditions.go work on texts and documents. kinds.go has the
 //     tables of block readers and block writers.

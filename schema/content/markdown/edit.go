@@ -14,16 +14,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// Edit returns the Markdown of an edited document. It writes only the changes. Blocks that also are in the original
-// keep their bytes, and so does the text between them. In changed blocks, unchanged words keep the bytes around them
-// (respell.Words). Reading the result gives the edited document. If a new block would change the meaning of an
-// unchanged block, Edit writes the whole document. All kinds of line ends stay (respell.Ends).
+// Edit returns the Markdown of an edited document. It writes only the changes. Blocks that the original also contains
+// keep their bytes. The text between these blocks keeps its bytes too. In changed blocks, unchanged words keep the
+// bytes around them (respell.Words). Reading the result gives the edited document. If a new block would change the
+// meaning of an unchanged block, Edit writes the whole document. Each line keeps its kind of line end (respell.Ends).
 func Edit(original string, edited schema.Document) string {
 	source := content.Clean(original)
 	return respell.Ends(original, editLines(source, edited))
 }
 
-// editLines edits a text that Clean does not change.
+// editLines does the same as Edit. The function content.Clean must leave the source unchanged.
 func editLines(source string, edited schema.Document) string {
 	units, labels, ok := unitsOf(source)
 	if !ok {
@@ -45,7 +45,7 @@ func editLines(source string, edited schema.Document) string {
 	return Write(edited) + finalNewline(source)
 }
 
-// withoutBrokenTags removes invisible tags that are stored as paragraphs, if they would change how the other blocks are
+// withoutBrokenTags removes paragraphs that store invisible tags, if these tags would change how the other blocks are
 // read. For example, an edit may remove an end tag, and other tags may then form a pair.
 func withoutBrokenTags(d schema.Document) schema.Document {
 	tag := func(n schema.Node) bool {
@@ -63,15 +63,16 @@ func withoutBrokenTags(d schema.Document) schema.Document {
 	return d
 }
 
-// showsSame reports whether the document written shows the same text as d after it is written and read again.
+// showsSame reports whether readers see the same text in the two documents, after the document written is written as
+// Markdown and read again.
 func showsSame(written, d schema.Document) bool {
 	again, err := Read(Write(written))
 	words := func(d schema.Document) []string { return strings.Fields(content.Plain(d)) }
 	return err == nil && strings.Join(words(again), "") == strings.Join(words(d), "")
 }
 
-// expected returns the blocks that the result must have when it is read. Unchanged blocks stay. Other blocks get the
-// form that Read returns, because a client's block may have data that Markdown cannot express.
+// expected returns the blocks that reading the result must return. Unchanged blocks stay. Every other block gets the
+// form that Read returns for it, because a client's block may have data that Markdown cannot express.
 func expected(units []unit, want []schema.Node, kept []int) []schema.Node {
 	var nodes []schema.Node
 	next := 0
@@ -100,7 +101,7 @@ func readsAs(markdown string, want []schema.Node) bool {
 	return err == nil && sameNodes(d.Nodes, want)
 }
 
-// hashes returns a hash of each node, without keys.
+// hashes returns a hash of each node. The hash does not depend on keys.
 func hashes(nodes []schema.Node) []uint64 {
 	list := make([]uint64, len(nodes))
 	for i := range nodes {
@@ -115,7 +116,7 @@ func hashes(nodes []schema.Node) []uint64 {
 
 var hashSeed = maphash.MakeSeed()
 
-// bareNode returns a node without keys, and without the ids that storing adds to blocks.
+// bareNode returns a node without keys, and without the anchor ids that blocks get when they are stored.
 func bareNode(n schema.Node) schema.Node {
 	n.Key = ""
 	if _, ok := n.Meta["id"]; ok {
@@ -169,10 +170,10 @@ func matchUnits(units []unit, want []schema.Node) []int {
 	return kept
 }
 
-// placeDefinitions finds places for units without nodes, such as definitions. If such a unit followed n blocks that
-// were replaced, it follows the first n of the new blocks.
+// placeDefinitions finds places for units without nodes, such as definitions. If the unit was behind n blocks that were
+// replaced, its new place is behind the first n new blocks.
 func placeDefinitions(units []unit, kept []int, end int) {
-	limits := make([]int, len(units)) // the place of the next unit that stays
+	limits := make([]int, len(units)) // the place of the next unchanged unit
 	for i := len(units) - 1; i >= 0; i-- {
 		if kept[i] >= 0 {
 			end = kept[i]
@@ -192,7 +193,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened also marks the neighbours of changed units as changed, up to margin units away.
+// widened returns kept, but also marks the neighbours of changed units as changed, up to margin units away.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -220,8 +221,8 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone uses ofSource for blocks whose text alone is read as the wanted blocks. It uses ofWrite for other
-	// blocks.
+	// ofSourceIfAlone uses ofSource if the text of the blocks, without the text around it, is read as the wanted
+	// blocks. Otherwise it uses ofWrite.
 	ofSourceIfAlone
 )
 
@@ -230,7 +231,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	var b strings.Builder
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
-	last, copied := -1, -1 // the last copied unit; unchanged until another block is written
+	last, copied := -1, -1 // last is the last copied unit; copied is the unit with which the written text ends, or -1
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
 		nodes := s.want[next:to]
@@ -281,8 +282,8 @@ func (s splicer) splice(kept []int) (string, bool) {
 	return b.String(), true
 }
 
-// spelled returns the text of blocks that replace units, in the units' spelling. The second result is false if the text
-// would be read as other blocks, so that the caller must not use it.
+// spelled returns the text of blocks that replace units, in the units' spelling. The second result is false if this
+// text would be read as other blocks. The caller then must not use the text.
 func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
@@ -315,8 +316,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. If gap, the separator in the source, has enough
-// line breaks, gapFrom returns gap. Next to a tag, one line break is enough.
+// gapFrom returns the separator of two blocks that were not neighbours. gap is a separator in the source. If gap has
+// enough line breaks, gapFrom returns gap. Next to a tag, one line break is enough.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// oddBlocks has blocks that Write would write differently. Neighbouring blocks do not change how they are read.
+// oddBlocks has blocks that Write would write in another way. Neighbouring blocks do not change how these blocks are
+// read.
 var oddBlocks = []string{
 	"*one*   two", "Title\n=====", "##   Closed ##", "+ a\n+ b", "10) x\n\n\n10) y", "~~~js\ncode\n~~~", "    indented", "***", "> quote\ngoes on",
 	"|a|b|\n|-|:-:|\n|1|2|", "{% hint style='info' %}\nx\n{% endhint %}", "{%tabs%}\n{%tab title='a'%}\nx\n\n{%endtab%}\n{%endtabs%}",
@@ -82,7 +83,7 @@ func TestEdit(t *testing.T) {
 	}
 }
 
-// TestEditIsMinimal replaces, adds and removes blocks of a text, and compares the result with the expected bytes.
+// TestEditIsMinimal replaces, adds and removes blocks of a text. It compares the result with the expected bytes.
 func TestEditIsMinimal(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,7 +117,7 @@ func TestEditIsMinimal(t *testing.T) {
 			t.Fatalf("%q reads as\n%s\nwant\n%s", got, outline(again.Nodes), outline(edited.Nodes))
 		}
 		if slices.Index(parts, parts[at]) != at {
-			// If the word occurs twice, the edit may have changed either place.
+			// the word occurs twice, so the edit may have changed either place
 			return
 		}
 		parts[at] = text
@@ -126,7 +127,8 @@ func TestEditIsMinimal(t *testing.T) {
 	})
 }
 
-// TestEditReadsAsEdited makes random edits of random texts. Reading the result of Edit gives the edited document.
+// TestEditReadsAsEdited makes random edits of random texts. If the result of Edit is read, it must give the edited
+// document.
 func TestEditReadsAsEdited(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -153,9 +155,9 @@ func TestEditReadsAsEdited(t *testing.T) {
 	})
 }
 
-// isEdited reports whether each block is a block of the edited document, as it is or in the form that Read returns for
-// it. Edit keeps the Markdown of an unchanged block, so such a block may differ from this form: invisible tags in a
-// quote have another form if they are written on one line.
+// isEdited reports whether each node is a block of the edited document, either unchanged or in the form that Read
+// returns for the block. Edit keeps the Markdown of an unchanged block, so such a block may have another form. For
+// example, invisible tags in a quote have another form if they are written on one line.
 func isEdited(nodes, edited []schema.Node) bool {
 	fitted := fittedOf(edited)
 	if sameNodes(nodes, edited) || sameNodes(nodes, fitted) {
@@ -170,7 +172,8 @@ func isEdited(nodes, edited []schema.Node) bool {
 	return len(nodes) > 0
 }
 
-// TestEditKeepsTagsInQuotes: an edit of another block keeps a quote whose invisible tags span two lines.
+// TestEditKeepsTagsInQuotes edits another block than a quote whose invisible tags span two lines. The quote must stay
+// unchanged.
 func TestEditKeepsTagsInQuotes(t *testing.T) {
 	t.Parallel()
 	const quote = "> {% hint\nstyle='info' %}{% endhint %}\n"
@@ -187,7 +190,7 @@ func TestEditKeepsTagsInQuotes(t *testing.T) {
 	}
 }
 
-// TestEditKeepsEnds edits blocks of texts with every kind of line break. All other lines keep their line breaks.
+// TestEditKeepsEnds edits blocks of texts with every kind of line break. All other lines must keep their line breaks.
 func TestEditKeepsEnds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -232,7 +235,7 @@ func TestEditKeepsEnds(t *testing.T) {
 	})
 }
 
-// replaceWord replaces a word of a text.
+// replaceWord replaces a word in the text of nodes.
 func replaceWord(nodes []schema.Node, word, by string) ([]schema.Node, bool) {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// shortcode matches a possible name of an emoji. The longest names have about 40 characters.
+// shortcode matches a text that may be the name of an emoji. The longest names have about 40 characters.
 var shortcode = regexp.MustCompile(`:[a-z0-9_+\-]{1,60}:`)
 
 func emojiCode(characters string) string {
@@ -32,8 +32,8 @@ func emojiCharacters(code string) string {
 	return characters
 }
 
-// emojiNode makes an inline from an emoji's name. If emojiName gives another name for the emoji's code, the node also
-// stores the name that was read.
+// emojiNode makes an inline from an emoji's name. An emoji can have several names. If emojiName returns another name
+// for this emoji, the node also stores the name that was read.
 func emojiNode(name string) (schema.Node, bool) {
 	characters, ok := emoji.CodeMap()[":"+name+":"]
 	if !ok {
@@ -60,7 +60,7 @@ func emojiName(data schema.Data) string {
 	return ""
 }
 
-// aloneAt reports whether a shortcode stands between words, and is not a part of a word. So 10:30:45 and a:b:c have no
+// aloneAt reports whether a shortcode is between words and not a part of a word. So 10:30:45 and a:b:c contain no
 // shortcodes.
 func aloneAt(text string, from, to int) bool {
 	inWord := func(c byte) bool { return isLetter(c) || isDigit(c) }

@@ -43,7 +43,8 @@ func (pairing) CanOpenCloser(opener, closer *parser.Delimiter) bool {
 	return opener.Char == closer.Char
 }
 
-// OnMatch completes the interface of goldmark, which never calls it with our delimiters.
+// OnMatch exists only because goldmark's interface requires it. Goldmark never calls it for the delimiters of this
+// package.
 func (pairing) OnMatch(consumes int) ast.Node { return ast.NewEmphasis(consumes) }
 
 func (l *delimiters) push(d *parser.Delimiter) {
@@ -79,18 +80,19 @@ func (l *delimiters) drop(d *parser.Delimiter) {
 type closerKind struct {
 	char    byte
 	canOpen bool
-	length  int // modulo 3
+	length  int // number of characters of the delimiter, modulo 3
 }
 
-// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. A nil bottom means all
-// delimiters.
+// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If bottom is nil, pair
+// handles all delimiters.
 func (s *markdownState) pair(bottom *parser.Delimiter) {
 	l := &s.delimiters
 	closer := l.first
 	if bottom != nil {
 		closer = bottom.NextDelimiter
 	}
-	// tried has a position for each kind of closer. Openers before this position were already tried, and do not match.
+	// tried has, for each kind of closer, a position. The openers before this position were already tried and do not
+	// match.
 	var tried map[closerKind]int
 	for closer != nil {
 		if !closer.CanClose {
@@ -117,7 +119,7 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 			d = next
 		}
 		if !s.wrap(opener, closer, consume) {
-			// Every pair around this pair would also be nested too deeply, so drop the delimiters between them.
+			// A pair around this pair would also be nested too deeply. So the delimiters between the two are dropped.
 			next := closer.NextDelimiter
 			for d := closer; d != bottom; {
 				previous := d.PreviousDelimiter
@@ -141,8 +143,8 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	}
 }
 
-// openerOf finds the nearest opener, and the number of characters of each delimiter that the pair uses. The number is 0
-// if there is no opener.
+// openerOf finds the nearest opener. It also returns the number of characters that the pair uses of each of its two
+// delimiters. The number is 0 if there is no opener.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++
@@ -155,7 +157,7 @@ func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*
 	return nil, 0
 }
 
-// wrap puts the text between a pair into a node, if this does not nest too deeply.
+// wrap puts the text between two delimiters into a node. It returns false if the node would be nested too deeply.
 func (s *markdownState) wrap(opener, closer *parser.Delimiter, consume int) bool {
 	depth := 0
 	for n := opener.NextSibling(); n != nil && n != ast.Node(closer); n = n.NextSibling() {

@@ -8,9 +8,9 @@ import (
 
 // inlineForm is one way to write inlines.
 type inlineForm struct {
-	italic    string // the delimiter
-	html      bool   // elements for marks
-	addresses bool   // whether addresses have no escapes, because other readers of Markdown search texts for addresses
+	italic    string // delimiter with which italic text is written
+	html      bool   // whether marks are written as HTML elements
+	addresses bool   // whether addresses are unescaped, because other Markdown readers search texts for addresses
 }
 
 // inlineWriter writes pieces of text. open is the stack of the open marks.
@@ -24,8 +24,8 @@ type inlineWriter struct {
 // bareAddress matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text appends text. after is the source that directly follows. after determines the escapes at the end of the text:
-// for example, an exclamation mark before a link would make the link an image.
+// text writes a text with escapes. after is the source that follows the text. It determines the escapes at the end of
+// the text. For example, without an escape, an exclamation mark before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")
 	addressEnd := 0
@@ -46,7 +46,8 @@ func (w *inlineWriter) text(text, after string) {
 		case c == '\n' && w.where != inParagraph:
 			w.out.WriteString("<br>")
 		case c == '\n':
-			// Write a hard break. At the start of a text, a backslash would be alone on its line, so use a reference.
+			// A line break is written as a hard break. At the start of a text, the backslash would be alone on its
+			// line, so a reference is written instead.
 			if w.out.Len() == 0 {
 				w.out.WriteString("&#10;")
 			} else {
@@ -61,7 +62,8 @@ func (w *inlineWriter) text(text, after string) {
 		case c == '\t' && !atLineStart && next != '\n' && w.where == inParagraph:
 			w.out.WriteByte(c)
 		case c < ' ' || c == 0x7f, c == '\\' && (next == '\n' || i+1 == len(text)):
-			// Goldmark does not read a hard break after three backslashes at the end of a line.
+			// Goldmark does not read a hard break after three backslashes at the end of a line, so this character is
+			// written as a reference.
 			fmt.Fprintf(&w.out, "&#%d;", c)
 		case i < addressEnd && strings.IndexByte("_*~&", c) >= 0:
 			w.out.WriteByte(c)
@@ -79,7 +81,7 @@ func (w *inlineWriter) text(text, after string) {
 	}
 }
 
-// special reports whether the character would be read as syntax.
+// special reports whether the character would be read as syntax if it were not escaped.
 func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) bool {
 	switch text[i] {
 	case '`', '*', '[', ']', '~':
@@ -111,20 +113,20 @@ func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) 
 	return false
 }
 
-// beginsAttributes reports whether a text could be a list of attributes, or a directive.
+// beginsAttributes reports whether a text could be read as a list of attributes or as a directive.
 func beginsAttributes(text string) bool {
 	return len(text) > 1 && strings.IndexByte("#.:", text[1]) >= 0 || strings.HasPrefix(text, "{{#") ||
 		attributesNext.MatchString(text[:min(len(text), maxAttributeList)])
 }
 
-// afterReference reports whether the current line has only a reference to a note. A colon after it would make it the
-// definition of the note.
+// afterReference reports whether the current line has only a reference to a note. A colon after the reference would
+// make it the definition of the note.
 func (w *inlineWriter) afterReference() bool {
 	out := w.out.String()
 	if !strings.HasSuffix(out, "]") {
 		return false
 	}
-	// A reference has no other brackets, so the search for its beginning stops at the previous bracket.
+	// A reference has no other brackets, so the previous bracket must be its beginning.
 	begin := strings.LastIndexAny(out[:len(out)-1], "[]\n")
 	if begin < 0 || out[begin] != '[' || begin > 0 && out[begin-1] != '\n' {
 		return false
@@ -132,7 +134,8 @@ func (w *inlineWriter) afterReference() bool {
 	return noteRef.FindString(out[begin:]) == out[begin:]
 }
 
-// number writes the digits at the start of a line. It escapes a following sign that would make the line a list item.
+// number writes the digits at the start of a line. If the sign after the digits would make the line a list item, number
+// escapes this sign.
 func (w *inlineWriter) number(text string) int {
 	n := 0
 	for n < len(text) && isDigit(text[n]) {

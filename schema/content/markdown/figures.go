@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// images writes a block of images. It writes the images in one line if Markdown images can have all of their data.
+// images writes a block of images. If Markdown images can express all of their data, it writes them in one line.
 // Otherwise it writes figures.
 func (w writer) images(n *schema.Node) string {
 	if len(layoutAttributes(n)) > 0 {
@@ -68,7 +68,7 @@ func figureHTML(n *schema.Node) string {
 	return "<figure>" + imageHTML(n.Data) + caption + "</figure>"
 }
 
-// sizedImages gives the inline images the size "original", which is the size of an inline image without a size.
+// sizedImages sets the size of the inline images to "original". An inline image without a size has this size too.
 func sizedImages(nodes []schema.Node) []schema.Node {
 	sized := slices.Clone(nodes)
 	for i := range sized {

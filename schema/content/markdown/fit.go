@@ -9,14 +9,14 @@ import (
 )
 
 // The readers of Markdown can put any block at any place, and can make kinds of blocks that the grammar does not have.
-// fit turns these blocks into blocks that satisfy the grammar, and does not change their Markdown:
+// fit turns these blocks into blocks that satisfy the grammar. The Markdown of the blocks stays the same:
 //   - Some containers are not allowed in their place, or have content that is not allowed. Such a container is replaced
 //     by its content, between two paragraphs that store its tag and its end tag.
 //   - Any other block that is not allowed becomes a paragraph with the same text, which stores the block's Markdown.
 //   - Unknown HTML and unknown tags become a paragraph that stores their source.
 //
-// Such a paragraph has the source in its meta. If a client edits the paragraph's text, reworded also changes the words
-// in this source. If this is not possible, only the text is written, without the source.
+// The meta of such a paragraph has the source. If a client edits the paragraph's text, reworded makes the same change
+// in the source. If this is not possible, the paragraph is written as its text, without the source.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {
 	fitted := make([]schema.Node, 0, len(nodes))
@@ -69,7 +69,7 @@ func fitInside(n *schema.Node) {
 	}
 }
 
-// holdsItsOwn reports whether all children of a block have the type that the block's parts must have.
+// holdsItsOwn reports whether all children of a block have the type that parts of this block must have.
 func holdsItsOwn(n *schema.Node) bool {
 	part, ok := partKinds[n.Type]
 	for i := range n.Nodes {
@@ -89,7 +89,8 @@ func titleOf(n *schema.Node) []schema.Node {
 	return nil
 }
 
-// keptMarkdown returns the source that a paragraph stores, if reading the source gives the same paragraph again.
+// keptMarkdown returns the source that a paragraph stores. The second result is false if reading this source does not
+// give the same paragraph again.
 func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" {
@@ -101,7 +102,8 @@ func keptMarkdown(n *schema.Node, parent string) (string, bool) {
 	return content.Clean(source), true
 }
 
-// keptAs reads a source and returns its block. The second result is false if the source is not read as a single block.
+// keptAs returns the block that a source is read as. The second result is false if the source is not read as a single
+// block.
 func keptAs(source, parent string) (*schema.Node, bool) {
 	made := schema.NewDocument(fit(newReader(source).ideal(), parent)...)
 	if len(made.Nodes) != 1 {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// genText draws texts with all characters that can be syntax in Markdown.
+// genText generates random texts with all characters that can be syntax in Markdown.
 var genText = rapid.StringOfN(rapid.SampledFrom([]rune("ab1 .)-+#*_`~[]()<>!|\\&;:={%}$\"'ä漢\t\n")), 1, 20, -1)
 
 func genInlines(t *rapid.T, breaks bool) []schema.Node {
@@ -107,7 +107,8 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 		leafKinds[kind](t, &n)
 		for range rapid.IntRange(0, 3).Draw(t, "lines") {
 			line := schema.Block("code-line")
-			// In some containers goldmark reads a line of spaces as an empty line.
+			// In some containers, goldmark reads a line of spaces as an empty line. So every generated line that is not
+			// empty has another character.
 			if text := rapid.StringMatching("([ ab`~{%\\-]{0,5}[b`~]|{% endhint %})?").Draw(t, "line"); text != "" {
 				line.Nodes = []schema.Node{schema.Text(text)}
 			}
@@ -136,7 +137,7 @@ func genBlock(t *rapid.T, kind string, depth int) schema.Node {
 	return n
 }
 
-// genValue draws values of attributes.
+// genValue generates random values of attributes.
 var genValue = rapid.StringOfN(rapid.SampledFrom([]rune("ab \"'&;#%{}<>|=,\n$_*[]ä")), 1, 8, -1)
 
 func genStyle(t *rapid.T) style {
@@ -158,7 +159,7 @@ func genRef(t *rapid.T) map[string]any {
 	}
 }
 
-// genLink draws relative links, which contain no host.
+// genLink generates random relative links. They contain no host.
 var genLink = rapid.Map(rapid.StringMatching(`[a-z()<> &;|"'\\]{0,8}`), func(path string) string { return "/" + path }).
 	Filter(schema.LinkAllowed)
 
@@ -169,7 +170,7 @@ func genImageRef(t *rapid.T) map[string]any {
 	return map[string]any{"kind": "url", "url": genLink.Draw(t, "link")}
 }
 
-// genUnit draws an inline node without text.
+// genUnit generates a random inline node without text.
 func genUnit(t *rapid.T) schema.Node {
 	data := schema.Data{}
 	kind := rapid.SampledFrom([]string{"icon", "expression", "inline-math", "mention", "button", "inline-image"}).Draw(t, "unit")
@@ -205,7 +206,7 @@ func optional(t *rapid.T, data schema.Data, name string, value any) {
 	}
 }
 
-// leafKinds makes blocks that contain no blocks.
+// leafKinds has, for each kind of block that contains no blocks, a function that makes a random block.
 var leafKinds = map[string]func(t *rapid.T, n *schema.Node){
 	"divider": func(*rapid.T, *schema.Node) {},
 	"code": func(t *rapid.T, n *schema.Node) {
@@ -268,7 +269,7 @@ var leafKinds = map[string]func(t *rapid.T, n *schema.Node){
 	"table": genTable,
 }
 
-// genTable draws a table whose columns, rows and cells have the names that Read gives.
+// genTable generates a random table. Its columns, rows and cells have the names that Read gives them.
 func genTable(t *rapid.T, n *schema.Node) {
 	b := newTableBuilder()
 	view := map[string]any{"type": "grid", "hideHeader": rapid.Bool().Draw(t, "headless")}

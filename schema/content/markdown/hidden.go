@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Readers see no tags. HTML without a place in documents is hidden. A leaf without text stores the source of a comment
-// or a tag in a line. A paragraph stores the source of a block, and shows the block's text, links and images.
+// Readers do not see tags. HTML that documents cannot express is hidden. A leaf without text stores the source of a
+// comment or a tag in a line. A paragraph stores the source of a block, and shows the block's text, links and images.
 
 // kindRaw is the kind of a node with the source of a block for which the grammar has no node.
 const (
@@ -21,10 +21,10 @@ func rawBlock(source string) schema.Node {
 	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
 }
 
-// memberMarkdown is the member of a paragraph's meta that stores a source.
+// memberMarkdown is the member of a paragraph's meta that has the source of a block.
 const memberMarkdown = "markdown"
 
-// keptSource returns the source that a paragraph stores, or "" if it stores none.
+// keptSource returns the source that a paragraph stores, or "" if the paragraph stores no source.
 func keptSource(n *schema.Node) string {
 	if n.Type != "paragraph" {
 		return ""
@@ -73,22 +73,24 @@ var blockNames = setOf(
 	footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol option p pre section summary table tbody td
 	tfoot th thead tr ul`)
 
-// silentNames are the elements whose content is not text. playerNames are the elements that are shown as their address.
+// silentNames are the elements whose content is not shown as text. playerNames are the elements that are shown as a
+// link to their address.
 var (
 	silentNames = setOf("canvas head math noscript object script select style svg template title")
 	playerNames = setOf("audio embed iframe video")
 )
 
-// hidesTag reports whether a tag is hidden from readers. If the name is not an HTML name, as in <your-key> or
-// List<String>, the tag is the author's text. If such a tag has attributes or an end tag, it is a component, which is
-// hidden.
+// hidesTag reports whether a tag is hidden from readers. A tag with the name of an HTML element is hidden. Any other
+// tag, as in <your-key> or List<String>, is text of the author. But if such a tag has attributes or an end tag, it is a
+// component, and is hidden.
 func hidesTag(source string, paired bool) bool {
 	m := tagStart.FindStringSubmatch(source)
 	return m == nil || m[1] != "" || paired || isHTMLName(m[2]) || strings.HasSuffix(source, "/>") ||
 		strings.Contains(source, "=")
 }
 
-// isHTMLName distinguishes names of elements from names of types, as in Option<Address> and Set<A>.
+// isHTMLName reports whether a name is the name of an HTML element. In Option<Address> and Set<A>, the names in angle
+// brackets are names of types.
 func isHTMLName(name string) bool {
 	lower := strings.ToLower(name)
 	return htmlNames[lower] && (name == lower || len(name) > 1 && name == strings.ToUpper(name))

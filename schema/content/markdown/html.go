@@ -16,12 +16,12 @@ const maxElements = 24
 // maxAttributes bounds the attributes of a tag or an element. A tag with more attributes stays as source text.
 const maxAttributes = 32
 
-// element is a parsed HTML element, or a parsed text, which has no name.
+// element is a parsed HTML element. A parsed text is an element without a name.
 type element struct {
 	name  string
 	attrs attributes
-	text  string // as in the source: character references are not resolved
-	// comment is the source of a comment, or of another element without a name and text.
+	text  string // text as it is in the source, with unresolved character references
+	// comment is the source of a comment. It is also the source of another element that has no name and no text.
 	comment string
 	nodes   []*element
 }
@@ -31,7 +31,7 @@ type attributes []attribute
 
 type attribute struct {
 	name, value string
-	flag        bool // true for an attribute without a value
+	flag        bool // whether the attribute has no value
 }
 
 func (a attributes) get(name string) (string, bool) {
@@ -47,7 +47,7 @@ func (a attributes) has(name string) bool {
 	return ok
 }
 
-// only reports whether there are no attributes except these.
+// only reports whether all attributes have one of these names.
 func (a attributes) only(names ...string) bool {
 	return !slices.ContainsFunc(a, func(x attribute) bool { return !slices.Contains(names, x.name) })
 }
@@ -56,8 +56,8 @@ func (a attributes) only(names ...string) bool {
 var voidElements = []string{"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param",
 	"source", "track", "wbr"}
 
-// endedByStart and endedByEnd have the elements of tables that a start tag or an end tag closes, because their own end
-// tags may be omitted.
+// endedByStart and endedByEnd map the name of a start tag or an end tag to the table elements that it closes. The end
+// tags of these elements may be missing.
 var endedByStart, endedByEnd = omittedEnds()
 
 func omittedEnds() (start, end map[string][]string) {
@@ -75,8 +75,8 @@ func omittedEnds() (start, end map[string][]string) {
 	return start, end
 }
 
-// parseHTML reads well-formed HTML. Within tables, end tags may be omitted. For any other text it returns false, and
-// the caller stores the source.
+// parseHTML reads well-formed HTML. Within tables, end tags may be omitted. The second result is false for any other
+// text. The caller then stores the source.
 func parseHTML(source string) ([]*element, bool) {
 	z := xhtml.NewTokenizer(strings.NewReader(source))
 	root := &element{}
@@ -123,7 +123,7 @@ func parseHTML(source string) ([]*element, bool) {
 	}
 }
 
-// inTable reports whether a table is open. It may search the whole stack, because the stack is short.
+// inTable reports whether a table is open. The stack is short, so inTable may search all of it.
 func inTable(stack []*element) bool {
 	return slices.ContainsFunc(stack, func(e *element) bool { return e.name == "table" })
 }
@@ -145,7 +145,7 @@ func readTag(z *xhtml.Tokenizer) (*element, bool) {
 
 var valued = regexp.MustCompile(`=\s*(?:""|'')`)
 
-// bareAttributes reports whether no attribute of the tag has an equals sign and an empty value.
+// bareAttributes reports whether the tag has no attribute with an equals sign and an empty value.
 func bareAttributes(source string) bool { return !valued.MatchString(source) }
 
 // blank reports whether an element is white space or a comment.
@@ -153,8 +153,8 @@ func (e *element) blank() bool {
 	return e.comment != "" || e.name == "" && strings.TrimSpace(e.text) == ""
 }
 
-// elements returns the children that are elements. The second result is false if the element also contains text other
-// than white space.
+// elements returns the children that are elements. The second result is false if the element also contains text that is
+// not white space.
 func (e *element) elements() ([]*element, bool) { return onlyElements(e.nodes) }
 
 func onlyElements(nodes []*element) ([]*element, bool) {
@@ -170,7 +170,7 @@ func onlyElements(nodes []*element) ([]*element, bool) {
 	return list, true
 }
 
-// plain returns the text of an element that contains no elements.
+// plain returns the text of an element. The second result is false if the element contains other elements.
 func (e *element) plain() (string, bool) {
 	var b strings.Builder
 	for _, n := range e.nodes {
@@ -182,7 +182,8 @@ func (e *element) plain() (string, bool) {
 	return html.UnescapeString(b.String()), true
 }
 
-// readLength reads a width or a height in pixels or in another unit.
+// readLength reads a width or a height. It returns a number if the text has no unit, and otherwise the value with its
+// unit.
 func readLength(text string) (any, bool) {
 	digits := strings.TrimRight(text, "%abcdefghijklmnopqrstuvwxyz")
 	value, err := strconv.ParseFloat(digits, 64)
@@ -214,8 +215,8 @@ func lengthText(value any) string {
 
 func formatNumber(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-// escapeHTML escapes the values of attributes. It also escapes pipes, which end a cell, and newlines, which could end a
-// block.
+// escapeHTML escapes the values of attributes. It also escapes pipes, which would end a cell, and newlines, which could
+// end a block.
 var escapeHTML = strings.NewReplacer("&", "&#x26;", "<", "&#x3C;", `"`, "&#x22;", "|", "&#124;", "\n", "&#10;", "\t", "&#9;")
 
 func attributeText(name, value string) string {
@@ -237,7 +238,7 @@ func openTag(name string, attrs attributes) string {
 	return b.String()
 }
 
-// set adds an attribute if it has a value.
+// set adds an attribute if the value is not empty.
 func (a attributes) set(name, value string) attributes {
 	if value == "" {
 		return a
@@ -245,7 +246,7 @@ func (a attributes) set(name, value string) attributes {
 	return append(a, attribute{name: name, value: value})
 }
 
-// setFlag adds an attribute without a value.
+// setFlag adds an attribute without a value if given is set.
 func (a attributes) setFlag(name string, given bool) attributes {
 	if !given {
 		return a

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// inlinesHTML writes inlines for places in which the content must be HTML: cells, titles, captions and aligned blocks.
+// inlinesHTML writes inlines as HTML. Cells, titles, captions and aligned blocks need HTML.
 func inlinesHTML(nodes []schema.Node) string {
 	var h htmlWriter
 	h.nodes(nodes)
@@ -33,7 +33,7 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 		n := &nodes[i]
 		for _, p := range htmlPieces(n.Leaves) {
 			switch {
-			// Leave out a hidden piece that would become text in HTML.
+			// A hidden piece is left out if it would become visible text in HTML.
 			case p.hidden && p.text[0] != '<' && !isTagInHTML(p.text):
 			case p.hidden || p.raw && isTagInHTML(p.text):
 				h.turnTo(p.style)
@@ -65,13 +65,13 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 	}
 }
 
-// isTagInHTML reports whether a source is also read as a tag if it is in HTML.
+// isTagInHTML reports whether a source is one tag in {% %}. Such a tag is read as a tag within HTML too.
 func isTagInHTML(source []byte) bool {
 	at := tagInHTML.FindIndex(source)
 	return at != nil && at[0] == 0 && at[1] == len(source) && bytes.IndexByte(source, '<') < 0
 }
 
-// htmlPieces returns the leaves of a text as pieces. A hidden leaf gets the style of the text around it.
+// htmlPieces returns the leaves of a text as pieces. A hidden leaf gets the style of the text next to it.
 func htmlPieces(leaves []schema.Leaf) []piece {
 	pieces := make([]piece, len(leaves))
 	for i, leaf := range leaves {
@@ -92,14 +92,14 @@ func spanHTML(n *schema.Node) string {
 	return spanOf(n, inHTML)
 }
 
-// readsHTML reports whether the HTML of an inline can be read again. If it cannot, the block around it would be read as
-// source text.
+// readsHTML reports whether the HTML of an inline can be read again. If the HTML of an inline cannot be read, the whole
+// block around it becomes source text.
 func readsHTML(span string) bool {
 	nodes, ok := parseHTML(span)
 	return ok && (&reader{}).inlineHTML(&inlineBuilder{}, nodes)
 }
 
-// turnTo closes and opens elements for the style.
+// turnTo closes and opens elements until the open elements give the style s.
 func (h *htmlWriter) turnTo(s style) {
 	want := s.layers()
 	if s.marks&content.Code != 0 {
@@ -119,7 +119,8 @@ func (h *htmlWriter) turnTo(s style) {
 	}
 }
 
-// text escapes text for HTML. It also escapes white space that HTML collapses, and shortcodes that would become emojis.
+// text escapes text for HTML. It also escapes white space that HTML collapses, and shortcodes that would be read as
+// emojis.
 func (h *htmlWriter) text(text string) string {
 	text = content.Clean(text)
 	var b strings.Builder
@@ -148,7 +149,7 @@ func (h *htmlWriter) text(text string) string {
 
 func (h *htmlWriter) inCode() bool { return slices.Contains(h.open, layer{html: "code"}) }
 
-// atSpace reports whether a space here would be lost.
+// atSpace reports whether a reader would drop a space that is written next.
 func (h *htmlWriter) atSpace() bool {
 	out := h.out.String()
 	return out == "" || strings.HasSuffix(out, "<br>") || strings.HasSuffix(out, " ")

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// HTML is read as blocks only if all of it can be written back. Other HTML is stored as source.
+// An HTML block is read as blocks only if the blocks can be written as the same HTML. Other HTML is stored as source.
 
 func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	block := n.(*ast.HTMLBlock)
@@ -19,7 +19,7 @@ func (r *reader) htmlBlock(n ast.Node) []schema.Node {
 	if block.HasClosure() {
 		source += string(block.ClosureLine.Value(r.source))
 	}
-	// The indentation of a block is dropped, because the block may be written at another place.
+	// The indentation of a block is dropped, because an edit may move the block to a place with another indentation.
 	source = strings.TrimLeft(strings.Trim(source, "\n"), " ")
 	if nodes, ok := parseHTML(source); ok {
 		if blocks, ok := r.topHTML(nodes); ok && len(blocks) > 0 {
@@ -72,7 +72,7 @@ func trimmed(nodes []*element) []*element {
 	return nodes
 }
 
-// flow reads the content of an element that contains blocks, text, or both.
+// flow reads the content of an element that may contain blocks, text, or both.
 func (r *reader) flow(nodes []*element) []schema.Node {
 	var blocks []schema.Node
 	var line []*element
@@ -91,7 +91,7 @@ func (r *reader) flow(nodes []*element) []schema.Node {
 		}
 		more, ok := read(r, n)
 		if !ok {
-			line = append(line, n) // The element's tags are hidden.
+			line = append(line, n) // The tags of this element are hidden, and its content is shown.
 			continue
 		}
 		flush()
@@ -126,7 +126,7 @@ func (r *reader) alignedParagraph(e *element) ([]schema.Node, bool) {
 	return []schema.Node{n}, true
 }
 
-// topParagraph reads <p> as a paragraph that Markdown can express. It does not read an empty paragraph.
+// topParagraph reads <p> as a paragraph. The second result is false for an empty paragraph without attributes.
 func (r *reader) topParagraph(e *element) ([]schema.Node, bool) {
 	nodes, _ := r.alignedParagraph(e)
 	if !attributed(&nodes[0]) {

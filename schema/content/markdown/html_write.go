@@ -75,7 +75,7 @@ func listHTML(n *schema.Node) string {
 	return b.String() + "</" + name + ">"
 }
 
-// codeHTML writes a block of code without newlines, because a blank line would end the HTML.
+// codeHTML writes a block of code without newlines, because a blank line in the code would end the HTML.
 func codeHTML(n *schema.Node) string {
 	lines := make([]string, len(n.Nodes))
 	for i := range n.Nodes {
@@ -84,7 +84,8 @@ func codeHTML(n *schema.Node) string {
 	return strings.ReplaceAll(preHTML(n, lines), "\n", "&#10;")
 }
 
-// anchorOf reads a text that is exactly one anchor. For any other text it returns an empty anchor.
+// anchorOf returns the anchor that a text consists of. It returns an empty anchor if the text is not exactly one
+// anchor.
 func anchorOf(source string) anchor {
 	if strings.Trim(source, "\n") != source {
 		return ownLineAnchor(source)
@@ -105,7 +106,8 @@ func anchorOf(source string) anchor {
 	return b.anchor
 }
 
-// headingAnchor writes the id of a heading in the form in which it was read, or otherwise in GitBook's form.
+// headingAnchor returns the source of a heading's id. The source has the form in which the id was read, or otherwise
+// GitBook's form.
 func headingAnchor(n *schema.Node) string {
 	id := content.Member(n.Data, "id")
 	valid := id != "" && schema.ValidData("heading-1", schema.Data{"id": id})
@@ -130,8 +132,7 @@ func headingAnchorHTML(n *schema.Node) string {
 	return source
 }
 
-// detailsParts returns the parts with which an expandable is written: the opening tag, the summary and the blocks of
-// the body.
+// detailsParts returns the parts of a written expandable: the opening tag, the summary and the blocks of the body.
 func detailsParts(n *schema.Node) (open, summary string, body []schema.Node) {
 	var title, attrs = []schema.Node{}, attributes(nil)
 	for i := range n.Fragments {

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// imageData reads the attributes of <img>. Other attributes, and values that an image cannot have, are stored
-// unchanged.
+// imageData reads the attributes of <img>. It stores other attributes, and values that an image of a document cannot
+// have, unchanged.
 func imageData(attrs attributes) (schema.Data, bool) {
 	src, given := attrs.get("src")
 	ref, ok := content.Ref(src)
@@ -75,8 +75,8 @@ func blockImage(inline schema.Data) schema.Node {
 	return image
 }
 
-// inlineImage is the inverse of blockImage. The second result is false if an inline image cannot have all of the
-// block's data.
+// inlineImage makes the data of an inline image from an image block. The second result is false if an inline image
+// cannot express all of the block's data.
 func inlineImage(n *schema.Node) (schema.Data, bool) {
 	data := schema.Data{}
 	for name, value := range n.Data {
@@ -97,7 +97,7 @@ func inlineImage(n *schema.Node) (schema.Data, bool) {
 	return data, true
 }
 
-// isPlain reports whether inlines are text without marks.
+// isPlain reports whether all inlines are text without marks.
 func isPlain(nodes []schema.Node) bool {
 	for i := range nodes {
 		if nodes[i].Object != schema.ObjectText {
@@ -120,8 +120,8 @@ func captionOf(n *schema.Node) string {
 	return caption
 }
 
-// imagesOrParagraph turns a paragraph with only images into a block of images. An image with a size is a part of the
-// text, so its paragraph stays a paragraph.
+// imagesOrParagraph turns a paragraph with only images into a block of images. An image with a size belongs to the
+// text, so a paragraph with such an image stays a paragraph.
 func imagesOrParagraph(inlines []schema.Node) schema.Node {
 	var images []schema.Node
 	for _, inline := range inlines {

@@ -54,8 +54,8 @@ func (r *reader) rawSource(n *ast.RawHTML) string {
 	return string(n.Segments.Value(r.source))
 }
 
-// isTextUntil reports whether no tag is between two tags. It stops at the first tag. Otherwise nested elements would
-// make it scan the same text many times.
+// isTextUntil reports whether no tag is between two tags. It stops at the first tag that it finds. Without this stop,
+// nested elements would make it scan the same text many times.
 func isTextUntil(n, end ast.Node) bool {
 	for n = n.NextSibling(); n != nil && n != end; n = n.NextSibling() {
 		if n.Kind() == ast.KindRawHTML {
@@ -65,8 +65,8 @@ func isTextUntil(n, end ast.Node) bool {
 	return true
 }
 
-// isTagsUntil reports whether there are only tags between two tags. It stops after a fixed number of tags, and then
-// returns true.
+// isTagsUntil reports whether all nodes between two tags are tags. After a fixed number of tags, it stops and returns
+// true.
 func isTagsUntil(n, end ast.Node) bool {
 	for range 4 * maxInlineElements {
 		if n = n.NextSibling(); n == nil || n == end {
@@ -79,7 +79,7 @@ func isTagsUntil(n, end ast.Node) bool {
 	return true
 }
 
-// isShort reports whether there are only a few nodes between two tags.
+// isShort reports whether at most a few nodes are between two tags.
 func isShort(n, end ast.Node) bool {
 	for range 8 {
 		if n = n.NextSibling(); n == nil || n == end {
@@ -99,15 +99,15 @@ func (r *reader) between(open *ast.RawHTML, end ast.Node) string {
 	return string(textOf(r.block, text.NewSegment(from, to), r.source))
 }
 
-// missedHTML handles tags that would begin a block of HTML when they are written. It turns them into text, or removes
-// hidden tags. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A remaining tag has
-// no marks, because a mark would be written in front of the tag.
+// missedHTML handles tags that would begin a block of HTML when they are written. It removes hidden tags, and turns
+// other tags into text. Goldmark reads such tags as inlines after "> " and a tab, and in an indented line. A remaining
+// tag has no marks, because a mark would be written in front of the tag.
 func (b *inlineBuilder) missedHTML() {
 	startsLine, left := true, maxTags
 	for i := range b.pieces {
 		p := &b.pieces[i]
 		if startsLine && p.raw && bytes.HasPrefix(p.text, []byte("<")) && opensHTML(lineOf(b.pieces[i:]), i > 0) {
-			// The limit bounds the time, because the check of each tag reads the rest of the line.
+			// The number of hidden tags is limited, because the check of each tag reads the rest of the line.
 			if p.style = (style{}); hidesTag(string(p.text), false) && left > 0 {
 				p.text = nil
 				left--
@@ -135,7 +135,8 @@ func lineOf(pieces []piece) string {
 	return b.String()
 }
 
-// opensHTML reports whether a line begins a block of HTML. The line may be alone or within a paragraph.
+// opensHTML reports whether a line begins a block of HTML. If within is set, the line is not the first line of its
+// paragraph.
 func opensHTML(line string, within bool) bool {
 	if within {
 		line = "a\n" + line

@@ -10,28 +10,30 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// inlineElement is an HTML element in a line of Markdown or of HTML. In Markdown, its content is Markdown.
+// inlineElement is an HTML element in a line of Markdown or of HTML. In Markdown, the content of the element is
+// Markdown.
 type inlineElement struct {
 	name   string
 	attrs  attributes
 	open   string      // the opening tag as written in the source
-	empty  func() bool // whether the element has no text, so that its mark would be lost
+	empty  func() bool // reports whether the element has no text, so that its mark would be lost
 	read   func(b *inlineBuilder) bool
-	plain  func() (string, bool) // the content, if it is only text
+	plain  func() (string, bool) // returns the content, and false if the content is not only text
 	inside func() ([]*element, bool)
 }
 
 // maxInlineElements bounds the elements around a text. maxTags bounds the elements for which a document has no mark,
-// because each of these elements adds its own mark to every leaf. Deeper elements stay as source.
+// because each such element adds its own mark to every leaf. Deeper elements stay as source.
 const (
 	maxInlineElements = 16
 	maxTags           = 4
 )
 
-// elementReaders has a row for each element that can become an inline node. A reader returns false if it added nothing.
+// elementReaders has a row for each element that can become an inline node. A reader returns false if it has added
+// nothing.
 var elementReaders map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool
 
-func init() { // The table is set in init, because the readers call element, which reads the table.
+func init() { // The table is set in init, because the readers call element, and element uses the table.
 	elementReaders = map[string]func(r *reader, b *inlineBuilder, e inlineElement) bool{
 		"code": (*reader).expression, "span": (*reader).mathElement, "i": (*reader).icon, "a": (*reader).anchorElement, "mark": (*reader).colorElement,
 		"button": (*reader).actionButton, "picture": (*reader).picture, "img": (*reader).imgElement,
@@ -39,7 +41,7 @@ func init() { // The table is set in init, because the readers call element, whi
 	}
 }
 
-// element adds an element. If a document cannot contain the element, the function adds nothing and returns false.
+// element adds an element. If a document cannot contain the element, element adds nothing and returns false.
 func (r *reader) element(b *inlineBuilder, e inlineElement) bool {
 	if read, ok := elementReaders[e.name]; ok && read(r, b, e) {
 		return true
@@ -217,7 +219,7 @@ func (r *reader) anchorElement(b *inlineBuilder, e inlineElement) bool {
 	return true
 }
 
-// imgElement reads <img>.
+// imgElement reads <img> as an inline image.
 func (r *reader) imgElement(b *inlineBuilder, e inlineElement) bool {
 	data, ok := imageData(e.attrs)
 	if ok {
@@ -239,7 +241,7 @@ func (r *reader) picture(b *inlineBuilder, e inlineElement) bool {
 	return ok
 }
 
-// elementIn makes an inlineElement from an element of HTML.
+// elementIn makes an inlineElement from a parsed HTML element.
 func (r *reader) elementIn(e *element) inlineElement {
 	return inlineElement{
 		name: e.name, attrs: e.attrs, open: openTag(e.name, e.attrs), plain: e.plain,
@@ -249,7 +251,7 @@ func (r *reader) elementIn(e *element) inlineElement {
 }
 
 // inlineHTML adds HTML nodes as inline content. It hides the tags of elements that cannot be inline content. It returns
-// false if one of the nodes is such an element.
+// false if one of the nodes is an element that cannot be inline content.
 func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	known := true
 	for _, n := range nodes {
@@ -270,11 +272,11 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	return known
 }
 
-// tagInHTML is a tag of GitBook, or of another template language, in HTML text.
+// tagInHTML matches a tag of GitBook, or of another template language, in HTML text.
 var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
 
-// htmlText adds a text in HTML. It collapses white space, reads shortcodes as emojis, and reads tags in {% %} as in
-// Markdown.
+// htmlText adds a text in HTML. It collapses white space and reads shortcodes as emojis. It reads tags in {% %} in the
+// same way as Markdown does.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
 	if !b.inCode() {
@@ -310,7 +312,7 @@ func (b *inlineBuilder) htmlWords(source string) {
 	b.text(content.Clean(html.UnescapeString(source)))
 }
 
-// collapse makes one space of each run of white space.
+// collapse replaces each run of white space by one space.
 func collapse(text string) string {
 	var b strings.Builder
 	space := false

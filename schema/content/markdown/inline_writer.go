@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// escaped escapes a paragraph's text so that it reads back as plain text.
+// escaped escapes a paragraph's text. If the result is read as Markdown, it gives the same text.
 func escaped(text string) string { return escapedIn(text, inParagraph) }
 
 func escapedIn(text string, where place) string {
@@ -42,7 +42,8 @@ func writePieces(pieces []piece, form inlineForm, where place) string {
 	return w.edges()
 }
 
-// edges escapes spaces and breaks at both ends, and a number sign at the end of a heading.
+// edges returns the written text. At both ends, spaces and breaks are escaped. At the end of a heading, a number sign
+// is escaped.
 func (w *inlineWriter) edges() string {
 	out, breaks := w.out.String(), ""
 	for strings.HasSuffix(out, "\\\n") {
@@ -61,8 +62,8 @@ func (w *inlineWriter) edges() string {
 	return out
 }
 
-// turnTo closes and opens layers until the wanted layers are open. It first opens the layer that is needed for the most
-// pieces.
+// turnTo closes and opens layers until the wanted layers are open. Of the layers to open, it opens the layer first that
+// the most pieces need.
 func (w *inlineWriter) turnTo(want []layer, rest [][]layer) {
 	for slices.ContainsFunc(w.open, func(l layer) bool { return !slices.Contains(want, l) }) {
 		last := len(w.open) - 1
@@ -98,7 +99,7 @@ func (w *inlineWriter) delimiter(l layer, opening bool) string {
 	return l.close
 }
 
-// lookAhead is the largest number of pieces that lasts reads. So the time for a line is linear in its length.
+// lookAhead is the largest number of pieces that lasts reads. It keeps the time for a line linear in the line's length.
 const lookAhead = 64
 
 func lasts(l layer, rest [][]layer) int {
@@ -112,7 +113,7 @@ func lasts(l layer, rest [][]layer) int {
 }
 
 // code writes a span of code. In a cell of a table, a pipe must be escaped, because a bare pipe ends the cell. A pipe
-// after a backslash would look like an escaped pipe, so such a text is written as <code>.
+// after a backslash would be read as an escaped pipe, so a text with such a pipe is written as <code>.
 func (w *inlineWriter) code(text string) {
 	if strings.TrimSpace(text) == "" && strings.Trim(text, " ") != "" ||
 		w.where == inCell && strings.Contains(text, `\|`) {

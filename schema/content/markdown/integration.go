@@ -19,14 +19,15 @@ func (w writer) integration(n *schema.Node) string {
 		data[name] = value
 	}
 	text, err := json.Marshal(data, json.Deterministic(true))
-	// Marshal cannot fail, because the data came from JSON. If it did, the text would at least have the block's name.
+	// Marshal cannot fail, because the data came from JSON. If Marshal failed, the block would be written as its name.
 	if err != nil {
 		return escaped(content.Label(n))
 	}
 	return fenced(integrationSyntax, string(text))
 }
 
-// integrationNode reads a code block that integration has written.
+// integrationNode makes a block of an integration from the text of a code block. The method integration writes such
+// code blocks.
 func integrationNode(text string) (schema.Node, bool) {
 	data := schema.Data{}
 	if json.Unmarshal([]byte(text), &data) != nil || !schema.ValidData("integration", data) {

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// init fills the tables of kinds, because the readers and writers in the tables use the tables for nested blocks.
+// init fills the tables of kinds. The tables have no initializers, because the readers and writers in them use the
+// tables for nested blocks.
 
 func init() {
 	blockReaders = map[ast.NodeKind]func(r *reader, n ast.Node) []schema.Node{

@@ -13,7 +13,7 @@ import (
 const (
 	// maxParentheses bounds the nesting of parentheses in a link's destination. CommonMark requires at least three.
 	maxParentheses = 32
-	// maxLabel is CommonMark's limit on a reference's label.
+	// maxLabel is CommonMark's limit on the length of a reference's label.
 	maxLabel = 999
 )
 
@@ -39,8 +39,8 @@ func (p linkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context)
 	return nil
 }
 
-// open pushes a bracket on the stack. If the stack is full, the outermost bracket becomes text. Links that begin later
-// stay links.
+// open pushes a bracket on the stack. If the stack is full, the outermost bracket becomes text. So the links that begin
+// later are still read as links.
 func (s *markdownState) open(block text.Reader, segment text.Segment, image bool) ast.Node {
 	if len(s.brackets) == maxInlineNesting {
 		s.brackets[0].toText()
@@ -53,7 +53,7 @@ func (s *markdownState) open(block text.Reader, segment text.Segment, image bool
 	return b
 }
 
-// close makes a link from the text after the last open bracket, or leaves both brackets as text.
+// close makes a link from the text after the last open bracket. If the text is not a link, both brackets stay text.
 func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context, s *markdownState) ast.Node {
 	last := len(s.brackets) - 1
 	if last < 0 {
@@ -61,7 +61,7 @@ func (p linkParser) close(parent ast.Node, block text.Reader, pc parser.Context,
 	}
 	open := s.brackets[last]
 	s.brackets = s.brackets[:last]
-	// An inactive bracket is text: a link follows it, and a link cannot contain another link.
+	// An inactive bracket is text: a link begins and ends after it, and a link cannot contain another link.
 	inactive := !open.image && last < s.inactive
 	s.inactive = min(s.inactive, last)
 	depth := 0
@@ -173,7 +173,7 @@ func linkTitle(block text.Reader) ([]byte, bool) {
 	return closure(block, opener, closer)
 }
 
-// closure returns the text up to the closer, which may be on a later line.
+// closure returns the text before the closing character, which may be on a later line.
 func closure(block text.Reader, opener, closer byte) ([]byte, bool) {
 	segments, found := block.FindClosure(opener, closer, text.FindClosureOptions{Newline: true, Advance: true})
 	if !found {
@@ -191,7 +191,7 @@ func (s *markdownState) reference(
 	link *ast.Link, parent ast.Node, block text.Reader, pc parser.Context, label text.Segment,
 ) bool {
 	if s.references == nil {
-		known := len(pc.References()) > 0 // All definitions are known, because all blocks have been read.
+		known := len(pc.References()) > 0 // All blocks have been read, so all definitions are known.
 		s.references = &known
 	}
 	if !*s.references {
@@ -219,8 +219,8 @@ func (s *markdownState) reference(
 	return false
 }
 
-// lookUp finds the definition of a reference. It finds no more definitions once the destinations and titles that it has
-// returned are too long in total, for example for many references to one long destination.
+// lookUp finds the definition of a reference. It bounds the total length of the destinations and titles that it
+// returns, because many references may have one long destination. Above this bound it finds no definitions.
 func (s *markdownState) lookUp(pc parser.Context, name []byte) (parser.Reference, bool) {
 	if len(name) == 0 || len(name) > maxLabel {
 		return nil, false

@@ -37,7 +37,7 @@ func (looseTagParser) Parse(_ ast.Node, block text.Reader, _ parser.Context) ast
 
 const looseAttribute = "loose"
 
-// strictTag returns the source of a tag in CommonMark's form. From a loose tag, it removes all text that is not an
+// strictTag returns the source of a tag in CommonMark's form. If the tag is loose, it removes all text that is not an
 // attribute.
 func strictTag(n *ast.RawHTML, source string) string {
 	if _, loose := n.AttributeString(looseAttribute); !loose {

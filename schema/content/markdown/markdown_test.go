@@ -31,7 +31,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// outline writes a document on one line, for tests: type(children), and quoted text followed by its marks.
+// outline returns a document in one line: type(children). A text is in quotes, followed by its marks.
 func outline(nodes []schema.Node) string {
 	var parts []string
 	for _, n := range nodes {
@@ -59,7 +59,7 @@ func outline(nodes []schema.Node) string {
 	return strings.Join(parts, " ")
 }
 
-// outlineData writes the data of a node, and the source that the node stores. It leaves out the members of tables.
+// outlineData returns the data of a node, and the source that the node stores. It leaves out the members of tables.
 func outlineData(n schema.Node) string {
 	var b strings.Builder
 	first := []string{"level", "style", "start", "checked", "syntax", "title", "formula", "alt", "ref"}
@@ -105,7 +105,7 @@ func TestMarkdown(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsWritten checks that the result of Write contains the Markdown of each kind of node.
+// TestEveryKindIsWritten checks that the result of Write contains the Markdown for each kind of node.
 func TestEveryKindIsWritten(t *testing.T) {
 	t.Parallel()
 	d := contenttest.EveryKind(t)
@@ -138,7 +138,7 @@ func TestEveryKindIsWritten(t *testing.T) {
 	settled(t, markdown)
 }
 
-// settled reads and writes Markdown twice, and asserts that the second round changes nothing.
+// settled reads and writes Markdown twice. It checks that the second round changes nothing.
 func settled(t fataler, markdown string) {
 	t.Helper()
 	first := read(t, markdown)
@@ -171,7 +171,7 @@ func TestMarkdownHoldsDocuments(t *testing.T) {
 	})
 }
 
-// tokens are the pieces of Markdown syntax, for blocks and for inlines.
+// tokens are pieces of Markdown syntax, for blocks and for inlines.
 var tokens = [][]string{
 	{"\n", "\n", "\n\n", "\n  ", "\n    ", "\n\n  ", "\n> ", " ", "  ", "\t", "- ", "* ", "+ ", "1. ", "0) ", "- [ ] ", "> ", "# ", "-", "=", "***", "---",
 		"```\n", "~~~", "{% hint %}\n", "{% endhint %}\n", "{% hint\n", "style='info' %}", "|", "| a ", "\n|-|-|\n", "[r]: /u", "![a](/b)", "0", "a", "c", "`", "<", "\\"},
@@ -200,7 +200,8 @@ func TestMarkdownSettles(t *testing.T) {
 	})
 }
 
-// TestMarkedWordsSettle: reading and writing is stable for words with marks, in links and between links.
+// TestMarkedWordsSettle checks words with marks, in links and between links. Reading and writing must be stable for
+// them.
 func TestMarkedWordsSettle(t *testing.T) {
 	t.Parallel()
 	for _, found := range []string{
@@ -231,8 +232,8 @@ func TestMarkedWordsSettle(t *testing.T) {
 	})
 }
 
-// FuzzMarkdown reads any text as Markdown. The document satisfies the grammar. After one round of writing and reading,
-// the document no longer changes, and readers see the same text.
+// FuzzMarkdown reads any text as Markdown. The document must satisfy the grammar. After one round of writing and
+// reading, further rounds must not change the document, and readers must see the same text.
 func FuzzMarkdown(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In)
@@ -256,10 +257,10 @@ func FuzzMarkdown(f *testing.F) {
 	})
 }
 
-// shown returns the text of a document without white space.
+// shown returns the text of a document, without white space.
 func shown(d schema.Document) string { return strings.Join(strings.Fields(content.Plain(d)), "") }
 
-// FuzzToMarkdown writes any document, even an invalid document. The Markdown has all text of the paragraphs.
+// FuzzToMarkdown writes any document, even an invalid document. The Markdown must contain all text of the paragraphs.
 func FuzzToMarkdown(f *testing.F) {
 	for _, n := range contenttest.EveryKind(f).Nodes {
 		// Each seed has only one node, because the fuzzer takes minutes to minimize a long input.
@@ -269,7 +270,7 @@ func FuzzToMarkdown(f *testing.F) {
 		}
 		f.Add(text)
 	}
-	// No text is read as these nodes: a button without a kind, and a link in a link.
+	// These nodes are never the result of reading a text: a button without a kind, and a link in a link.
 	for _, inline := range []string{`{"type":"button","data":{"label":"b"}}`, `{"type":"link","nodes":[{"type":"link","nodes":[{"leaves":[{"text":"b"}]}]}]}`} {
 		f.Add([]byte(`{"nodes":[{"type":"paragraph","data":{"align":"start"},"nodes":[{"object":"text","leaves":[{"text":"a","marks":[{"type":"bold"}]},{"text":"b"}]},` + inline + `]}]}`))
 	}
@@ -318,7 +319,7 @@ func TestRender(t *testing.T) {
 	}
 }
 
-// TestMarkdownIsBounded reads texts that would nest without bound.
+// TestMarkdownIsBounded reads texts that would nest without a limit.
 func TestMarkdownIsBounded(t *testing.T) {
 	t.Parallel()
 	for _, piece := range []string{">", "- ", "1. ", "[", "*a", "`a", "![", "{% hint %}\n", "| a ", "**_~~"} {
@@ -355,7 +356,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// FuzzEdit replaces a block of any text. Reading the result gives the edited document.
+// FuzzEdit replaces a block of any text. If the result is read, it must give the edited document.
 func FuzzEdit(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In, uint(0))

@@ -18,7 +18,7 @@ var mathFence = regexp.MustCompile(`^ {0,3}\$\$[ \t]*$`)
 
 func isMathFence(line []byte) bool { return mathFence.Match(bytes.TrimRight(line, "\r\n")) }
 
-// mathParser reads blocks of math. A block without an end ends with its container, as a code block does.
+// mathParser reads blocks of math. If a block has no end, it ends with its container, as a code block does.
 type mathParser struct{}
 
 func (mathParser) Trigger() []byte { return []byte{'$'} }
@@ -95,8 +95,8 @@ func (mathInlineParser) Parse(_ ast.Node, block text.Reader, pc parser.Context) 
 	return &mathInline{segment: text.NewSegment(segment.Start+2, segment.Start+2+end)}
 }
 
-// mathSpan writes a formula in a line. It writes an element instead of dollars in HTML, and for a formula that dollars
-// cannot enclose.
+// mathSpan writes a formula in a line. In HTML, and for a formula that cannot be between dollars, it writes an element
+// instead of dollars.
 func mathSpan(formula string, where place) string {
 	if where != inHTML && simpleFormula.MatchString(formula) && !(where == inCell && strings.Contains(formula, "|")) {
 		return "$$" + formula + "$$"
@@ -106,7 +106,7 @@ func mathSpan(formula string, where place) string {
 
 var simpleFormula = regexp.MustCompile(`^[^\s$](?:[^\n$]*[^\s$\\])?$`)
 
-// htmlCode escapes text for an element. Both Markdown and HTML then read the content as the same text.
+// htmlCode escapes the text content of an element, so that Markdown and HTML read it as the same text.
 func htmlCode(text string) string {
 	special := "`*~<>\\|${[]"
 	if balanced(text) {
@@ -129,7 +129,8 @@ func htmlCode(text string) string {
 	return b.String()
 }
 
-// balanced reports whether the brackets of a text cannot be a part of a link.
+// balanced reports whether all brackets of a text are in pairs, and no brackets look like a link or a reference to a
+// note.
 func balanced(text string) bool {
 	depth := 0
 	for _, c := range []byte(text) {

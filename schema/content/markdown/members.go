@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// The members of data for properties of GitBook's tags that the grammar does not have.
+// These members of a block's data store properties of GitBook's tags for which the grammar has no member.
 const (
-	memberAttributes = "attributes" // attributes that the tag's row does not have
+	memberAttributes = "attributes" // attributes that the tag's row in the table does not list
 	memberTagName    = "tag"        // the tag's name, if it is not the usual tag for the type
 	memberCaption    = "caption"    // Markdown
 	memberBody       = "body"       // Markdown
@@ -57,12 +57,13 @@ func stringMap(value any) map[string]any {
 	return m
 }
 
-// attributed reports whether a paragraph has data or attributes, and not only text.
+// attributed reports whether a paragraph has data or attributes in addition to its text.
 func attributed(n *schema.Node) bool {
 	return len(n.Data) > 0 || len(stringMap(n.Meta[memberAttributes])) > 0
 }
 
-// memberTitle is the member of an image whose caption was the title of a Markdown image, and not a <figcaption>.
+// memberTitle is the member of an image's data that says where its caption was: in the title of a Markdown image, and
+// not in a <figcaption>.
 const memberTitle = "title"
 
 // alignments maps the values of HTML's align to the values in documents.
@@ -77,8 +78,8 @@ func alignmentName(member string) string {
 	return ""
 }
 
-// taskOf reports whether a list item is a task, and whether the task is done. Lists of other types can also contain
-// tasks.
+// taskOf reports whether a list item is a task, and whether the task is done. A list that is not a list of tasks can
+// also contain tasks.
 func taskOf(list, item *schema.Node) (checked, task bool) {
 	checked, task = item.Data["checked"].(bool)
 	return checked, task || list.Type == "list-tasks"
@@ -90,8 +91,8 @@ func refKind(value any) string {
 	return kind
 }
 
-// refLabel returns the text of a link that has no own text. The text is the name of the link's target if the name is
-// known, and otherwise the file name in the link.
+// refLabel returns the text that is shown for a link without a text. The text is the name of the link's target if the
+// name is known, and otherwise the file name in the link.
 func refLabel(ref any) string {
 	if refKind(ref) == "openapi" {
 		return content.RefLabel(ref)
@@ -99,7 +100,7 @@ func refLabel(ref any) string {
 	return cmp.Or(content.Member(stringMap(ref), content.MemberTitle), fileLabel(content.Link(ref)))
 }
 
-// fileLabel is the text that GitBook gives to a link to a file: the file's name.
+// fileLabel returns the text that GitBook gives to a link to a file: the file's name.
 func fileLabel(link string) string {
 	if schema.LinkScheme(link) != "" {
 		return link
@@ -107,7 +108,7 @@ func fileLabel(link string) string {
 	return path.Base(link)
 }
 
-// The fragments of expandables and annotations.
+// These are the types of the fragments of expandables and annotations.
 const (
 	fragmentTitle = "expandable-title"
 	fragmentBody  = "expandable-body"

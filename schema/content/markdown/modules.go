@@ -36,7 +36,7 @@ func isModule(source string) bool {
 }
 
 // moduleEnd returns the length of the block of statements at the beginning of the source, without the final line end.
-// It returns 0 if the source begins with something else. seen is the number of bytes that were read.
+// It returns 0 if the source does not begin with a statement. seen is the number of bytes that were read.
 func moduleEnd(source []byte) (length, seen int) {
 	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
 		return 0, 0
@@ -62,7 +62,7 @@ func moduleEnd(source []byte) (length, seen int) {
 	}
 }
 
-// isStatement distinguishes imports from sentences with a similar beginning.
+// isStatement reports whether a source begins with an export or an import. A sentence may begin like an import.
 func isStatement(source []byte) bool {
 	if !bytes.HasPrefix(source, importWord) {
 		return true
@@ -71,8 +71,8 @@ func isStatement(source []byte) bool {
 	return rest[0] == '"' || rest[0] == '\'' || importSource.Match(source)
 }
 
-// statementEnd returns the end of a statement. A statement ends with the first line after which all its brackets are
-// closed and no indented line follows.
+// statementEnd returns the end of a statement. A statement ends with the first line after which all brackets are
+// closed, if the next line is not indented.
 func statementEnd(source []byte, at int) (end int, ok bool) {
 	depth := 0
 	for ; at < len(source); at++ {
@@ -108,8 +108,8 @@ func statementEnd(source []byte, at int) (end int, ok bool) {
 	return at, depth == 0
 }
 
-// stringEnd returns the position of the end of a string. It returns 0 if the string has no end. Only a template in
-// backticks may have several lines.
+// stringEnd returns the position of the end of a string. It returns 0 if the string has no end. Only a template string
+// in backticks may have several lines.
 func stringEnd(source []byte) int {
 	for at := 1; at < len(source); at++ {
 		switch source[at] {
@@ -126,7 +126,7 @@ func stringEnd(source []byte) int {
 	return 0
 }
 
-// moduleEnd searches for the end of statements. It does not search if failed searches have already read too much text.
+// moduleEnd searches for the end of statements. It returns 0 if failed searches have already read too much text.
 func (s *markdownState) moduleEnd(source []byte) int {
 	if s.failedSearch < 0 {
 		return 0
@@ -140,14 +140,14 @@ func (s *markdownState) moduleEnd(source []byte) int {
 }
 
 // beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is the source
-// after the text, which may belong to the statement.
+// that follows the text, and may be the rest of the statement.
 func beginsModule(text, after string) bool {
 	if !strings.HasPrefix(text, string(importWord)) && !strings.HasPrefix(text, string(exportWord)) {
 		return false
 	}
 	if after == "" {
 		end, _ := moduleEnd([]byte(text))
-		_, closed := statementEnd([]byte(text), 0) // The next paragraphs may close the open brackets.
+		_, closed := statementEnd([]byte(text), 0) // The next paragraphs may close brackets that are still open.
 		return end > 0 || !closed && moduleStart.MatchString(text)
 	}
 	return strings.TrimSpace(text[len(importWord):]) == "" || moduleStart.MatchString(text)

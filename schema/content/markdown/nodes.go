@@ -13,15 +13,16 @@ import (
 )
 
 // tagNode is a tag on a separate line. If the tag has an end tag, the children of the node are the blocks up to the end
-// tag. A tag that the table does not have, or an end tag without a beginning, has no row and stays as source.
+// tag. row is nil if the table of tags does not have the tag, or if the node is an end tag without a start tag. The
+// node is then stored as source.
 type tagNode struct {
 	ast.BaseBlock
 	row        *tagRow
 	tag        tag
-	open, end  string // the lines of the tag and the end tag
+	open, end  string // lines of the tag and of the end tag
 	endAt      int    // position of the end tag in the source
 	terminated bool
-	division   bool // the tag is written as <div data-tag="name">
+	division   bool // whether the tag is written as <div data-tag="name">
 	lineBefore
 }
 
@@ -29,7 +30,7 @@ var kindTag = ast.NewNodeKind("Tag")
 
 func (n *tagNode) Kind() ast.NodeKind { return kindTag }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *tagNode) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Tag": n.open}, nil)
 }
@@ -42,7 +43,7 @@ type detailsNode struct {
 	lineBefore
 }
 
-// lineBefore records whether the last line of a container was blank.
+// lineBefore records whether the last line that a container read was blank.
 type lineBefore struct{ isBlank bool }
 
 // next reads the next line, and reports whether the previous line was blank.
@@ -56,7 +57,7 @@ var kindDetails = ast.NewNodeKind("Details")
 
 func (n *detailsNode) Kind() ast.NodeKind { return kindDetails }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *detailsNode) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Open": n.open}, nil)
 }
@@ -74,7 +75,7 @@ func (n *mathBlock) Kind() ast.NodeKind { return kindMathBlock }
 // IsRaw returns true, so that goldmark does not parse inlines in the formula.
 func (n *mathBlock) IsRaw() bool { return true }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *mathBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 // noteBlock is the definition of a footnote: [^label]: blocks.
@@ -87,7 +88,7 @@ var kindNote = ast.NewNodeKind("Note")
 
 func (n *noteBlock) Kind() ast.NodeKind { return kindNote }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *noteBlock) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Label": n.label}, nil)
 }
@@ -102,12 +103,13 @@ var kindAttributes = ast.NewNodeKind("Attributes")
 
 func (n *attributesBlock) Kind() ast.NodeKind { return kindAttributes }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *attributesBlock) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
 }
 
-// componentBlock is a tag, a comment, or statements of a module, on lines with nothing else.
+// componentBlock is a component's tag, a comment of MDX, or a block of module statements. Its lines contain nothing
+// more.
 type componentBlock struct {
 	ast.BaseBlock
 	end int // position in the source
@@ -117,7 +119,7 @@ var kindComponent = ast.NewNodeKind("Component")
 
 func (n *componentBlock) Kind() ast.NodeKind { return kindComponent }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *componentBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 // tableBlock is a table of HTML with blank lines.
@@ -131,10 +133,10 @@ var kindTable = ast.NewNodeKind("HTMLTable")
 
 func (n *tableBlock) Kind() ast.NodeKind { return kindTable }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *tableBlock) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
-// tagInline is a tag within a line. It stays as source.
+// tagInline is a tag within a line. The tag is stored as source.
 type tagInline struct {
 	ast.BaseInline
 	segments *text.Segments
@@ -149,7 +151,7 @@ var kindTagInline = ast.NewNodeKind("TagInline")
 
 func (n *tagInline) Kind() ast.NodeKind { return kindTagInline }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *tagInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 // mathInline is a formula in a line: $$x^2$$.
@@ -162,7 +164,7 @@ var kindMathInline = ast.NewNodeKind("MathInline")
 
 func (n *mathInline) Kind() ast.NodeKind { return kindMathInline }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *mathInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 // noteReference is a reference [^label] to a footnote that has a definition.
@@ -175,12 +177,12 @@ var kindNoteReference = ast.NewNodeKind("NoteReference")
 
 func (n *noteReference) Kind() ast.NodeKind { return kindNoteReference }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *noteReference) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Label": n.label}, nil)
 }
 
-// attributesInline is a list of attributes after the element that it belongs to.
+// attributesInline is a list of attributes that follows the element to which it belongs.
 type attributesInline struct {
 	ast.BaseInline
 	source string
@@ -190,7 +192,7 @@ var kindAttributesInline = ast.NewNodeKind("AttributesInline")
 
 func (n *attributesInline) Kind() ast.NodeKind { return kindAttributesInline }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *attributesInline) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Source": n.source}, nil)
 }
@@ -205,7 +207,7 @@ var kindComment = ast.NewNodeKind("Comment")
 
 func (n *commentInline) Kind() ast.NodeKind { return kindComment }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *commentInline) Dump(source []byte, level int) { ast.DumpHelper(n, source, level, nil, nil) }
 
 // emojiInline is the shortcode of an emoji.
@@ -219,7 +221,7 @@ var kindEmoji = ast.NewNodeKind("Emoji")
 
 func (n *emojiInline) Kind() ast.NodeKind { return kindEmoji }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *emojiInline) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"Name": fmt.Sprint(n.node.Data)}, nil)
 }
@@ -234,12 +236,12 @@ var kindHeadingID = ast.NewNodeKind("HeadingID")
 
 func (n *headingIDInline) Kind() ast.NodeKind { return kindHeadingID }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (n *headingIDInline) Dump(source []byte, level int) {
 	ast.DumpHelper(n, source, level, map[string]string{"ID": n.id}, nil)
 }
 
-// bracket is an opening [ or ![. It is replaced when its ] is found or the block ends.
+// bracket is an opening [ or ![. It is replaced when the closing ] is read or the block ends.
 type bracket struct {
 	ast.BaseInline
 	segment text.Segment
@@ -251,5 +253,5 @@ var kindBracket = ast.NewNodeKind("Bracket")
 
 func (b *bracket) Kind() ast.NodeKind { return kindBracket }
 
-// Dump is for goldmark's debugging.
+// Dump prints the node when goldmark is debugged.
 func (b *bracket) Dump(source []byte, level int) { ast.DumpHelper(b, source, level, nil, nil) }

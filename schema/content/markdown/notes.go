@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. If no link is before the
-// reference, the annotated words are unknown, and the annotation has no words.
+// A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. If no link precedes the
+// reference, the annotation has no words, because it is not known which words the note explains.
 
 // note reads the content of a footnote.
 func (r *reader) note(label string) ([]schema.Node, bool) {
@@ -37,7 +37,7 @@ func (r *reader) note(label string) ([]schema.Node, bool) {
 	return filled(body), true
 }
 
-// extent estimates the work of reading a block, in bytes.
+// extent estimates the work of reading a block. The unit is bytes.
 func extent(n ast.Node) int {
 	size := 16
 	if n.Type() == ast.TypeBlock {
@@ -55,8 +55,8 @@ func extent(n ast.Node) int {
 	return size
 }
 
-// noteDefinition is the type of a node in place of a footnote's definition. settleNotes removes such nodes when all
-// references are known.
+// noteDefinition is the type of the node that temporarily replaces a footnote's definition. settleNotes removes such
+// nodes when all references are known.
 const noteDefinition = "note-definition"
 
 func (r *reader) noteBlock(n ast.Node) []schema.Node {
@@ -91,7 +91,7 @@ func (r *reader) settleNotes(nodes []schema.Node) []schema.Node {
 	return settled
 }
 
-// footnote writes a footnote's definition.
+// footnote returns the Markdown of a footnote's definition.
 func footnote(label, body string) string {
 	return strings.TrimRight("[^"+label+"]: "+strings.TrimPrefix(indented(body, "    "), "    "), " ")
 }
@@ -122,7 +122,7 @@ func (l *noteList) takeFrom(source string, block bool) {
 	}
 }
 
-// keptReferences returns the labels of the references that stay as source.
+// keptReferences returns the labels of the references that are stored as source.
 func keptReferences(pieces []piece) []string {
 	var labels []string
 	for i := range pieces {
@@ -133,7 +133,7 @@ func keptReferences(pieces []piece) []string {
 	return labels
 }
 
-// label returns the label of an annotation. If its note is new, label adds the note.
+// label returns the label of an annotation. If the note is not yet in the list, label adds it.
 func (l *noteList) label(n *schema.Node) string {
 	wanted := content.Member(n.Meta, "label")
 	if l.echo {
@@ -160,7 +160,7 @@ func (l *noteList) label(n *schema.Node) string {
 	return wanted
 }
 
-// definitions writes the definitions of all footnotes.
+// definitions returns the Markdown of all footnotes' definitions.
 func (l *noteList) definitions() string {
 	parts := make([]string, len(l.labels))
 	for i, label := range l.labels {
@@ -169,7 +169,7 @@ func (l *noteList) definitions() string {
 	return paragraphs(parts...)
 }
 
-// annotation writes the annotated words with the reference to their footnote.
+// annotation returns the Markdown of annotated words, followed by the reference to their footnote.
 func annotation(words, label string) string {
 	if words == "" {
 		return "[^" + label + "]"

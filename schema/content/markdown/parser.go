@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// markdownParser reads CommonMark and GFM with GitBook's tags. Its time is linear in the text's length, and
-// TestMarkdownCost checks this for difficult texts.
+// markdownParser reads CommonMark and GFM with GitBook's tags. The time of parsing is linear in the text's length.
+// TestMarkdownCost checks this with difficult texts.
 var markdownParser = newMarkdownParser()
 
 func newMarkdownParser() parser.Parser {
@@ -72,8 +72,8 @@ func (r *reader) parse(labels ...string) ast.Node {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
 }
 
-// maxFailedSearch bounds the bytes that failed searches for the ends of components read, as a multiple of the text's
-// length.
+// maxFailedSearch bounds the bytes that failed searches for the ends of components read. The bound is this number
+// multiplied by the text's length.
 const maxFailedSearch = 16
 
 func newContext(source []byte) (parser.Context, *markdownState) {

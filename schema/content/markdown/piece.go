@@ -14,22 +14,23 @@ type piece struct {
 	style
 	text []byte
 	node *schema.Node
-	span string // the node in Markdown, or "" for text
+	span string // the Markdown of the node, or "" for text
 }
 
-// delimited are the marks that Markdown writes with delimiters. Such delimiters cannot be next to white space on the
-// inner side.
+// delimited are the marks that Markdown writes with delimiters. No white space may be directly after an opening
+// delimiter or directly before a closing delimiter.
 const delimited = content.Bold | content.Italic | content.Strike
 
-// blank reports whether a piece is white space, on which no mark is visible.
+// blank reports whether a piece is white space without code. Readers see no marks on such a piece.
 func (p *piece) blank() bool {
 	return p.node == nil && !p.raw && p.marks&content.Code == 0 && len(bytes.TrimSpace(p.text)) == 0
 }
 
 func (p piece) isEmoji() bool { return p.node != nil && p.node.Type == "emoji" }
 
-// settle converts inlines to their normal form. Marks with delimiters neither begin nor end at white space. Neighbours
-// of the same style are joined. An inline node between two texts with the same mark gets this mark too.
+// settle converts inlines to their normal form. Marks with delimiters neither begin nor end at white space.
+// Neighbouring pieces with the same style are joined. If both texts around an inline node have a mark, the node gets
+// this mark too.
 func settle(pieces []piece) []piece {
 	for i := range pieces {
 		if p := &pieces[i]; p.tags != "" {
@@ -68,7 +69,7 @@ func settle(pieces []piece) []piece {
 	return merged
 }
 
-// splitSpaces moves the spaces at both ends of marked text to separate pieces.
+// splitSpaces makes separate pieces of the spaces at both ends of marked text.
 func splitSpaces(pieces []piece) []piece {
 	split := make([]piece, 0, len(pieces))
 	for _, p := range pieces {
@@ -91,7 +92,8 @@ func splitSpaces(pieces []piece) []piece {
 }
 
 // carryMarks gives inline nodes the style of the text around them. A link gets the marks of its own text. Any other
-// node gets the marks that both neighbours have. It also gets their color and tags, if both neighbours have the same.
+// node gets the marks that both neighbouring pieces have. If both pieces have the same color and tags, the node gets
+// these too.
 func carryMarks(pieces []piece) {
 	styled := func(p *piece) bool { return !p.raw && (p.node == nil || p.node.Type == "link") }
 	before := make([]style, len(pieces))
@@ -137,8 +139,8 @@ func carryMarks(pieces []piece) {
 	}
 }
 
-// nests reports whether each hidden tag in the pieces has its start and its end in the pieces. Only then can an element
-// enclose the pieces.
+// nests reports whether each hidden tag in the pieces has its start and its end in the pieces. An element can enclose
+// the pieces only if this is true.
 func nests(pieces []piece) bool {
 	var open []string
 	for i := range pieces {
@@ -160,7 +162,7 @@ func nests(pieces []piece) bool {
 	return len(open) == 0
 }
 
-// labelMarks returns the marks that all text of a link has, apart from spaces at its ends.
+// labelMarks returns the marks that all text of a link has. Spaces at the ends of the text need not have these marks.
 func labelMarks(nodes []schema.Node) content.Marks {
 	marks, between, found := delimited, delimited, false
 	for _, n := range nodes {
@@ -187,7 +189,7 @@ func labelMarks(nodes []schema.Node) content.Marks {
 	return marks
 }
 
-// samePieces compares the written forms of two lines of inlines.
+// samePieces reports whether two lines of inlines are written as the same text.
 func samePieces(a, b []piece) bool {
 	return slices.EqualFunc(a, b, func(x, y piece) bool {
 		return x.style == y.style && bytes.Equal(x.text, y.text) && (x.node == nil) == (y.node == nil) &&
@@ -195,8 +197,8 @@ func samePieces(a, b []piece) bool {
 	})
 }
 
-// sameMention reports whether two nodes mention the same id. It does not compare their texts, because these are names,
-// which may change.
+// sameMention reports whether two nodes mention the same id. It ignores the texts of the nodes, because these texts are
+// names and may change.
 func sameMention(a, b *schema.Node) bool {
 	if a == nil || b == nil || a.Type != "mention" || b.Type != "mention" {
 		return false
@@ -205,7 +207,7 @@ func sameMention(a, b *schema.Node) bool {
 	return content.ByID(link) && link == content.Link(b.Data["ref"])
 }
 
-// inlineBuilder collects inlines. Runs of text of the same style become one leaf.
+// inlineBuilder collects inlines. Neighbouring texts with the same style become one leaf.
 type inlineBuilder struct {
 	style
 	pieces []piece
@@ -227,7 +229,7 @@ func (b *inlineBuilder) text(text string) {
 	b.pieces[last].text = append(b.pieces[last].text, text...)
 }
 
-// source adds source text, which is written without escapes.
+// source adds source text. This text is written without escapes.
 func (b *inlineBuilder) source(text string) {
 	b.pieces = append(b.pieces, piece{text: []byte(content.Clean(text)), style: style{raw: true}})
 }
@@ -236,7 +238,7 @@ func (b *inlineBuilder) add(node schema.Node) { b.pieces = append(b.pieces, piec
 
 func (b *inlineBuilder) empty() bool { return len(b.pieces) == 0 }
 
-// ended reports whether the text that was added ends with the suffix.
+// ended reports whether the last added text ends with the suffix.
 func (b *inlineBuilder) ended(suffix string) bool {
 	last := len(b.pieces) - 1
 	return last >= 0 && bytes.HasSuffix(b.pieces[last].text, []byte(suffix))
@@ -274,7 +276,7 @@ func (b *inlineBuilder) hide(source string) {
 	}
 }
 
-// inCode reports whether the builder is adding code.
+// inCode reports whether text that is added now is code.
 func (b *inlineBuilder) inCode() bool { return (b.marks|looks(b.tags))&content.Code != 0 }
 
 // tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning within a line. Unknown tags
@@ -300,7 +302,8 @@ func (b *inlineBuilder) shownNothing() bool {
 func (b *inlineBuilder) inlines() []schema.Node {
 	nodes := []schema.Node{}
 	pieces := settle(b.pieces)
-	// An emoji next to a word must become text, unless a mark is between them: its shortcode would not be read there.
+	// An emoji next to a word must become text, because a shortcode is not read there. If a mark is between the emoji
+	// and the word, the emoji stays.
 	if slices.ContainsFunc(pieces, piece.isEmoji) {
 		pieces = settle(loneEmojis(pieces))
 	}
@@ -344,7 +347,8 @@ func loneEmojis(pieces []piece) []piece {
 	return pieces
 }
 
-// emoji adds an emoji. A link cannot contain the node, so in a link it adds the emoji's characters as text.
+// emoji adds an emoji. A link cannot contain an emoji node. So within a link, emoji adds the emoji's characters as
+// text.
 func (b *inlineBuilder) emoji(node schema.Node) {
 	if b.inLink {
 		code, _ := node.Data["code"].(string)

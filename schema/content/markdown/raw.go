@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// rawText returns the text that a reader sees of HTML and tags. It leaves out comments, and tags that only structure
-// the text.
+// rawText returns the text that a reader sees of HTML and tags. The text does not contain comments, nor tags that only
+// structure the text.
 func rawText(n schema.Node) []schema.Node {
 	source := content.Member(n.Data, memberSource)
 	if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) != nil {
@@ -62,7 +62,7 @@ func (r *reader) shownHTML(b *inlineBuilder, nodes []*element) {
 	}
 }
 
-// player adds a link to the address of a player's source, such as an audio or a video.
+// player adds a link to the source of an element such as <audio> or <video>.
 func (r *reader) player(b *inlineBuilder, n *element) {
 	src, given := n.attrs.get("src")
 	for _, child := range n.nodes {
@@ -213,7 +213,8 @@ func mapHTML(source string, change func(ref map[string]any) map[string]any) stri
 	})
 }
 
-// LeftOut names the elements and tags of a document whose meaning is not shown. Only their text is shown, or nothing.
+// LeftOut returns the names of a document's elements and tags that are not shown with their meaning. Readers see only
+// their text, or nothing.
 func LeftOut(d schema.Document) []string {
 	names := map[string]bool{}
 	leftOut(d.Nodes, names)
@@ -225,7 +226,7 @@ func LeftOut(d schema.Document) []string {
 	return list
 }
 
-// structural has the elements that LeftOut does not list, because their text is all of their content.
+// structural has the elements that LeftOut does not list. For these elements, showing only their text is enough.
 var structural = setOf(
 	`a aside br code hr img pre center div font html body head p span section article main header footer nav b i u s em
 	strong small big sub sup tt tbody thead tfoot tr td th table li ul ol dl dt dd h1 h2 h3 h4 h5 h6 summary details

@@ -13,8 +13,8 @@ import (
 // ErrTooLarge means that the document would have more than schema.MaxDocumentNodes nodes.
 var ErrTooLarge = errors.New("the document has too many nodes")
 
-// Read reads any text as Markdown, and never fails because of the syntax. The document satisfies the grammar and has no
-// keys. fit converts blocks that the grammar does not allow.
+// Read reads any text as Markdown. Every syntax is accepted, so the only error is ErrTooLarge. The document satisfies
+// the grammar and has no keys. fit converts blocks that the grammar does not allow.
 func Read(markdown string) (schema.Document, error) { return newReader(markdown).document() }
 
 func (r *reader) document() (schema.Document, error) {
@@ -29,7 +29,8 @@ func (r *reader) document() (schema.Document, error) {
 	return d, nil
 }
 
-// ideal reads each block at its place, even if the grammar of documents does not allow the block at this place.
+// ideal reads each block where it is in the Markdown, even if the grammar of documents does not allow the block at this
+// place.
 func (r *reader) ideal() []schema.Node {
 	root := r.parse()
 	if r.state.tooLarge {
@@ -101,7 +102,7 @@ func (r *reader) list(n ast.Node) []schema.Node {
 	return []schema.Node{node}
 }
 
-// itemBlocks reads the blocks of a list item. It leaves out an empty paragraph before other blocks.
+// itemBlocks reads the blocks of a list item. If an empty paragraph is before other blocks, itemBlocks leaves it out.
 func (r *reader) itemBlocks(item ast.Node) []schema.Node {
 	nodes := r.blocks(item)
 	if len(nodes) > 1 && nodes[0].Type == "paragraph" && len(nodes[0].Nodes) == 0 {

@@ -18,7 +18,7 @@ func (r *reader) inlines(n ast.Node) []schema.Node {
 	return b.inlines()
 }
 
-// inline adds the content of n.
+// inline adds the inline content of the node n.
 func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 	if n.Type() == ast.TypeBlock {
 		r.block = n
@@ -26,7 +26,7 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 	r.siblings(b, n.FirstChild(), nil, r.pairTags(n))
 }
 
-// siblings adds the nodes from child up to end.
+// siblings adds the nodes from child up to end, without end.
 func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.Node]ast.Node) {
 	for ; child != nil && child != end; child = child.NextSibling() {
 		switch n := child.(type) {
@@ -89,8 +89,8 @@ func (r *reader) autoLink(b *inlineBuilder, n *ast.AutoLink) {
 	r.link(b, address, "", label.inlines())
 }
 
-// mdLink adds a link. If the link leads to a footnote, and the reference follows directly, the link's text is the
-// annotated text.
+// mdLink adds a link. If the link leads to a footnote, and the reference to this footnote follows directly, the link's
+// text becomes the annotated text.
 func (r *reader) mdLink(b *inlineBuilder, n *ast.Link) {
 	if note, ok := n.NextSibling().(*noteReference); ok && noteLink.Match(n.Destination) {
 		r.annotate(b, n, note)
@@ -133,7 +133,7 @@ func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	return inner.inlines()
 }
 
-// link adds a link. If the link's scheme is not allowed, it adds the link's text, followed by the address as text.
+// link adds a link. If the link's scheme is not allowed, the function adds only text: the link's text and the address.
 func (r *reader) link(b *inlineBuilder, address, title string, label []schema.Node) {
 	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
@@ -200,7 +200,8 @@ func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
 }
 
 // annotate adds an annotation. If link is not nil, the link's text is the annotated text. A reference in a note or in a
-// link stays as source. A reference that would repeat a long note too often also stays as source.
+// link is stored as source. If references would repeat a long note too often, further references to it are also stored
+// as source.
 func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	body, ok := r.note(n.label)
 	words := []schema.Node{}
@@ -228,7 +229,8 @@ func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	}}})
 }
 
-// rawInline adds an HTML tag with the content up to the end tag. It returns the last node that it has read.
+// rawInline adds an HTML tag with the content up to the end tag. It returns the last node that it has handled: the end
+// tag, or n itself.
 func (r *reader) rawInline(b *inlineBuilder, n *ast.RawHTML, pairs map[ast.Node]ast.Node) ast.Node {
 	source := r.rawSource(n)
 	end, paired := pairs[n]

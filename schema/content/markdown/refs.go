@@ -9,22 +9,22 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// MapRefs returns the document with each reference replaced by the result of change. Callers use it to turn paths of a
-// repository into ids, and ids into paths. MapRefs copies the nodes that it changes, so d stays unchanged. change must
-// not write to its reference. If change returns nil, the reference stays unchanged.
+// MapRefs returns the document with each reference replaced by the result of change. Callers use MapRefs to replace
+// paths in a repository by ids, and ids by paths. MapRefs copies the nodes that it changes, so d stays unchanged.
+// change must not modify its argument. If change returns nil, the reference stays unchanged.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
 	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d
 }
 
-// refChange is the change that [MapRefs] or [Named] makes to references.
+// refChange describes how [MapRefs] or [Named] changes references.
 type refChange struct {
 	to func(ref map[string]any) map[string]any
-	// named are the types of nodes whose references get names. It is nil for a change of all references.
+	// named are the types of nodes whose references get names. It is nil if all references are changed.
 	named []string
 }
 
-// naming reports whether the change is made by [Named], which adds names to references.
+// naming reports whether the change is made by [Named]. Named adds names to references.
 func (c refChange) naming() bool { return c.named != nil }
 
 func mapNodes(nodes []schema.Node, parent string, change refChange) []schema.Node {
@@ -65,7 +65,7 @@ func mapNode(n schema.Node, parent string, change refChange) schema.Node {
 	return mapOwn(n, change)
 }
 
-// parentName returns the name of the parent for [schema.Allows] of a node's children.
+// parentName returns the name under which [schema.Allows] knows the parent of a node's children.
 func parentName(n *schema.Node) string {
 	if n.Object == schema.ObjectFragment && n.Type == "" {
 		return schema.FragmentCell
@@ -73,7 +73,7 @@ func parentName(n *schema.Node) string {
 	return n.Type
 }
 
-// mapOwn changes the references of a node without the references of its children.
+// mapOwn changes the references in a node's data. It does not change the references in the node's children.
 func mapOwn(n schema.Node, change refChange) schema.Node {
 	if !change.naming() || slices.Contains(change.named, n.Type) && !hasLabel(&n) {
 		if data, ok := mapValue(map[string]any(n.Data), change).(map[string]any); ok && n.Data != nil {
@@ -96,11 +96,11 @@ func mapOwn(n schema.Node, change refChange) schema.Node {
 	return n
 }
 
-// listedRefs has, for each type of column, the kind of the objects that its values list by id.
+// listedRefs has the types of columns whose values are lists of ids, with the kind of the objects that have these ids.
 var listedRefs = map[string]string{"files": "file", "users": "user"}
 
-// mapFiles changes the values in columns of files, which are ids or paths of files. If references get names, it also
-// changes the values of the other columns in listedRefs.
+// mapFiles changes the values in columns of files. These values are ids or paths of files. If references get names, it
+// also changes the values of the other columns in listedRefs.
 func mapFiles(data schema.Data, change refChange) schema.Data {
 	mapped := data
 	for id, about := range stringMap(data["definition"]) {
@@ -142,7 +142,7 @@ func mapNames(list []any, kind string, change refChange) (after []any, changed b
 	return after, changed
 }
 
-// withValue returns a table's data with another value for a cell.
+// withValue returns a copy of a table's data in which a cell has another value.
 func withValue(data schema.Data, record, column string, value any) schema.Data {
 	data = maps.Clone(data)
 	records := maps.Clone(stringMap(data["records"]))
@@ -153,7 +153,8 @@ func withValue(data schema.Data, record, column string, value any) schema.Data {
 	return data
 }
 
-// mapInlines changes the references in Markdown if the Markdown is exactly one paragraph.
+// mapInlines changes the references in a Markdown text. It returns the text unchanged if the text is not exactly one
+// paragraph.
 func mapInlines(markdown string, change refChange) string {
 	nodes := newReader(markdown).ideal()
 	if len(nodes) != 1 || nodes[0].Type != "paragraph" {
@@ -208,15 +209,15 @@ func mapValue(value any, change refChange) any {
 	return value
 }
 
-// labelled are the types of nodes that Markdown writes with the name of their target.
+// labelled are the types of nodes for which Markdown contains the name of the target.
 var labelled = []string{"mention", "content-ref", "table"}
 
-// hasLabel reports whether a node shows its own text instead of the name of its target.
+// hasLabel reports whether a node has a text that is shown instead of the name of the node's target.
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
 // Named returns the document with the names of its references' targets. It adds names to the references of nodes that
 // Markdown writes with a name, and of nodes whose type is in the list `also`. A reference gets no name if name returns
-// "". The result is only for writing and is never stored.
+// "". The result is only written as Markdown. It is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""
@@ -241,7 +242,7 @@ func isRef(value map[string]any) bool {
 	return ok && kind != "" && len(schema.ContentRefProblems("", value)) == 0
 }
 
-// same reports whether two maps or slices are identical. For values of other types it returns true.
+// same reports whether two maps or slices are identical. If the values are neither maps nor slices, it returns true.
 func same(a, b any) bool {
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	switch x.Kind() { //nolint:exhaustive // Values of other kinds are never changed.

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestMapRefs changes the paths of a file to ids and back, in every place that has references.
+// TestMapRefs replaces the paths of files by ids and back, in every place that can have a reference.
 func TestMapRefs(t *testing.T) {
 	t.Parallel()
 	const text = `[a](b.md) ![c](d.png) <a href="e.md" class="button primary">f</a> <a data-mention href="g.md">g.md</a>

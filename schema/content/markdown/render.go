@@ -4,13 +4,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FormatDocument is the value of the parameter with which a client requests a body as a document. The default format is
-// Markdown.
+// FormatDocument is a value of the query parameter for the format. With this value, a client gets a body as a document.
+// By default, it gets the body as Markdown.
 const FormatDocument = "document"
 
 // Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
-// that was made from a Markdown body when the body was written. Markdown is made safe with Safe, because other users
-// read it.
+// that was made from a Markdown body when the body was written. Safe makes the Markdown safe, because users other than
+// the author read it.
 func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	switch {
 	case body.IsZero():

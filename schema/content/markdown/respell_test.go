@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// spelledBlocks has blocks that Write would write differently. Each block contains WORD.
+// spelledBlocks has blocks that Write would write in another way. Each block contains WORD.
 var spelledBlocks = []string{
 	"a line of\ntext with WORD and\nmore of it", "WORD begins\nhere", "it ends with\nWORD", "two  spaces and WORD",
 	"break  \nthen WORD", "break\\\nthen WORD",
@@ -31,7 +31,7 @@ var spelledBlocks = []string{
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
-// inLeaf edits the first text that contains a word.
+// inLeaf edits the first text that contains a word. The result is false if no text contains it.
 func inLeaf(nodes []schema.Node, word string, edit func(text string) string) bool {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {
@@ -52,7 +52,7 @@ func inLeaf(nodes []schema.Node, word string, edit func(text string) string) boo
 	return false
 }
 
-// TestEditOfAWord edits a word of a block, and only this word changes in the text.
+// TestEditOfAWord edits a word of a block. In the written text, only this word must change.
 func TestEditOfAWord(t *testing.T) {
 	t.Parallel()
 	for _, block := range spelledBlocks {
@@ -72,7 +72,7 @@ func TestEditOfAWord(t *testing.T) {
 					continue
 				}
 				if !sameNodes(read(t, want).Nodes, fittedOf(edited.Nodes)) {
-					continue // in this place the word would be syntax
+					continue // at this place, the word would be read as syntax
 				}
 				if got := Edit(original, edited); got != want {
 					t.Errorf("%q to %q\ngot  %q\nwant %q", from, to, got, want)
@@ -82,7 +82,8 @@ func TestEditOfAWord(t *testing.T) {
 	}
 }
 
-// TestEditOfAList adds, moves and removes items and cells. New items and cells get the spelling of the existing ones.
+// TestEditOfAList adds, moves and removes items and cells. New items and cells must have the same spelling as the
+// existing ones.
 func TestEditOfAList(t *testing.T) {
 	t.Parallel()
 	item := func(list *schema.Node, text string) schema.Node {
@@ -129,8 +130,8 @@ func TestEditOfAList(t *testing.T) {
 	}
 }
 
-// TestEditOfWords edits blocks next to other blocks. The other blocks do not change, and the text reads as the edited
-// document.
+// TestEditOfWords edits blocks next to other blocks. The other blocks must not change. If the text is read, it must
+// give the edited document.
 func TestEditOfWords(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
-// reworded returns the source of a paragraph that stores a source and whose text was edited. In the result, the new
-// words replace the old words. The second result is false if the new source would be read as a different paragraph. The
-// caller then writes the text without the source.
+// reworded returns the source of a paragraph whose text was edited. Before the edit, the paragraph showed the text of
+// this source. In the result, the new words replace the old words. The second result is false if the new source would
+// be read as a different paragraph. The caller then writes the text without the source.
 func reworded(n *schema.Node, parent string) (string, bool) {
 	source := keptSource(n)
 	if source == "" || strings.TrimSpace(content.InlineText(n.Nodes)) == "" {
@@ -36,5 +36,5 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 	return edited, keptSource(made) != "" && sameNode(made, &want)
 }
 
-// textEscapes escapes text for a place between tags.
+// textEscapes escapes the characters that would begin a tag or a character reference between tags.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// keptBlocks has blocks that a document stores as source. The document shows their text. In this text, each block
-// contains WORD once.
+// keptBlocks has blocks that a document stores as source. The document shows the text of each block. This text contains
+// WORD once.
 var keptBlocks = []string{
 	"<aside class=\"warning\" role=\"note\">\n<p class=\"note-title\"> A WORD here</p>\n",
 	"<div class=\"a\">\nSome WORD here.\n</div>", "<div>\n  <div class=\"WORDS\">Some WORD</div>\n  <b>bold</b>\n</div>",
@@ -19,7 +19,7 @@ var keptBlocks = []string{
 }
 
 // TestEditOfKeptText edits a word in the visible text of a block that is stored as source. In the source, only this
-// word changes.
+// word must change.
 func TestEditOfKeptText(t *testing.T) {
 	t.Parallel()
 	for _, block := range keptBlocks {

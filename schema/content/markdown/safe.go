@@ -17,14 +17,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// safePasses bounds the number of times that Safe reads a text. Safe reads the text again after its changes, because a
-// change can give the following text another meaning.
+// safePasses bounds the number of times that Safe reads a text. Safe reads its result again, because a change can give
+// the text after it another meaning.
 const safePasses = 4
 
-// Safe returns Markdown for readers other than its author. Links whose scheme is not on the list lead to "#", and links
-// to "//host" lead to "https://host". HTML may only have passiveElements with passiveAttributes. Any other tag is shown
-// as text. Code, and text without such links and tags, keep their bytes. The result is safe both in GitBook's dialect
-// and in plain CommonMark, because a reader's software may use either.
+// Safe returns the Markdown in a form that is safe for readers other than its author. A link whose scheme is not
+// allowed leads to "#" instead. A link to "//host" leads to "https://host". HTML may only have passiveElements with
+// passiveAttributes. Any other tag is shown as text. Code keeps its bytes, and so does text without such links and
+// tags. The result is safe both in GitBook's dialect and in plain CommonMark, because a reader's software may use
+// either.
 func Safe(markdown string) string {
 	if !strings.ContainsAny(markdown, "<]{") {
 		return markdown
@@ -34,7 +35,7 @@ func Safe(markdown string) string {
 		if !found {
 			return markdown
 		}
-		// An unsafe link may have no position in the source, for example if goldmark has copied its destination.
+		// An unsafe link may have no position in the source. For example, goldmark may have copied its destination.
 		if len(edits) == 0 {
 			break
 		}
@@ -43,7 +44,7 @@ func Safe(markdown string) string {
 	return Write(Verbatim(markdown))
 }
 
-// edit replaces bytes of a text.
+// edit replaces length bytes of a text by the text by.
 type edit struct {
 	length int
 	by     string
@@ -62,7 +63,7 @@ func withEdits(source string, edits map[int]edit) string {
 	return b.String() + source[end:]
 }
 
-// plainParser reads CommonMark with tables and without GitBook's dialect, in time proportional to the text.
+// plainParser reads CommonMark with tables and without GitBook's dialect, in time proportional to the text's length.
 var plainParser = parser.NewParser(
 	parser.WithBlockParsers(
 		util.Prioritized(parser.NewSetextHeadingParser(), 100),
@@ -89,16 +90,16 @@ var plainParser = parser.NewParser(
 	),
 )
 
-// safeScan is the result of parsing a text.
+// safeScan has the state and the result of the search for unsafe parts of a text.
 type safeScan struct {
 	source []byte
-	inert  map[int]bool // positions of "<" that begin no tag: in code, or before a destination or address
+	inert  map[int]bool // positions of "<" that begin no tag: in code, or before a destination or an address
 	edits  map[int]edit
 	found  bool
 }
 
-// unsafeParts returns the changes that make a text safe. found is true if the text has an unsafe part, even if the part
-// has no position in the source and so no change.
+// unsafeParts returns the changes that make a text safe. found is true if the text has an unsafe part. If the part has
+// no position in the source, edits has no change for it.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool
@@ -109,7 +110,7 @@ func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 		for _, reference := range pc.References() {
 			s.destination(reference.Destination())
 		}
-		_ = ast.Walk(root, s.visit) // visit returns no error.
+		_ = ast.Walk(root, s.visit) // visit never returns an error
 		inert, found = append(inert, s.inert), found || s.found
 	}
 	for at := 0; at < len(source); at++ {
@@ -181,13 +182,14 @@ func (s *safeScan) quiet(from, to int) {
 	}
 }
 
-// place returns the position of a part of the source. ok is false if goldmark has copied the part.
+// place returns the position of a part of the source. ok is false if the part is not in the source's memory, because
+// goldmark has copied it.
 func (s *safeScan) place(part []byte) (at int, ok bool) {
 	at = cap(s.source) - cap(part)
 	return at, len(part) > 0 && at >= 0 && at < len(s.source) && &s.source[at] == &part[0]
 }
 
-// destination checks the target of a link, an image or a definition.
+// destination adds a change if the target of a link, an image or a definition is unsafe.
 func (s *safeScan) destination(target []byte) {
 	at, ok := s.place(target)
 	if ok && at > 0 && s.source[at-1] == '<' {
@@ -208,10 +210,10 @@ func (s *safeScan) destination(target []byte) {
 // secureScheme is the scheme that Safe adds to an address that has a host and no scheme.
 const secureScheme = "https:"
 
-// hostInAttribute matches an attribute whose address has a host and no scheme.
+// hostInAttribute matches the beginning of an attribute's value whose address has a host and no scheme.
 var hostInAttribute = regexp.MustCompile(`=\s*["']?//`)
 
-// completeTag adds a scheme to the addresses of a tag that have a host and no scheme.
+// completeTag adds the scheme to the addresses of a tag that have a host and no scheme.
 func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	for _, match := range hostInAttribute.FindAllIndex(source[from:to], -1) {
 		edits[from+match[1]-len("//")] = edit{0, secureScheme}
@@ -220,7 +222,7 @@ func completeTag(edits map[int]edit, source []byte, from, to int) (found bool) {
 	return found
 }
 
-// tag turns a tag into text if the scheme of one of its addresses is not on the list.
+// tag turns a tag into text if the scheme of one of its addresses is not allowed.
 func (s *safeScan) tag(t tag, from int) {
 	for _, a := range t.attrs {
 		if !slices.Contains(addressAttributes, a.name) || !unsafeLink(a.value) {
@@ -244,7 +246,7 @@ func (s *safeScan) tag(t tag, from int) {
 // addressAttributes are the attributes of GitBook's tags and of HTML that contain one address.
 var addressAttributes = []string{"url", "href", "src", "link", "target-url", "content"}
 
-// unsafeLink reports whether a link has a scheme that is not on the list, in any spelling.
+// unsafeLink reports whether a link has a scheme that is not allowed, in any spelling.
 func unsafeLink(link string) bool {
 	return !schema.LinkAllowed(link) && schema.LinkScheme(link) != "ref"
 }
@@ -256,8 +258,8 @@ var passiveElements = setOf(
 	figure h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p picture pre q s samp small source span strike strong sub
 	summary sup table tbody td tfoot th thead tr tt u ul var wbr`)
 
-// passiveAttributes are the attributes that passiveElements may have. They may also have attributes whose names begin
-// with data-.
+// passiveAttributes are the attributes that passiveElements may have. Attributes whose names begin with data- are also
+// allowed.
 var passiveAttributes = setOf(
 	`align alt aria-label checked class colspan height href id lang media open rel rowspan src srcset
 	start target title type valign value width`,
@@ -268,7 +270,7 @@ var beginsTag = regexp.MustCompile(`^<[A-Za-z/!?]`)
 
 // passiveTag reports whether the "<" at the start of the source is harmless. It is harmless if it begins a comment, or
 // does not begin a tag. It is also harmless if it begins a tag that runs no code and whose links have only allowed
-// schemes. A tag ends at the next ">", because a tag with ">" in its attributes is refused.
+// schemes. A tag ends at the next ">", because a tag with ">" in its attributes is treated as unsafe.
 func passiveTag(source []byte) bool {
 	if !beginsTag.Match(source[:min(len(source), 2)]) || bytes.HasPrefix(source, []byte("<!--")) {
 		return true
@@ -307,7 +309,7 @@ func passiveTag(source []byte) bool {
 	})
 }
 
-// scripted has the schemes that the value of a data- attribute may not have. Otherwise the value can be any text.
+// scripted has the schemes that the value of a data- attribute must not have. All other texts are allowed in the value.
 var scripted = []string{"javascript", "vbscript", "data"}
 
 func unsafeData(value string) bool {

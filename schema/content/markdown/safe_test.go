@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// badLinks has unsafe targets. After Safe, no link may lead to them.
+// badLinks has unsafe targets. After Safe, no link may lead to such a target.
 var badLinks = []string{
 	"javascript:alert(1)", "JAVASCRIPT:alert(1)", "JaVaScRiPt:alert(1)", "vbscript:x", "data:text/html,x",
 	"file:///etc/passwd", "blob:x",
@@ -28,7 +28,7 @@ var badLinks = []string{
 	`/\evil.test`, `\\\\evil.test`, `\//evil.test`, `\\/evil.test`, "//evil.test", "//evil.test/a?b#c",
 }
 
-// linkForms has the forms of links in Markdown, with %s in place of the target.
+// linkForms has the forms of links in Markdown. %s stands for the target.
 var linkForms = []string{
 	"[a](%s)", "[a](<%s>)", "![a](%s)", "![a](<%s> 't')", "[a][b]\n\n[b]: %s", "[a][b]\n\n[b]: <%s>", "<%s>",
 	"[![a](/i.png)](%s)",
@@ -42,7 +42,7 @@ var linkForms = []string{
 	"> [a]: %s\n\n[a]", "[a](\n%s)", "[a]( %s )", "[a](%s \"t\")", "\\\\[a](%s)", "`b` [a](%s) `c`",
 }
 
-// activeHTML has HTML that Safe must turn into text.
+// activeHTML has HTML that Safe must change into text.
 var activeHTML = []string{
 	"<script>alert(1)</script>", "<SCRIPT SRC=//evil.test/x.js></SCRIPT>", "<img src=x onerror=alert(1)>",
 	"<img/src=x/onerror=alert(1)>",
@@ -93,13 +93,14 @@ func badTexts() []string {
 	return texts
 }
 
-// careless renders Markdown as a client that checks nothing.
+// careless renders Markdown as a client without any checks does.
 var careless = goldmark.New(
 	goldmark.WithExtensions(extension.GFM, extension.Footnote),
 	goldmark.WithRendererOptions(html.WithUnsafe()),
 )
 
-// danger returns the dangerous part that a browser would find in Markdown that is rendered without precautions.
+// danger returns a dangerous part of Markdown. It renders the Markdown without any checks, and looks for parts that a
+// browser would execute or follow.
 func danger(t testing.TB, markdown string) string {
 	t.Helper()
 	var page bytes.Buffer
@@ -136,22 +137,22 @@ func danger(t testing.TB, markdown string) string {
 	return ""
 }
 
-// browserScheme matches a scheme according to browsers (RFC 3986 §3.1). "%7f:" is a relative address.
+// browserScheme matches a scheme as browsers read it (RFC 3986 §3.1). "%7f:" is a relative address.
 var browserScheme = regexp.MustCompile(`^[a-z][a-z0-9+.-]*$`)
 
-// hostOnly matches addresses that browsers read as another host's address with the page's scheme.
+// hostOnly matches an address that has a host and no scheme. Browsers add the scheme of the page.
 var hostOnly = regexp.MustCompile(`^[\x00-\x20]*[/\\][\t\n\r]*[/\\]`)
 
-// leadsElsewhere reports whether a browser would follow an address to a scheme that is not on the list, or to another
-// host with the page's scheme.
+// leadsElsewhere reports whether a browser would follow an address with a scheme that is not allowed. It also reports
+// whether the address leads to another host with the scheme of the page.
 func leadsElsewhere(address string) bool {
 	scheme := schema.LinkScheme(address)
 	return hostOnly.MatchString(address) ||
 		!schema.LinkAllowed(address) && scheme != "ref" && browserScheme.MatchString(scheme)
 }
 
-// TestSafe renders every form with every bad input, as careless clients do. The result of Safe contains nothing
-// dangerous. Some inputs must be dangerous before Safe, so that the test can fail.
+// TestSafe puts every bad input into every form, and renders the result as careless clients do. After Safe, nothing
+// must be dangerous. Some inputs must be dangerous before Safe, so that the test can fail.
 func TestSafe(t *testing.T) {
 	t.Parallel()
 	dangerous := 0
@@ -177,7 +178,7 @@ func TestSafe(t *testing.T) {
 	}
 }
 
-// TestSafeKeeps uses texts whose bytes must not change.
+// TestSafeKeeps uses texts whose bytes Safe must not change.
 func TestSafeKeeps(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -199,7 +200,7 @@ func TestSafeKeeps(t *testing.T) {
 	}
 }
 
-// TestSafeCompletes checks that an address with a host and no scheme gets a scheme, in every place of a text.
+// TestSafeCompletes checks addresses with a host and no scheme. They get a scheme in every place of a text.
 func TestSafeCompletes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
@@ -220,7 +221,7 @@ func TestSafeCompletes(t *testing.T) {
 }
 
 func FuzzSafe(f *testing.F) {
-	// Parsers read these destinations differently.
+	// parsers do not agree on these destinations
 	for _, text := range []string{
 		"[](<00:000<0> '')", "[](\x7f:)", "[x](< javascript:alert(1)<0>)", "> [x]:\n> <00:0<0>\n>\n> [x]",
 	} {

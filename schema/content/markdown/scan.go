@@ -27,7 +27,8 @@ func linesOf(n ast.Node, source []byte) string {
 
 func trimNewline(line []byte) []byte { return bytes.TrimRight(line, "\r\n") }
 
-// advanceToEnd advances to the newline at the end of the line. Goldmark then reads the newline as the rest of the line.
+// advanceToEnd advances to the newline at the end of the line. Goldmark then still reads the newline as the rest of the
+// line.
 func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	newline := 0
 	if bytes.HasSuffix(line, []byte("\n")) {
@@ -36,7 +37,7 @@ func advanceToEnd(block text.Reader, line []byte, segment text.Segment) {
 	block.Advance(segment.Len() - newline)
 }
 
-// restOfBlock returns the next lines of a block, up to most bytes. It does not move the reader.
+// restOfBlock returns the next lines of a block. It returns at most `most` bytes, and does not move the reader.
 func restOfBlock(block text.Reader, most int) (rest []byte) {
 	line, position := block.Position()
 	defer block.SetPosition(line, position)
@@ -51,8 +52,8 @@ func restOfBlock(block text.Reader, most int) (rest []byte) {
 	return rest
 }
 
-// advanceOver advances by a number of bytes, which may span several lines. It adds the segments that it passes to
-// segments.
+// advanceOver advances by a number of bytes, which may span several lines. It appends the segments of the text over
+// which it advances to segments.
 func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
 	for {
 		part := min(length, segment.Len())
@@ -88,7 +89,7 @@ func inWord(text string, i int) bool {
 var entity = regexp.MustCompile(`^&(?:#[xX]([0-9a-fA-F]{1,6})|#([0-9]{1,7})|([a-zA-Z][a-zA-Z0-9]*));`)
 
 // unescape removes backslashes before punctuation and resolves character references. It does both in one pass, so an
-// escaped & does not start a reference.
+// escaped & cannot become the start of a reference.
 func unescape(source []byte) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

@@ -9,17 +9,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// ForRenderer returns the document in the form that front ends read. A block that is stored as source, because the
-// grammar does not allow it, becomes a block again: columns, updates, tabs in steps, and code in hints. A footnote
-// without annotated words gets its label as the annotated word. Captions are fragments. Hidden content is left out. The
-// result cannot be stored, because the grammar refuses it. New blocks have no keys.
+// ForRenderer returns the document in the form that front ends read. Some blocks are stored as source, because the
+// grammar does not allow them. They become blocks again: columns, updates, tabs in steps, and code in hints. If a
+// footnote has no annotated words, its label becomes the annotated word. Captions become fragments. Hidden content is
+// left out. The result cannot be stored, because the grammar does not allow it. New blocks have no keys.
 func ForRenderer(d schema.Document) schema.Document {
 	d.Nodes = shownBlocks(d.Nodes, "")
 	return d
 }
 
-// pairShown finds the ends of tags, and of <details>, that paragraphs store as source. It maps the index of each
-// beginning to the index of its end.
+// pairShown finds the tags, and the <details>, that paragraphs store as source and that have an end tag. It maps the
+// index of each beginning to the index of its end.
 func pairShown(nodes []schema.Node) map[int]int {
 	ends := pairKept(nodes)
 	var open []int
@@ -63,8 +63,8 @@ func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	return shown
 }
 
-// containerOf makes the block that begins with a tag stored as source. The second result is false if the block cannot
-// contain the content.
+// containerOf makes the block that begins with a tag stored as source. The second result is false if such a block
+// cannot contain the blocks in inside.
 func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema.Node, bool) {
 	source := keptSource(open)
 	t, ok := readTagLine([]byte(source))
@@ -88,7 +88,7 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 		n.Nodes = slices.DeleteFunc(n.Nodes, blank)
 		made = !slices.ContainsFunc(n.Nodes, func(child schema.Node) bool { return child.Type != held })
 	}
-	if row.kind == "update" { // front ends need the date of an update, as a time stamp
+	if row.kind == "update" { // front ends need the date of an update as a time stamp
 		date := content.Member(n.Data, "date")
 		day, err := time.Parse(time.DateOnly, date[:min(len(date), len(time.DateOnly))])
 		n.Data["date"], made = day.Format("2006-01-02T15:04:05.000Z"), made && err == nil
@@ -96,8 +96,8 @@ func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema
 	return asBlock(n, open.Key, false), ok && made
 }
 
-// asBlock sets the members that have fixed values for a node's type. It also does this for types that the grammar does
-// not have.
+// asBlock sets the members of a node that are the same for all blocks of its type. It also does this for types that the
+// grammar does not have.
 func asBlock(n schema.Node, key string, void bool) schema.Node {
 	n.Object, n.IsVoid, n.Key = schema.ObjectBlock, &void, key
 	if n.Data == nil {
@@ -166,14 +166,14 @@ func shownBlock(n schema.Node, parent string) []schema.Node {
 	return []schema.Node{shownNode(n)}
 }
 
-// isShown reports whether an inline shows anything.
+// isShown reports whether readers see anything of an inline.
 func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
 // shownKept returns what readers see of the paragraph n, which stores the source of another block. If the source can be
-// read as this block, readers see the block. Otherwise they see the text of the paragraph. A paragraph without visible
-// content is left out, unless it is an empty line.
+// read as a block, readers see this block. Otherwise they see the text of the paragraph. A paragraph without visible
+// content is left out. An empty line stays.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()
 	if len(ideal) == 1 && ideal[0].Type != kindRaw && ideal[0].Type != "paragraph" {
@@ -222,7 +222,7 @@ func shownNode(n schema.Node) schema.Node {
 	return n
 }
 
-// captionFragments returns the caption of a block whose data has the caption as Markdown.
+// captionFragments returns the caption of a block as a fragment. The data of the block has the caption as Markdown.
 func captionFragments(n *schema.Node) []schema.Node {
 	caption := content.Member(n.Data, memberCaption)
 	if caption == "" || len(n.Fragments) > 0 {
@@ -236,8 +236,7 @@ func captionFragments(n *schema.Node) []schema.Node {
 	return []schema.Node{{Object: schema.ObjectFragment, Fragment: "caption", Type: "caption", Nodes: d.Nodes}}
 }
 
-// shownInlines leaves out hidden inlines. If a footnote has no annotated words, it adds the footnote's label as the
-// words.
+// shownInlines leaves out hidden inlines. If a footnote has no annotated words, its label becomes the annotated word.
 func shownInlines(nodes []schema.Node) []schema.Node {
 	shown := make([]schema.Node, 0, len(nodes))
 	for _, n := range nodes {
@@ -267,8 +266,8 @@ func shownInlines(nodes []schema.Node) []schema.Node {
 	return shown
 }
 
-// shownMention turns a mention with a label and an address into a link. Otherwise a front end would show the address
-// instead of the label.
+// shownMention turns a mention with a label and an address into a link. A front end would show the address of the
+// mention instead of the label.
 func shownMention(n schema.Node) schema.Node {
 	label := content.Member(n.Data, memberLabel)
 	if n.Type != "mention" || label == "" || refKind(n.Data["ref"]) != "url" {
@@ -291,7 +290,7 @@ func annotationLabel(n *schema.Node) string {
 	return "*"
 }
 
-// shownTable turns the values in columns with a single choice into lists.
+// shownTable turns the values of columns with a single choice into lists with one value.
 func shownTable(data schema.Data) schema.Data {
 	definition := stringMap(data["definition"])
 	records := map[string]any{}

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/contenttest"
 )
 
-// TestForRenderer: a block that is stored as source becomes a block of its own kind again. Each node has the form that
-// front ends read.
+// TestForRenderer checks that a block which is stored as source becomes a block of its own kind again. Each node must
+// have the form that front ends read.
 func TestForRenderer(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ in, outline string }{

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// spanOf writes an inline that has no text of its own. It returns "" for other inlines.
+// spanOf writes an inline without text of its own, for example an emoji or an image. It returns "" for an inline with
+// text.
 func spanOf(n *schema.Node, where place) string {
 	switch n.Type {
 	case "emoji":
@@ -54,7 +55,7 @@ func spanOf(n *schema.Node, where place) string {
 	return ""
 }
 
-// actionButtonSpan writes a button that starts an action on the site, such as the search.
+// actionButtonSpan writes a button that starts an action on the site, such as a search.
 func actionButtonSpan(n *schema.Node, action schema.Data) string {
 	attrs := attributes{
 		{name: "type", value: "button"},
@@ -91,7 +92,7 @@ func imageMarkdown(ref any, alt, caption string) string {
 	return "![" + escapedIn(alt, inTitle) + "](" + target + ")"
 }
 
-// address writes the destination of a link, without angle brackets if the destination is simple.
+// address writes the destination of a link. A simple destination has no angle brackets.
 func address(link string) string {
 	link = content.Clean(link)
 	if link != "" && strings.IndexFunc(link, unusual) < 0 && !entities.MatchString(link) {
@@ -106,7 +107,7 @@ func unusual(r rune) bool { return r <= ' ' || r == 0x7f || strings.ContainsRune
 
 var addressEscapes = strings.NewReplacer(`\`, `\\`, "<", `\<`, ">", `\>`, "&", "&amp;", "\n", "&#10;", "|", "&#124;")
 
-// imageSpan writes an image in a line.
+// imageSpan writes an image that is part of a line.
 func imageSpan(data schema.Data, where place) string {
 	if where != inHTML && onlyMembers(data, "ref", "alt", "caption") {
 		return imageMarkdown(data["ref"], content.Member(data, "alt"), content.Member(data, "caption"))

@@ -9,22 +9,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// style is the style of a run of text. It is comparable, so that neighbours with the same style can be joined to one
-// leaf.
+// style is the style of a run of text. It is comparable, so neighbouring runs with the same style can be joined into
+// one leaf.
 type style struct {
 	marks content.Marks
-	color string // "text background": the names of both colors; "" if both are the default
-	tags  string // opening tags of HTML elements that stay, outermost first, separated by tagBreak
-	raw   bool   // whether the text is source, which is written unchanged: an inline that documents cannot have
-	// hidden is true if the text is source that is not shown. raw is then also true.
+	color string // names of the text color and the background color, or "" if both are the default
+	tags  string // opening tags of the HTML elements that are stored, outermost first, separated by tagBreak
+	raw   bool   // whether the text is the source of an inline that documents cannot have; it is written unchanged
+	// hidden is true if the text is source that is not shown. If hidden is true, raw is also true.
 	hidden bool
 }
 
 const (
 	tagBreak     = "\x00"
 	defaultColor = "default"
-	// These are the members of marks for styles that the grammar does not have. memberRaw is in a mark of type code
-	// whose text is source. memberTag is in a mark of the default colors, and has the opening tag of an HTML element.
+	// memberRaw and memberTag are members of marks. They express styles that the grammar does not have. memberRaw is in
+	// a mark of type code whose text is source. memberTag is in a mark of the default colors, and has the opening tag
+	// of an HTML element.
 	memberRaw = "raw"
 	memberTag = "tag"
 )
@@ -54,7 +55,7 @@ func colorMark(text, background, tag string) schema.Mark {
 	return schema.Mark{Object: schema.ObjectMark, Type: "color", Data: data}
 }
 
-// styleOf returns the style of a leaf. It leaves out marks that change nothing that readers see.
+// styleOf returns the style of a leaf with these marks. It leaves out marks that readers cannot see.
 func styleOf(list []schema.Mark) style {
 	s := style{marks: content.MarksOf(list)}
 	for _, mark := range list {
@@ -79,7 +80,7 @@ func styleOf(list []schema.Mark) style {
 	return s
 }
 
-// within returns the style with one more opening tag, inside of the other tags.
+// within returns the style with one more opening tag. The new tag is inside of the other tags.
 func (s style) within(tag string) style {
 	if s.tags != "" {
 		tag = s.tags + tagBreak + tag
@@ -88,13 +89,14 @@ func (s style) within(tag string) style {
 	return s
 }
 
-// knownColor reports whether the grammar has the color.
+// knownColor reports whether documents can have the color.
 func knownColor(name string) bool {
 	data := schema.Data{"icon": "", "color": name}
 	return name == defaultColor || schema.ValidData("icon", data)
 }
 
-// layers returns the layers around the text, outermost first. Code is left out, because its form depends on the text.
+// layers returns the layers around the text, outermost first. Code has no layer here, because its form depends on the
+// text.
 func (s style) layers() []layer {
 	var list []layer
 	for tag := range strings.SplitSeq(s.tags, tagBreak) {
@@ -113,14 +115,14 @@ func (s style) layers() []layer {
 	return list
 }
 
-// layer has the texts that open and close a style.
+// layer has the texts that begin and end a style.
 type layer struct {
-	mark        content.Marks // the marks that Markdown writes with delimiters
+	mark        content.Marks // mark of this layer
 	open, close string
 	html        string // the name of the HTML element with the same meaning
 }
 
-// markLayers has the layers of marks. Marks that begin and end at the same places are opened in this order.
+// markLayers has the layers of marks. If marks begin and end at the same places, they are opened in this order.
 var markLayers = []layer{
 	{content.Strike, "~~", "~~", "del"}, {content.Bold, "**", "**", "strong"}, {content.Italic, "_", "_", "em"},
 	{content.Keyboard, "<kbd>", "</kbd>", "kbd"}, {content.Superscript, "<sup>", "</sup>", "sup"},
@@ -139,7 +141,7 @@ func markTag(text, background string) string {
 	return `<mark style="` + b.String() + `">`
 }
 
-// markColor reads the style of a <mark>.
+// markColor reads the colors in the CSS of a <mark>. It returns them in the form of style.color.
 func markColor(css string) (string, bool) {
 	colors := map[string]string{"color": defaultColor, "background-color": defaultColor}
 	for declaration := range strings.SplitSeq(css, ";") {
@@ -166,7 +168,8 @@ var elementMarks = map[string]content.Marks{
 	"sup": content.Superscript, "sub": content.Subscript,
 }
 
-// unmarked lists the elements whose attributes are stored. They have no mark, or only a mark without attributes.
+// unmarked lists the elements whose attributes are stored. Documents have no mark for these elements, or only a mark
+// without attributes.
 var unmarked = []string{
 	"u", "ins", "small", "big", "span", "font", "abbr", "cite", "q", "var", "samp", "dfn", "tt", "mark", "strong", "b",
 	"em", "i", "del", "s", "strike", "code", "kbd", "sup", "sub",
@@ -177,8 +180,8 @@ var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }
 
-// looks returns the marks that the elements in tags look like. A leaf in a document has these marks. In a style, the
-// tags stand for them, so that reading and writing do not add them twice.
+// looks returns the marks that readers see because of the elements in tags. A leaf in a document has both the tags and
+// these marks. A style has only the tags, so reading and writing do not add the marks twice.
 func looks(tags string) (marks content.Marks) {
 	for tag := range strings.SplitSeq(tags, tagBreak) {
 		name := tagName(tag)

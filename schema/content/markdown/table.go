@@ -12,8 +12,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A table is written as Markdown if Markdown can express all of it, and otherwise as GitBook's HTML. The names of its
-// columns, rows and cells are numbered: c1, r1, r1c1. A title with marks also has a fragment, such as hc1.
+// A table is written as Markdown if Markdown can express all of it, and otherwise as GitBook's HTML. When a table is
+// read, its columns, rows and cells get numbered names: c1, r1, r1c1. A title with marks also has a fragment, such as
+// hc1.
 
 // tableBuilder collects the parts of a table while it is read.
 type tableBuilder struct {
@@ -54,7 +55,7 @@ func (t *tableBuilder) fragment(name string, blocks []schema.Node) {
 	t.node.Fragments = append(t.node.Fragments, schema.Node{Object: schema.ObjectFragment, Fragment: name, Nodes: blocks})
 }
 
-// row adds a record and returns its name and its values.
+// row adds a record, and returns the record's name and its values.
 func (t *tableBuilder) row() (string, map[string]any) {
 	name, values := "r"+strconv.Itoa(len(t.records)+1), map[string]any{}
 	t.records[name] = map[string]any{"orderIndex": fmt.Sprintf("%06d", len(t.records)+1), "values": values}
@@ -67,7 +68,7 @@ func (t *tableBuilder) build(view map[string]any) schema.Node {
 	return t.node
 }
 
-// tableView is a table block with its parts in the order in which they are written.
+// tableView is a table block with its columns and rows in the order in which they are written.
 type tableView struct {
 	view    map[string]any
 	data    schema.Data
@@ -133,8 +134,8 @@ type columnName struct {
 	hidden bool
 }
 
-// columnOrder returns the columns of the view and the hidden columns. If the view has its columns in the order of their
-// names, the hidden columns get their places by name. Otherwise they are at the end.
+// columnOrder returns the columns of the view and the hidden columns. If the columns of the view are sorted by name,
+// the hidden columns are put between them, also by name. Otherwise the hidden columns are at the end.
 func columnOrder(view, definition map[string]any) []columnName {
 	var order []columnName
 	shown := map[string]bool{}
@@ -160,14 +161,15 @@ func columnOrder(view, definition map[string]any) []columnName {
 	return order
 }
 
-// cardRoles has the attributes that give a column a role in a card, and the view's members that have the column's name.
+// cardRoles has the attributes that say how cards use a column. It also has the members of the view that have the name
+// of this column.
 var cardRoles = []struct{ name, member string }{
 	{"data-card-target", "targetDefinition"},
 	{"data-card-cover", "coverDefinition"},
 	{"data-card-cover-dark", "coverDefinitionDark"},
 }
 
-// tableFlags has a row for each attribute of a table that becomes data of the node.
+// tableFlags has the attributes of a table element that become data of the node.
 var tableFlags = []string{"data-view", "data-card-size", "data-header-hidden", "data-full-width"}
 
 var columnFlags = []string{"width", "align", "valign", "data-type", "data-hidden", "data-multiple", "data-max",

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// columnKind reads and writes the cells of a type of column. The type text has no row, because its cells contain
-// blocks.
+// columnKind reads and writes the cells of a type of column. Columns of the type text have no columnKind, because their
+// cells contain blocks.
 type columnKind struct {
 	read  func(r *reader, about map[string]any, td *element) (any, bool)
 	write func(about map[string]any, value any) string
@@ -57,7 +57,7 @@ func writePlainCell(_ map[string]any, value any) string {
 	return inlinesHTML(content.CellText(value))
 }
 
-// cellLinks returns the links that a cell is made of.
+// cellLinks returns the links of a cell. The second result is false if the cell contains anything that is not a link.
 func cellLinks(td *element) ([]*element, bool) {
 	list, ok := td.elements()
 	for _, a := range list {
@@ -68,7 +68,8 @@ func cellLinks(td *element) ([]*element, bool) {
 	return list, ok
 }
 
-// readRefCell reads a link. The reference stores the link's text if the text differs from the name of the file.
+// readRefCell reads a link as a reference. If the link's text differs from the name of the file, the reference stores
+// the text.
 func readRefCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
 	if !ok || len(list) == 0 {
@@ -98,7 +99,7 @@ func anchorHTML(link, label string) string {
 	return openTag("a", attributes{{name: "href", value: link}}) + escapeHTML.Replace(label) + "</a>"
 }
 
-// readImageCell reads a link to an image, or an <img> with the way in which the image fills its card.
+// readImageCell reads an image: a link to the image, or an <img> that also says how the image fills its card.
 func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok || len(list) != 1 || list[0].name != "img" {
@@ -135,7 +136,7 @@ func writeImageCell(about map[string]any, value any) string {
 	return writeRefCell(about, value)
 }
 
-// readFilesCell reads a list of files. The values are ids of the space's files, or paths in a repository.
+// readFilesCell reads a list of files. Each value is the id of a file of the space, or a path in a repository.
 func readFilesCell(r *reader, about map[string]any, td *element) (any, bool) {
 	value, ok := readListCell(r, about, td)
 	list, _ := value.([]any)
@@ -162,11 +163,12 @@ func writeFilesCell(about map[string]any, value any) string {
 	return writeListCell(about, links)
 }
 
-// isFileID distinguishes ids from paths and addresses in a column of files. A path has a dot or a slash, and an id has
-// neither.
+// isFileID reports whether a value in a column of files is an id. Any other value is a path or an address. A path
+// contains a dot or a slash, and an id contains neither.
 func isFileID(name string) bool { return schema.ValidID(name) && !strings.ContainsAny(name, "./:") }
 
-// readListCell reads a list of files or users. Each is a link whose text is the name of the file or user.
+// readListCell reads a list of files or users. Each element of the list is a link whose text is the name of the file or
+// user.
 func readListCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	list, ok := cellLinks(td)
 	if !ok || len(list) == 0 {
@@ -190,7 +192,7 @@ func writeListCell(_ map[string]any, value any) string {
 			switch item := item.(type) {
 			case string:
 				b.WriteString(anchorHTML(content.Clean(item), fileLabel(content.Clean(item))))
-			case map[string]any: // the value has a name
+			case map[string]any: // the value is a reference with a name
 				link := content.Link(item)
 				if user, ok := item["user"].(string); ok {
 					link = user
@@ -206,7 +208,7 @@ func writeListCell(_ map[string]any, value any) string {
 	return b.String()
 }
 
-// readSelectCell reads the options that are chosen. Their labels are in the definition of the column.
+// readSelectCell reads the chosen options. The definition of the column has the labels of the options.
 func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok {

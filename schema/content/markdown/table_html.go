@@ -7,8 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// htmlTable reads HTML tables from GitBook and from other tools. It drops the parts that a document's table cannot
-// have, such as the attributes of rows and cells. A cell that spans several columns or rows is followed by empty cells.
+// htmlTable reads HTML tables from GitBook and from other tools. It drops the parts that a table in a document cannot
+// have, such as the attributes of rows and cells. If a cell spans several columns or rows, it becomes one cell and
+// empty cells.
 func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 	head, rows, ok := tableRows(e)
 	if !ok {
@@ -19,10 +20,10 @@ func (r *reader) htmlTable(e *element) ([]schema.Node, bool) {
 		columns = max(columns, len(row))
 	}
 	if columns == 0 || (len(rows)+1)*columns > schema.MaxDocumentNodes {
-		// Short rows get empty cells, so the table would have too many nodes.
+		// Short rows are filled with empty cells, so the table would have too many nodes.
 		return nil, false
 	}
-	// If a column cannot have all of its values, read the table again with columns of text.
+	// If a column cannot have some of its values, the table is read again, and all columns are columns of text.
 	for _, plain := range []bool{false, true} {
 		if n, ok := r.tableOf(e, head, rows, columns, plain); ok {
 			return []schema.Node{n}, true
@@ -50,8 +51,8 @@ func (r *reader) tableOf(e *element, head []*element, rows [][]*element, columns
 	return finishTable(t, e, view, widths)
 }
 
-// tableRows returns the cells of a table's head and of its other rows. nil marks a cell that a spanning cell covers.
-// Without a <thead>, a first row with only <th> is the head.
+// tableRows returns the cells of a table's head and of its other rows. If a spanning cell covers a place, the row has
+// nil there. If there is no <thead>, a first row with only <th> is the head.
 func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	var all []*element
 	hasHead := false
@@ -90,8 +91,8 @@ func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	return head, rows, true
 }
 
-// grid finds the columns of the cells in each row. spans has, for each column, the number of further rows that a cell
-// of an earlier row covers.
+// grid determines the columns of the cells in each row. spans has, for each column, how many of the next rows a cell of
+// an earlier row covers.
 type grid struct {
 	spans []int
 	cells int
@@ -140,7 +141,7 @@ func (g *grid) row(tr *element) (cells []*element, isHead, ok bool) {
 	return cells, isHead, ok
 }
 
-// cellSpan reads how many columns or rows a cell covers.
+// cellSpan returns the number of columns or rows that a cell covers.
 func cellSpan(td *element, name string) int {
 	text, _ := td.attrs.get(name)
 	count, err := strconv.Atoi(text)
@@ -187,7 +188,8 @@ func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (sche
 	return n, schema.ValidData("table", n.Data)
 }
 
-// htmlColumn adds a column. Attributes without a meaning are stored unchanged. plain turns any column into text.
+// htmlColumn adds a column. Attributes that the function does not know are stored unchanged. If plain is set, the
+// column becomes a column of text.
 func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {
 	about := map[string]any{}
 	children := th.nodes
@@ -273,7 +275,7 @@ func readOptions(nodes []*element) ([]any, bool) {
 	return options, ok
 }
 
-// htmlRow adds a row. It returns false if a cell's value is invalid in its column.
+// htmlRow adds a row. It returns false if a value is invalid in its column.
 func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	name, values := t.row()
 	for i, about := range t.columns {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// html writes a table in one line, as GitBook does, because a blank line would end the table.
+// html writes a table in one line, as GitBook does, because a blank line in the table would end it.
 func (v *tableView) html() string {
 	var b strings.Builder
 	b.WriteString(openTag("table", v.attributes()) + "<thead><tr>")

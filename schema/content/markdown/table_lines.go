@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// A blank line ends a block of HTML, so a table with blank lines would be split. So such a table is read as one block,
-// if its end tag exists. As on GitHub, text between blank lines in a cell is Markdown.
+// In Markdown, a blank line ends a block of HTML, so a table with blank lines would be split. If the table has an end
+// tag, it is therefore read as one block. As on GitHub, text between blank lines in a cell is read as Markdown.
 
 var (
 	tableTags  = regexp.MustCompile(`(?i)<(/?)table(?:\s[^<>]*)?>`)
@@ -28,8 +28,8 @@ var (
 	tableParts = regexp.MustCompile(`(?i)</?(?:table|thead|tbody|tfoot|tr|td|th)\b`)
 )
 
-// findTables returns the end of each table with blank lines, by its beginning. It leaves out tables that contain other
-// tables.
+// findTables returns the end of each table that has blank lines, by the table's beginning. It leaves out tables that
+// contain other tables.
 func findTables(source []byte) map[int]int {
 	if !bytes.Contains(source, []byte("table>")) {
 		return nil
@@ -60,7 +60,7 @@ func (tableBlockParser) Open(parent ast.Node, reader text.Reader, pc parser.Cont
 	}
 	for ; parent.Kind() != ast.KindDocument; parent = parent.Parent() {
 		if kind := parent.Kind(); kind != kindTag && kind != kindDetails {
-			return nil, parser.NoChildren // lines begin with text that is not part of the table
+			return nil, parser.NoChildren // these lines begin with the markers of a list or a quote
 		}
 	}
 	from := segment.Start + bytes.IndexByte(line, '<')
@@ -100,7 +100,7 @@ func (tableBlockParser) Close(ast.Node, text.Reader, parser.Context) {}
 func (tableBlockParser) CanInterruptParagraph() bool                 { return true }
 func (tableBlockParser) CanAcceptIndentedLine() bool                 { return false }
 
-// tableElement reads a table, and converts the Markdown in its cells to HTML.
+// tableElement reads a table as HTML. The Markdown in the table's cells is first converted to HTML.
 func tableElement(source string) (e *element, ok bool) {
 	var b strings.Builder
 	for rest := source; ; {
@@ -140,7 +140,7 @@ func cellHTML(source string, title bool) string {
 	return blocksHTML(blocks)
 }
 
-// dedented removes the indentation that all lines have in common.
+// dedented removes the indentation that all lines share.
 func dedented(text string) string {
 	lines := strings.Split(text, "\n")
 	common := -1

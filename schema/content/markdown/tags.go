@@ -11,44 +11,46 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// form is the kind of content that a tag can have before its end tag.
+// form says which content a tag can have before its end tag.
 type form int
 
 const (
 	formAlone     form = iota // no content and no end tag
 	formContainer             // blocks
 	formCode                  // one code block
-	formCaption               // no content, or one paragraph with the caption; without it, the end tag is optional
+	formCaption               // one paragraph with the caption, or no content; without content, the end tag is optional
 	formLink                  // no content, or one paragraph with a link made from the attributes
 )
 
 // tagRow is one of GitBook's tags: {% name attributes %}. Most tags have an end, {% endname %}.
 type tagRow struct {
 	name  string
-	kind  string // the type of the node; a type that the grammar does not have is stored as tags around its content
+	kind  string // the type of the node; if the grammar lacks the type, the node is stored as tags around its content
 	form  form
 	attrs []tagAttribute
-	// position is the member whose value is written without a name. bare is true if the value has no quotes.
+	// position is the member whose value is written in the tag without a name. bare is true if this value is written
+	// without quotes.
 	position string
 	bare     bool
-	// sealed is true if the node's data may not have attributes that are not in attrs.
+	// sealed is true if the node's data cannot store attributes that are not in attrs.
 	sealed bool
 }
 
-// tagAttribute is an attribute and the member of the data that it becomes.
+// tagAttribute is an attribute of a tag, with the member of the data that has its value.
 type tagAttribute struct {
 	name, member string
 	kind         *valueKind
 }
 
-// valueKind reads and writes the values of attributes. read returns false if write could not restore the text.
+// valueKind reads and writes the values of attributes. The second result of read is false if write could not restore
+// the text from the value.
 type valueKind struct {
 	read  func(text string) (any, bool)
 	write func(value any) (string, bool)
 }
 
 var (
-	// kindLink reads an address that is shown as a link.
+	// kindLink reads the address of a link that is shown to readers.
 	kindLink = &valueKind{func(text string) (any, bool) {
 		shown := schema.ShownLink(text)
 		return shown, shown != "" || text == ""
@@ -89,7 +91,7 @@ var (
 	kindRef = &valueKind{func(text string) (any, bool) { return content.Ref(text) }, func(value any) (string, bool) {
 		return content.Link(value), refKind(value) != ""
 	}}
-	// kindFile and kindReusable read paths in a repository, or references to objects of the service.
+	// kindFile and kindReusable read paths in a repository, or references to objects in Octavo.
 	kindFile     = namedRef("file", "file")
 	kindReusable = namedRef("reusable-content", "reusableContent")
 	kindSpec     = namedRef("openapi", "spec")
@@ -100,8 +102,8 @@ var (
 	}, kindRef.write}
 )
 
-// namedRef returns the kind of a value that is a reference. In a tag, the text of the reference is the value of its
-// member. If the reference has more members, for example a space, the text is the result of content.Link.
+// namedRef returns the kind of value for references of a kind. In a tag, the reference is written as the value of its
+// member. If the reference has more members, for example a space, it is written as content.Link writes it.
 func namedRef(kind, member string) *valueKind {
 	return &valueKind{
 		func(text string) (any, bool) {
@@ -115,7 +117,7 @@ func namedRef(kind, member string) *valueKind {
 			ref, _ := value.(map[string]any)
 			text, ok := ref[member].(string)
 			switch {
-			case ref["kind"] == "url": // The text of such a reference is its address.
+			case ref["kind"] == "url": // the text of such a reference is its address
 				return content.Link(value), true
 			case ref["kind"] != kind || !ok:
 				return "", false
@@ -135,8 +137,8 @@ var importAttributes = []tagAttribute{
 	{"fullWidth", "fullWidth", kindFlag},
 }
 
-// tagRows has a row for each tag. If several rows have the same kind, nodes of this kind are written with the first of
-// these rows.
+// tagRows has a row for each tag. If several rows have the same kind, nodes of this kind are written as the tag of the
+// first of these rows.
 var tagRows = []tagRow{
 	{name: "hint", kind: "hint", form: formContainer, attrs: []tagAttribute{{"style", "style", kindText}, {"icon", "icon", kindText}}},
 	{name: "tabs", kind: "tabs", form: formContainer, sealed: true, attrs: []tagAttribute{{"fullWidth", "fullWidth", kindFlag}}},
@@ -187,7 +189,7 @@ func tagOfKind(kind string) *tagRow {
 	return nil
 }
 
-// tagOf returns the row with which a node is written. It returns nil if the node has no tag.
+// tagOf returns the row of the tag with which a node is written. It returns nil if the node has no tag.
 func tagOf(n *schema.Node) *tagRow {
 	if row := tagNamed(content.Member(n.Data, memberTagName)); row != nil && row.kind == n.Type {
 		return row
@@ -209,7 +211,7 @@ var (
 	tagAttr = regexp.MustCompile(`^\s*([a-zA-Z][\w-]*)(?:\s*=\s*(` + quoted + `|[^\s"']+))?(?:\s|$)`)
 )
 
-// readTagLine reads a line that is one tag.
+// readTagLine reads a line that consists of one tag.
 func readTagLine(line []byte) (tag, bool) {
 	if !bytes.Contains(line, []byte("{%")) {
 		return tag{}, false
@@ -224,7 +226,7 @@ func readTagLine(line []byte) (tag, bool) {
 	for rest != "" {
 		at := tagAttr.FindStringSubmatch(rest)
 		if at == nil || t.attrs.has(at[1]) || len(t.attrs) == maxAttributes {
-			t.attrs = nil // not a list of attributes, but an expression or a path
+			t.attrs = nil // the text is not a list of attributes, but an expression or a path
 			return t, true
 		}
 		rest = strings.TrimSpace(rest[len(at[0]):])
@@ -241,7 +243,8 @@ func unquote(value string) string {
 	return unquotes.Replace(value)
 }
 
-// Only a few character references are read in attributes, because many values are addresses with ampersands.
+// Only these character references are read in attributes. Many values are addresses, in which an ampersand usually does
+// not begin a character reference.
 var (
 	unquotes = strings.NewReplacer("&quot;", `"`, "&#10;", "\n", "&#38;", "&")
 	quotes   = strings.NewReplacer("\n", "&#10;", "&quot;", "&#38;quot;", "&#10;", "&#38;#10;", "&#38;", "&#38;#38;")
@@ -277,8 +280,8 @@ func tagText(name string, attrs attributes) string {
 	return b.String()
 }
 
-// node makes the node of a tag, without its content. The second result is false if the grammar does not allow the tag's
-// values.
+// node makes the node of a tag, without its content. The second result is false if the grammar does not allow the
+// values of the tag's attributes.
 func (row *tagRow) node(t tag) (schema.Node, bool) {
 	n := schema.Node{Type: row.kind, Data: schema.Data{}}
 	if row.position != "" {

@@ -14,8 +14,8 @@ import (
 )
 
 // pairBrackets finds the tags that have an end tag. Only these tags become containers, because a tag without an end tag
-// would take all text after it as its content. A tag whose end tag is in a wrong place is also in the result. As a
-// container, it only stays open until its parent ends.
+// would take all text after it as its content. A tag whose end tag is at a wrong place is also in the result. The
+// container of such a tag ends when its parent ends.
 func pairBrackets(source []byte) map[int]bool {
 	paired, open := map[int]bool{}, map[string][]int{}
 	for at := 0; ; at++ {
@@ -34,8 +34,8 @@ func pairBrackets(source []byte) map[int]bool {
 	}
 }
 
-// bracketAt reads a tag at the beginning of the text, and returns its name if it can begin or end a container. It
-// returns "" if there is no such tag.
+// bracketAt reads a tag at the beginning of the text, and returns its name if it can begin or end a container.
+// Otherwise the name is "".
 func bracketAt(text []byte) (name string, isEnd bool) {
 	if tag, ok := bytes.CutPrefix(text, []byte("{%")); ok {
 		return strings.CutPrefix(nameAt(bytes.TrimLeft(tag, " \t\n\f\r")), "end")
@@ -57,7 +57,7 @@ func nameAt(text []byte) string {
 	return string(text[:end])
 }
 
-// isPaired reports whether the tag that begins with bracket in the line has an end tag.
+// isPaired reports whether a tag in the line has an end tag. The text bracket is the beginning of this tag.
 func isPaired(pc parser.Context, line []byte, segment text.Segment, bracket string) bool {
 	at := bytes.Index(line, []byte(bracket))
 	return at >= 0 && stateOf(pc).paired[segment.Start-segment.Padding+at]
@@ -120,8 +120,8 @@ var (
 	divisionCloses = regexp.MustCompile(`^ {0,3}</div>\s*$`)
 )
 
-// readDivision reads a tag in the form that GitBook writes in lists: <div data-gb-custom-block data-tag="hint"
-// data-style="info">.
+// readDivision reads a tag in the form that GitBook writes in lists, for example <div data-gb-custom-block
+// data-tag="hint" data-style="info">.
 func readDivision(line []byte) (tag, bool) {
 	match := divisionOpens.FindSubmatch(trimNewline(line))
 	if match == nil {
@@ -141,7 +141,8 @@ func readDivision(line []byte) (tag, bool) {
 			t.attrs = append(t.attrs, attribute{name: name, value: a.value, flag: a.flag})
 		}
 	}
-	// HTML turns capitals in the names of attributes into lower case, so restore them.
+	// HTML has only lower-case letters in the names of attributes. So the upper-case letters of known attributes are
+	// restored.
 	for i, a := range t.attrs {
 		for _, known := range tagNamed(t.name).known() {
 			if strings.EqualFold(known.name, a.name) {
@@ -161,8 +162,8 @@ func (row *tagRow) known() []tagAttribute {
 }
 
 // belongsInside reports whether a line that could end the container belongs to a block inside it. Such a block is a
-// nested container of the same name, an open code block, or a list item. After a blank line, a list item that is still
-// empty and its enclosing lists have ended, so the line does not belong to them.
+// nested container of the same name, an open code block, or a list item. If a list item is still empty at a blank line,
+// the item and its enclosing lists end there. So a line after the blank line does not belong to them.
 func belongsInside(container ast.Node, line []byte, afterBlank bool, open []parser.Block) bool {
 	at := slices.IndexFunc(open, func(b parser.Block) bool { return b.Node == container })
 	indent, _ := util.IndentWidth(line, 0)
@@ -200,8 +201,8 @@ var (
 	detailsCloses = regexp.MustCompile(`^ {0,3}</details>\s*$`)
 )
 
-// detailsParser reads expandable blocks. Their content is read as Markdown. GitHub does this only if blank lines are
-// around the content.
+// detailsParser reads expandable blocks. The content of such a block is always read as Markdown. GitHub reads the
+// content as Markdown only if it is between blank lines.
 type detailsParser struct{}
 
 func (detailsParser) Trigger() []byte { return []byte{'<'} }
@@ -246,8 +247,9 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
-	// A tag that is alone on its line is a block. After "> " and a tab, or after a large indentation, goldmark begins
-	// no block. The tag is then text, and stays text when it is written. In headings and cells, a tag is not a block.
+	// A tag that is alone on its line is usually a block. After "> " and a tab, or after a large indentation, goldmark
+	// begins no block. The tag is then text, and is also written as text. In headings and cells, a tag is never a
+	// block.
 	begins := parent.Kind() != ast.KindHeading && parent.Kind() != east.KindTableCell && startsLine(parent)
 	if begins {
 		if _, alone := readTagLine(line); alone {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// tagBlock reads a tag with its content. If the grammar has no node for the tag, the result is the tag's source,
-// followed by the content.
+// tagBlock reads a tag with its content. If the grammar has no node for the tag, the first block of the result stores
+// the tag's source, and the content follows.
 func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	t := block.(*tagNode)
 	children := r.blocks(t)
@@ -20,7 +20,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 		}
 	}
 	first := rawBlock(t.open)
-	// A tag without an end tag has no content, so the blocks after it are siblings.
+	// A tag without an end tag has no content, so the blocks after it become its siblings.
 	if t.row != nil && t.row.form == formCaption && !t.terminated {
 		if n, ok := t.row.node(t.tag); ok {
 			first = n
@@ -33,7 +33,7 @@ func (r *reader) tagBlock(block ast.Node) []schema.Node {
 	return nodes
 }
 
-// fill sets the node's content. It returns false if the row's form does not allow the content.
+// fill sets the node's content. It returns false if the row's form does not allow this content.
 func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	switch row.form {
 	case formContainer:
@@ -83,7 +83,7 @@ func (row *tagRow) fill(n *schema.Node, children []schema.Node) bool {
 	return len(children) == 0
 }
 
-// link returns the link that GitBook writes as the content of a tag with a target.
+// link returns the link that GitBook writes between a tag with a target and its end tag.
 func (row *tagRow) link(n *schema.Node) string {
 	label := content.Link(n.Data["ref"])
 	switch row.kind {
@@ -103,7 +103,7 @@ func (row *tagRow) link(n *schema.Node) string {
 	return inlineMarkdown([]schema.Node{{Type: "link", Data: schema.Data{"ref": n.Data["ref"]}, Nodes: []schema.Node{schema.Text(label)}}}, inParagraph)
 }
 
-// tagged writes a node as its tag.
+// tagged writes a node as a tag with its content.
 func (w writer) tagged(n *schema.Node) string {
 	row := tagOf(n)
 	open := tagText(row.name, row.attributes(n))
@@ -130,8 +130,8 @@ func (w writer) tagged(n *schema.Node) string {
 	return open + "\n" + body + tagText("end"+row.name, nil)
 }
 
-// inlineOnly returns Markdown for one paragraph. If the given Markdown is one paragraph, the result has the form that
-// Write writes. Otherwise the result is the given text, escaped.
+// inlineOnly returns Markdown that is read as one paragraph. If the given Markdown is one paragraph, the result has the
+// form that Write gives it. Otherwise the result is the given text, escaped.
 func inlineOnly(markdown string) string {
 	if strings.TrimSpace(markdown) == "" {
 		return ""
@@ -144,7 +144,7 @@ func inlineOnly(markdown string) string {
 	return escaped(markdown)
 }
 
-// details reads <details>, whose first block is <summary>.
+// details reads an element <details>. Its first block is <summary>.
 func (r *reader) details(block ast.Node) []schema.Node {
 	d := block.(*detailsNode)
 	children := r.blocks(d)
@@ -184,7 +184,8 @@ func (r *reader) details(block ast.Node) []schema.Node {
 		{Object: schema.ObjectFragment, Fragment: fragmentBody, Type: fragmentBody, Nodes: filled(children)}}}}
 }
 
-// summary reads <summary>, the title of an expandable block. The second result is false for any other source.
+// summary reads <summary>, the title of an expandable block. The second result is false if the source is not a
+// <summary>.
 func (r *reader) summary(source string) ([]schema.Node, bool) {
 	nodes, ok := parseHTML(strings.TrimSpace(source))
 	if !ok || len(nodes) != 1 || nodes[0].name != "summary" || len(nodes[0].attrs) > 0 {

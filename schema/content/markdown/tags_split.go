@@ -26,15 +26,14 @@ var (
 	taskBox     = regexp.MustCompile(`^\[[ xX]\][ \t]+`)
 )
 
-// tagSplitter puts the tags of containers on separate lines if text is before or after them: {% hint %} text {% endhint
-// %}. It replaces a space by a newline, so all other text stays at its position.
+// tagSplitter moves a container's tag to a separate line if text is before or after it, as in {% hint %} text {%
+// endhint %}. It replaces a space by a newline, so all other text stays at its position.
 type tagSplitter struct {
 	out   []byte
 	fence string
-	// text is the position in the line at which its text begins, after the markers of lists. In code without a fence,
-	// text is 0.
+	// text is the position in the line after the markers of lists. If the line is code without a fence, text is 0.
 	text int
-	// items has the columns at which the content of the open list items begins. fenceIn is the number of list items
+	// items has, for each open list item, the column at which its content begins. fenceIn is the number of list items
 	// that enclose the fence.
 	items   []int
 	fenceIn int
@@ -43,7 +42,7 @@ type tagSplitter struct {
 	paired map[int]bool
 }
 
-// splitTags returns the text with tags on separate lines. Its length does not change.
+// splitTags returns the text with the tags of containers on separate lines. The length of the text does not change.
 func splitTags(source string) string {
 	if !strings.Contains(source, "{%") {
 		return source
@@ -66,7 +65,7 @@ func (s *tagSplitter) line(from, to int) int {
 		return to
 	}
 	start := from + s.text + len(quoteMarkers.Find(line[s.text:]))
-	// Several tags may follow each other in a line.
+	// A line may have several tags in sequence.
 	for {
 		to = s.join(start, to, start > from+s.text)
 		line = s.out[from:to]
@@ -95,7 +94,7 @@ func (s *tagSplitter) line(from, to int) int {
 }
 
 // join joins the lines of a known tag that begins a line and continues on the next lines. It replaces newlines and the
-// markers of a quote by spaces, and returns the position of the end of the joined line.
+// markers of a quote by spaces. It returns the position of the end of the joined line.
 func (s *tagSplitter) join(from, to int, quoted bool) int {
 	if !bytes.HasPrefix(s.out[from:to], []byte("{%")) || bytes.Contains(s.out[from:to], []byte("%}")) {
 		return to
@@ -120,7 +119,7 @@ func (s *tagSplitter) join(from, to int, quoted bool) int {
 }
 
 // tagLength returns the length of the tag at the beginning of a source. It returns 0 if another tag begins before the
-// end of the tag. open is true if the tag continues beyond the source.
+// end of the tag. open is true if the source ends before the tag does.
 func tagLength(source []byte) (length int, open bool) {
 	for at := len("{%"); ; at++ {
 		next := bytes.IndexByte(source[min(at, len(source)):], '%')
@@ -136,8 +135,8 @@ func tagLength(source []byte) (length int, open bool) {
 	}
 }
 
-// fences updates the state of code blocks, and reports whether the line belongs to a code block. A code block ends with
-// the list item that contains it.
+// fences updates the state of code blocks, and reports whether the line belongs to a code block. A code block ends no
+// later than the list item that contains it.
 func (s *tagSplitter) fences(line []byte) bool {
 	if len(bytes.TrimSpace(line)) == 0 {
 		return s.fence != ""
@@ -169,7 +168,7 @@ func (s *tagSplitter) fences(line []byte) bool {
 	if len(s.items) > 0 {
 		in = s.items[len(s.items)-1]
 	}
-	if indent-in > 3 { // The line is code without a fence.
+	if indent-in > 3 { // the line is code without a fence
 		return false
 	}
 	s.text = len(line) - len(text)
@@ -181,7 +180,7 @@ func (s *tagSplitter) fences(line []byte) bool {
 	return true
 }
 
-// columns returns the width of a line's beginning. A tab ends at a multiple of four columns.
+// columns returns the width of a line's beginning. After a tab, the width is a multiple of four.
 func columns(text []byte) (width int) {
 	for _, c := range text {
 		if width++; c == '\t' {
@@ -191,8 +190,9 @@ func columns(text []byte) (width int) {
 	return width
 }
 
-// splitAt puts a newline after a tag. It replaces the space after the tag. If there is none, it removes the space
-// before the tag's closing characters and uses its byte. It returns false if neither space exists.
+// splitAt puts a newline after a tag. The newline replaces the space after the tag. If no space is there, splitAt
+// removes the space before the tag's closing characters, moves these characters, and writes the newline into the free
+// byte. It returns false if neither space exists.
 func splitAt(line []byte, end, space int) bool {
 	switch {
 	case line[end] == ' ' || line[end] == '\t':
@@ -206,7 +206,7 @@ func splitAt(line []byte, end, space int) bool {
 	return true
 }
 
-// ends splits a line before the end tags at the end of the line.
+// ends puts the end tags at the end of a line on separate lines.
 func (s *tagSplitter) ends(line []byte) {
 	run := endsAtEnd.FindIndex(line)
 	if run == nil || run[0] > 0 && line[run[0]-1] == '\\' {
@@ -214,7 +214,7 @@ func (s *tagSplitter) ends(line []byte) {
 	}
 	blank := len(bytes.TrimSpace(line[:run[0]])) == 0
 	if !blank && markersOnly.Match(line[:run[0]]) {
-		return // The end tag is in a quote or in a list.
+		return // the end tag is in a quote or in a list
 	}
 	for i, m := range endTag.FindAllSubmatchIndex(line[run[0]:], -1) {
 		at := run[0] + m[0]

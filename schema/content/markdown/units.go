@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// unit is a block of the source, with the corresponding blocks of the document. A unit with a definition has no blocks
-// of the document.
+// unit is a block of the source, with the blocks of the document that are read from it. A definition is a unit without
+// blocks of the document.
 type unit struct {
 	from, to int // positions in the source, without the following blank lines
 	nodes    []schema.Node
@@ -24,7 +24,7 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 		return nil, nil, false
 	}
 	units = r.units(root, string(r.source))
-	// Do this after all blocks are read, because only then are all references to notes known.
+	// All references to notes are known only after all blocks are read.
 	for i := range units {
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
 	}
@@ -42,11 +42,11 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 	return units, r.state.notes, true
 }
 
-// units reads the blocks of a container. If a container is stored as its tags, its tags and the blocks between them are
-// separate units.
+// units reads the blocks of a container. If a container is stored as paragraphs with its tags, its tags and the blocks
+// between them are separate units.
 func (r *reader) units(n ast.Node, source string) []unit {
 	var units []unit
-	joined := -1 // position at which the attributes of the next heading begin
+	joined := -1 // the position at which the attributes of the next heading begin
 	for block := n.FirstChild(); block != nil; block = block.NextSibling() {
 		read, ok := blockReaders[block.Kind()]
 		if !ok {
@@ -83,8 +83,8 @@ func lineStart(source string, at int) int {
 	return strings.LastIndexByte(source[:min(at, len(source))], '\n') + 1
 }
 
-// startOf returns a position in the first line of a block. For a paragraph it is the first line after definitions,
-// because the paragraph may have begun with definitions.
+// startOf returns a position in the first line of a block. A paragraph may begin with definitions, which do not belong
+// to it. The position is then in the first line after the definitions.
 func startOf(n ast.Node) int {
 	at := n.Pos()
 	text := n.Kind() == ast.KindParagraph || n.Kind() == ast.KindHeading

@@ -10,7 +10,7 @@ import (
 )
 
 // Write writes a document as Markdown. If CommonMark and GFM have no form for a block, Write uses GitBook's tags and
-// HTML. Read returns an equal document, up to the normal form that the package comment describes.
+// HTML. If the result is read with Read, it gives the normal form of the document, which the package comment describes.
 func Write(d schema.Document) string {
 	w := writer{notes: newNoteList(d.Nodes)}
 	text := w.blocks(d.Nodes)
@@ -21,7 +21,7 @@ func Write(d schema.Document) string {
 }
 
 // listMarkers has a row for each kind of list. The second marker is used for a list directly after a list of the same
-// kind. Otherwise both would be read as one list.
+// kind. With equal markers, both lists would be read as one list.
 var listMarkers = map[string][2]string{
 	"list-unordered": {"-", "*"}, "list-tasks": {"-", "*"}, "list-ordered": {".", ")"},
 }
@@ -33,8 +33,8 @@ func (w writer) blocks(nodes []schema.Node) string {
 	return w.between(nodes, 0, len(nodes), pairKept(nodes))
 }
 
-// between writes the blocks from one index to another. ends has, for each tag that is stored as source, the index of
-// its end tag.
+// between writes the blocks from index `from` up to index `to`. ends has, for each tag that is stored as source, the
+// index of its end tag.
 func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder
 	previous := ""
@@ -53,7 +53,7 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 				marker = pair[1]
 			}
 			if text = w.list(n, marker); dividerLine.MatchString(text) {
-				marker = "+" // Otherwise nested empty lists would be read as a divider.
+				marker = "+" // with - or *, nested empty lists would be read as a divider
 				text = w.list(n, marker)
 			}
 		} else {
@@ -64,7 +64,7 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 		}
 		if b.Len() > 0 {
 			gap := "\n\n"
-			// Only a list can end with an empty item.
+			// The text so far ends with an empty item only if its last block is a list.
 			if previous != "" {
 				gap = gapAfter(b.String())
 			}
@@ -76,8 +76,8 @@ func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) str
 	return b.String()
 }
 
-// keptContainer writes a container that is stored as its tags. The second result is false if a client has changed one
-// of the tags.
+// keptContainer writes a container that is stored as paragraphs with its tags. The second result is false if a client
+// has changed one of these paragraphs.
 func (w writer) keptContainer(nodes []schema.Node, open, end int, ends map[int]int) (string, bool) {
 	first, ok := keptMarkdown(&nodes[open], w.parent)
 	last, closed := keptMarkdown(&nodes[end], w.parent)
@@ -151,7 +151,7 @@ func (w writer) paragraph(n *schema.Node) string {
 	}
 	nodes := n.Nodes
 	if imagesOrParagraph(nodes).Type == "images" {
-		nodes = sizedImages(nodes) // Otherwise the paragraph would be read as a block of images.
+		nodes = sizedImages(nodes) // without sizes, the paragraph would be read as a block of images
 	}
 	return w.inline(nodes, inParagraph)
 }
@@ -174,7 +174,7 @@ func (w writer) heading(n *schema.Node) string {
 	return before + strings.TrimSuffix(strings.Repeat("#", level)+" "+text, " ") + after
 }
 
-// drawing writes a drawing in GitBook's form: an image of the drawing's file.
+// drawing writes a drawing in GitBook's form: as an image whose source is the drawing's file.
 func (w writer) drawing(n *schema.Node) string {
 	src, _ := kindFile.write(n.Data["ref"])
 	attrs := attributes{
@@ -222,14 +222,14 @@ func (w writer) list(n *schema.Node, marker string) string {
 	return b.String()
 }
 
-// followsBox reports whether a block can be on the same line as a task's box. After the box, a block that stores its
-// source would be read as another kind of block. An aligned paragraph cannot follow the box, because it is written as a
-// block of HTML.
+// followsBox reports whether a block can be on the same line as a task's box. If a paragraph stores its source, the
+// source would be read as another kind of block after the box. An aligned paragraph is written as a block of HTML,
+// which cannot follow the box.
 func followsBox(n *schema.Node) bool {
 	return n.Type == "paragraph" && keptSource(n) == "" && len(ownAttributes(n)) == 0
 }
 
-// item writes the blocks of an item after its marker, and aligns further lines with the first.
+// item writes the blocks of an item after its marker, and indents the following lines to the column of the first line.
 func (w writer) item(n *schema.Node, head, box string) string {
 	indent := strings.Repeat(" ", len(head)+1)
 	body := w.itemBody(n.Nodes)
@@ -252,8 +252,8 @@ func (w writer) item(n *schema.Node, head, box string) string {
 	return strings.TrimPrefix(indented(head+" "+body, indent), indent)
 }
 
-// itemBody writes the blocks of an item. Like most authors, it writes no blank line between a paragraph and a following
-// list.
+// itemBody writes the blocks of an item. It writes no blank line between a paragraph and a following list, because most
+// authors write none.
 func (w writer) itemBody(nodes []schema.Node) string {
 	if len(nodes) == 2 && nodes[0].Type == "paragraph" && len(nodes[0].Data)+len(nodes[0].Meta) == 0 && nodes[1].Type == "list-unordered" && len(nodes[1].Nodes) > 0 {
 		first, second := w.blocks(nodes[:1]), w.blocks(nodes[1:])
@@ -264,8 +264,8 @@ func (w writer) itemBody(nodes []schema.Node) string {
 	return w.blocks(nodes)
 }
 
-// Verbatim returns a document with the Markdown as plain text. Callers use it for stored Markdown whose document would
-// be too large.
+// Verbatim returns a document with the Markdown as plain text. Callers use it for stored Markdown that would give a
+// document with too many nodes.
 func Verbatim(markdown string) schema.Document {
 	return schema.NewDocument(schema.Block("paragraph", schema.Text(content.Clean(markdown))))
 }

@@ -16,8 +16,9 @@ import (
 func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.inline(nodes, where) }
 
 // inline writes inlines so that they can be read back unchanged. Next to some characters, Markdown's delimiters are not
-// read as marks. So inline reads the marked text that it has written, and tries the next form if the result differs.
-// The last but one form uses HTML elements for marks. The last form is plain text, which is always read correctly.
+// read as marks. So inline reads the marked text that it has written. If this gives other inlines, it tries the next
+// form. The last but one form uses HTML elements for marks. The last form is plain text, which is always read
+// correctly.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
 	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
@@ -46,7 +47,7 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 	return writePieces(settle(plain), inlineForm{italic: "_"}, where)
 }
 
-// reads reports whether the Markdown, at a place of this kind, is read as the wanted pieces.
+// reads reports whether the Markdown is read as the wanted pieces at a place of this kind.
 func (w writer) reads(markdown string, want []piece, where place) bool {
 	var labels []string
 	if w.notes != nil {
@@ -74,8 +75,8 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	return ok && samePieces(settle(w.pieces(nodes, where)), want)
 }
 
-// lineOf returns the inlines of a text that was read as a single line of the place's kind. The second result is false
-// if the text was read as anything else.
+// lineOf returns the inlines of a text that consists of a single line at a place of this kind. The second result is
+// false if the text was read as anything other than such a line.
 func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bool) {
 	line := root.FirstChild()
 	if where == inParagraph && !w.inLabel {
@@ -107,8 +108,8 @@ func (w writer) lineOf(r *reader, root ast.Node, where place) ([]schema.Node, bo
 	return r.children(&inlineBuilder{}, link), true
 }
 
-// contexts has, for each place, the text to write around inlines before they are read, and the kind of block that is
-// then read.
+// contexts has, for each kind of place, the text to write before and after inlines to read them again. kind is the kind
+// of block that is then read.
 var contexts = map[place]struct {
 	before, after string
 	kind          ast.NodeKind
@@ -117,7 +118,7 @@ var contexts = map[place]struct {
 	inCell: {"| ", " |\n| --- |", east.KindTable},
 }
 
-// pieces splits inlines into pieces.
+// pieces converts inlines to pieces.
 func (w writer) pieces(nodes []schema.Node, where place) []piece {
 	var pieces []piece
 	for i := range nodes {
@@ -144,10 +145,10 @@ func (w writer) pieces(nodes []schema.Node, where place) []piece {
 	return loneEmojis(pieces)
 }
 
-// leafPieces splits code at newlines, because a span of code cannot contain newlines.
+// leafPieces converts a leaf to pieces. It splits code at newlines, because a span of code cannot contain newlines.
 func leafPieces(leaf schema.Leaf, where place) []piece {
 	if source := hiddenSource(leaf); source != "" {
-		// Headings and cells have only one line.
+		// Headings and cells consist of one line.
 		if where != inParagraph {
 			source = strings.ReplaceAll(source, "\n", " ")
 		}
@@ -180,14 +181,14 @@ func (w writer) span(n *schema.Node, where place) string {
 	return spanOf(n, where)
 }
 
-// link writes a link. Marks that all of its text has are left out, because they are written around the link, where
-// neighbours may share them.
+// link writes a link. If all text of the link has a mark, link leaves it out. The caller writes this mark around the
+// link, so neighbouring pieces can share it.
 func (w writer) link(n *schema.Node, where place) string {
 	label := n.Nodes
 	if marks := labelMarks(label); marks != 0 {
 		label = withoutMarks(label, marks)
 	}
-	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown's links cannot have attributes.
+	if len(stringMap(n.Data[memberAttributes])) > 0 { // Markdown's links cannot have attributes
 		return openTag("a", linkAttributes(n)) + writer{inLabel: true}.inline(label, where) + "</a>"
 	}
 	target := address(content.Link(n.Data["ref"]))

@@ -11,9 +11,9 @@ import (
 // lines.
 type writer struct {
 	parent string // the type of the enclosing block
-	inItem bool   // whether the block is in a list item, in which a divider of hyphens would be read as an item
-	// inLabel is true in the text of a link. boxed is true after the box of a task. In both places, no block of tags or
-	// HTML can begin.
+	inItem bool   // whether the block is in a list item, where a divider of hyphens would be read as an item
+	// inLabel is true within the text of a link. boxed is true directly after the box of a task. At both places, no tag
+	// or block of HTML can begin.
 	inLabel, boxed bool
 	notes          *noteList
 }
@@ -24,7 +24,7 @@ func (w writer) inside(kind string) writer {
 	return w
 }
 
-// place is the kind of place that contains inlines. A heading or a cell has only one line, and a pipe ends a cell.
+// place is the kind of place where inlines are written. Headings and cells have only one line, and a pipe ends a cell.
 type place int
 
 const (
@@ -35,17 +35,17 @@ const (
 	inHTML
 )
 
-// blockWriters has a row per kind of block. A block of a kind without a row is written as its tag. If it has no tag, it
-// is written as its label and its children.
+// blockWriters has a row per kind of block. A block of a kind without a row is written as its tag. If such a block has
+// no tag, it is written as its label and its children.
 var blockWriters map[string]func(w writer, n *schema.Node) string
 
 // noteList collects the footnotes of a document while it is written.
 type noteList struct {
-	echo           bool // whether annotations are written with the labels that they had when they were read
+	echo           bool // whether annotations are written with the labels with which they were read
 	labels, bodies []string
-	// taken has the labels in Markdown that is written unchanged. The value is true if the label is in a block's
-	// source, because such a block may come from another document. It is false for a reference within a line: such a
-	// reference stays unchanged only if it has a definition, which is then the note with this label.
+	// taken has the labels in Markdown that is written unchanged. If the label is in a block's source, the value is
+	// true, because this block may come from another document. If the label is in a reference within a line, the value
+	// is false. Such a reference is written unchanged only if the note with this label is its definition.
 	taken map[string]bool
 }
 
@@ -70,12 +70,12 @@ func indented(text, indent string) string {
 	return strings.Join(lines, "\n")
 }
 
-// emptyItem matches a line that has only list markers. A paragraph contains no such line, because the writer escapes
+// emptyItem matches a line that has only list markers. A line of a paragraph never matches, because the writer escapes
 // the markers.
 var emptyItem = regexp.MustCompile(`^ *(?:(?:[-*+]|\d+[.)]) +)*(?:[-*+]|\d+[.)])$`)
 
 // gapAfter returns the separator between the written text and the next block. After an empty list item, the separator
-// is only a newline, because goldmark would end all enclosing lists at a blank line.
+// is only a newline, because at a blank line goldmark would end all enclosing lists.
 func gapAfter(written string) string {
 	if emptyItem.MatchString(written[strings.LastIndexByte(written, '\n')+1:]) {
 		return "\n"

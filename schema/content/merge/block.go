@@ -36,7 +36,7 @@ func (m *merger) block(key string) schema.Node {
 	}
 	n.Key = key
 	if strings.HasPrefix(key, foreign) && n.Type != typeTable && n.Type != typeRow {
-		n.Key = "" // A block of ours already has this key, so the other block gets a new key.
+		n.Key = "" // ours already has a block with this key, so the other block gets a new key
 	}
 	if !holdsText(&n) {
 		n.Nodes = m.build(spot{key, ""})
@@ -53,8 +53,8 @@ func (m *merger) block(key string) schema.Node {
 	return n
 }
 
-// unanchored removes the anchor of a block that theirs added, if a block of ours already has the anchor. The block gets
-// a new anchor later.
+// unanchored removes the anchor of a block that theirs added, if a block of ours already has this anchor. The block
+// gets a new anchor later.
 func (m *merger) unanchored(key string, n schema.Node) schema.Node {
 	anchor, ok := n.Meta["id"].(string)
 	if of, taken := m.anchors[anchor]; ok && taken && of != key && n.Type != typeRow {
@@ -67,7 +67,7 @@ func (m *merger) unanchored(key string, n schema.Node) schema.Node {
 	return n
 }
 
-// slots lists the fragments of a block of the result.
+// slots lists the names of the fragments that a block of the result has.
 func (m *merger) slots(key string) []string {
 	of := func(s *side) []string {
 		if s.blocks[key] == nil {
@@ -90,7 +90,7 @@ func (m *merger) slots(key string) []string {
 	return sequence{base: was, ours: slices.DeleteFunc(mine, gone), theirs: slices.DeleteFunc(other, gone)}.merge()
 }
 
-// shell merges a fragment's own members, without its blocks.
+// shell merges the members of a fragment, without its blocks.
 func (m *merger) shell(key, slot string) schema.Node {
 	of := func(s *side) (schema.Node, bool) {
 		if s.blocks[key] == nil {
@@ -112,7 +112,7 @@ func (m *merger) shell(key, slot string) schema.Node {
 	return mine
 }
 
-// own merges the data of a block that both sides have, without the blocks below it.
+// own merges the data of a block that both sides have. It does not merge the blocks below the block.
 func (m *merger) own(key string) schema.Node {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
 	if was == nil {
@@ -127,7 +127,7 @@ func (m *merger) own(key string) schema.Node {
 	}
 	repeated := mine.own != other.own && (m.repeats(m.theirs, m.ours, key) || m.repeats(m.ours, m.theirs, key))
 	switch {
-	case repeated: // The decision follows below.
+	case repeated: // the switch below decides
 	case mine.own == other.own, was.own == other.own:
 		return o
 	case was.own == mine.own:
@@ -169,7 +169,7 @@ func pick[T any](first bool, a, b T) T {
 	return b
 }
 
-// text merges the inlines of a block by word.
+// text merges the inlines of a block word by word.
 func (m *merger) text(key string, base, ours, theirs []schema.Node) []schema.Node {
 	switch {
 	case equal(ours, theirs), equal(base, theirs):
@@ -194,9 +194,9 @@ func (m *merger) text(key string, base, ours, theirs []schema.Node) []schema.Nod
 	return ours
 }
 
-// objects has the paths of members whose values are objects with independent members. Such an object is merged member
-// by member. Any other object is merged as one value: a mix of two references, for example, would be a reference that
-// no side wrote. A * stands for any name.
+// objects has the paths of members whose values are objects with independent members. An object at such a path is
+// merged member by member. Any other object is merged as one value: for example, a mix of two references would be a
+// reference that neither side wrote. A * in a path matches any name.
 var objects = map[string]bool{
 	"data.view": true, "data.view.columnWidths": true, "data.definition": true, "data.definition.*": true, "data.values": true,
 	"data.props": true,
@@ -234,7 +234,7 @@ func (m *merger) members(key, path string, base, ours, theirs map[string]any) ma
 	return merged
 }
 
-// variable is the value of a member that may be absent. is reports whether the member exists.
+// variable is the value of a member. is is false if the member does not exist.
 type variable struct {
 	value any
 	is    bool
@@ -278,7 +278,7 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 	return ours.value, ours.is
 }
 
-// mergeLists merges lists of different texts, such as the columns of a table. It fails if both sides moved the same
+// mergeLists merges lists of different texts, such as the columns of a table. ok is false if both sides moved the same
 // text.
 func mergeLists(base, ours, theirs any) (merged []any, ok bool) {
 	b, isBase := uniqueTexts(base)

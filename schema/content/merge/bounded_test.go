@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// TestDocumentsAreBounded merges documents of the largest size: with many moved blocks, and with one huge block. The
-// short form has an eighth of the blocks, and an eighth of the time.
+// TestDocumentsAreBounded merges documents of the largest size. Some have many moved blocks, and others have one huge
+// block. The short form has an eighth of the blocks, and an eighth of the time.
 func TestDocumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 30*time.Second

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// cases reads the sections of each case.
+// cases returns the cases of testdata/documents.txt. Each case has its sections by name.
 func cases(tb testing.TB) map[string]map[string]string {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/documents.txt")
@@ -36,7 +36,7 @@ func cases(tb testing.TB) map[string]map[string]string {
 	return all
 }
 
-// versionText shows a version on one line.
+// versionText returns a version of a conflict in one line.
 func versionText(version any) string {
 	switch version := version.(type) {
 	case nil:
@@ -61,7 +61,7 @@ func conflictText(found []merge.Conflict, d schema.Document) string {
 					ours, theirs = versionText(&n), versionText(&n)
 				}
 			}
-		// Leave out the titles of the columns.
+		// the titles of the columns are left out
 		case strings.HasPrefix(c.Path, "records."), strings.HasPrefix(c.Path, "definition."):
 			ours, theirs = strings.TrimPrefix(ours, "A B "), strings.TrimPrefix(theirs, "A B ")
 		}
@@ -82,8 +82,8 @@ func read(tb testing.TB, text string, before *schema.Document) schema.Document {
 	return d
 }
 
-// TestDocumentCases merges the documents of each case with keys, as the API stores documents. It also merges them
-// without keys, as older documents are stored.
+// TestDocumentCases merges the documents of each case with keys, because the API stores documents with keys. It also
+// merges them without keys, because older documents are stored without keys.
 func TestDocumentCases(t *testing.T) {
 	t.Parallel()
 	for name, c := range cases(t) {
@@ -169,7 +169,7 @@ func TestValues(t *testing.T) {
 	if got := markdown.Write(merged); got != "one zwei three\n\n{% hint style=\"success\" %}\na\n{% endhint %}" {
 		t.Errorf("%s", got)
 	}
-	// If the grammar does not allow a value in its place, the whole document is a conflict.
+	// The grammar does not allow this value at its place, so the whole document is in conflict.
 	merged, resolved := merge.Documents(base, ours, theirs, merge.Choices{style.ID: {Take: "value", Value: []byte(`"loud"`)}})
 	if len(resolved) != 1 || resolved[0].Kind != merge.KindDocument || len(merged.Problems("")) > 0 {
 		t.Errorf("%+v", resolved)
@@ -196,7 +196,7 @@ func TestEveryKindMerges(t *testing.T) {
 	}
 }
 
-// FuzzDocuments merges the documents of any three texts.
+// FuzzDocuments merges the documents of three texts.
 func FuzzDocuments(f *testing.F) {
 	for _, c := range cases(f) {
 		f.Add(c["base"], c["ours"], c["theirs"])
@@ -230,8 +230,8 @@ func FuzzDocuments(f *testing.F) {
 	})
 }
 
-// TestContestedValues resolves conflicts about several blocks with a value. The value of lines is a block with the
-// lines, and the value of blocks is a document. Records have no values.
+// TestContestedValues resolves conflicts about several blocks with a value. For lines of code, the value is a block
+// with the lines. For other blocks, it is a document. Conflicts about records allow no value.
 func TestContestedValues(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -8,8 +8,8 @@ import (
 )
 
 // restoreColumns handles each column that one side deleted although the result still has cells in it. These cells are
-// in records that the other side added, or in records that stay. The decision of the conflict either deletes these
-// cells or restores the column.
+// in records that the other side added, or in records that stay. The column is in conflict. The choice either deletes
+// these cells or restores the column.
 func (m *merger) restoreColumns(key string, n *schema.Node) {
 	m.restoreCells(key, n)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -17,7 +17,8 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 		block, path := blockOf(key, "definition."+column)
 		mine, other := m.ours.column(key, column), m.theirs.column(key, column)
 		if m.stray(m.ours, key, column) || m.stray(m.theirs, key, column) {
-			// The side already had cells without this column, so these cells are no reason to restore it.
+			// A side already had cells in this column without a definition. So these cells do not show that a side
+			// deleted the column.
 			continue
 		}
 		take, _ := m.conflicts.decide(Conflict{
@@ -35,7 +36,7 @@ func (m *merger) restoreColumns(key string, n *schema.Node) {
 	}
 }
 
-// stray reports whether a side has cells in a column that the side itself does not define.
+// stray reports whether a side has cells in a column that this side does not define.
 func (m *merger) stray(s *side, key, column string) bool {
 	b := s.blocks[key]
 	if b == nil || s.column(key, column) != nil {
@@ -47,7 +48,7 @@ func (m *merger) stray(s *side, key, column string) bool {
 	})
 }
 
-// missingColumns lists the columns of cells that have no definition.
+// missingColumns lists the columns that have cells but no definition.
 func missingColumns(rows []schema.Node, definition map[string]any) []string {
 	missing := map[string]bool{}
 	for i := range rows {
@@ -65,8 +66,8 @@ func valuesOf(row *schema.Node) map[string]any {
 	return values
 }
 
-// column returns a column of a side as a table that has only this column. It returns nil if the side does not have the
-// column.
+// column returns a column of a side as a table that has only this column. It returns nil if the side does not define
+// the column.
 func (s *side) column(key, column string) any {
 	b := s.blocks[key]
 	if b == nil {
@@ -128,7 +129,8 @@ func dropCells(n *schema.Node, column string) {
 	}
 }
 
-// restoreCells sets the names of fragments in the cells that showed them before, if the result still has the fragments.
+// restoreCells restores the names of fragments in cells. It restores the name in each cell that showed the fragment
+// before, if the result still has the fragment.
 func (m *merger) restoreCells(key string, n *schema.Node) {
 	for i := range n.Nodes {
 		row := &n.Nodes[i]

@@ -15,14 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// The kinds of conflicts.
+// These are the kinds of conflicts.
 const (
 	// KindEdit means that both sides changed the same value in different ways.
 	KindEdit = "edit"
-	// KindDelete means that one side deleted a page or a block, and the other side changed it or added something to it.
+	// KindDelete means that one side deleted a page or a block, and the other side changed the page or block or added
+	// something to it.
 	KindDelete = "delete"
-	// KindPlace means that both sides moved a page or a block to different places, or added an equal block at different
-	// places.
+	// KindPlace means that both sides moved a page or a block to different places, or that both sides added an equal
+	// block at different places.
 	KindPlace = "place"
 	// KindCycle means that the moves of both sides together would put pages below each other.
 	KindCycle = "cycle"
@@ -43,64 +44,66 @@ func Kinds() []string {
 	return []string{KindEdit, KindDelete, KindPlace, KindCycle, KindParent, KindSlug, KindSize, KindDocument}
 }
 
-// FieldDocument is the field of a page that the conflicts in its document have.
+// FieldDocument is the value of Field for conflicts in the document of a page.
 const FieldDocument = "document"
 
-// Conflict is a difference that a merge cannot decide. Base, Ours and Theirs are the versions in conflict. A version is
-// nil if it does not exist. In a document, a version is a block (*schema.Node) or a JSON value. In a page, it is the
-// value of a field. Records of a table, items of a list and lines of code are in a block of their parent's type.
-// Several other blocks are a document.
+// Conflict is a difference between the sides that a merge cannot resolve. Base, Ours and Theirs are the versions in
+// conflict. A version is nil if it does not exist. In a document, a version is a block (*schema.Node) or a JSON value.
+// In a page, it is the value of a field. If the versions are records of a table, items of a list or lines of code, they
+// are in a block of their parent's type. If a version has several other blocks, it is a document.
 type Conflict struct {
-	// ID is derived from the part and its versions, so another merge with the same conflict gives the same ID.
+	// ID is derived from the part and its versions. So if another merge has the same conflict, the conflict has the
+	// same ID.
 	ID   string `json:"id"`
 	Kind string `json:"kind"`
-	// Page is the page's id, and Field is the page's member. Pages has the ids of all pages of a conflict about places.
+	// Page is the id of the page, and Field is the name of the page's member. If the conflict is about places, Pages
+	// has the ids of all pages of the conflict.
 	Page  string   `json:"page,omitempty"`
 	Field string   `json:"field,omitempty"`
 	Pages []string `json:"pages,omitempty"`
-	// Block is the key of the block. Path is the part of the block that is in conflict: "" for the whole block, "text",
-	// or a path in the block's data.
+	// Block is the key of the block. Path is the part of the block that is in conflict: "" for the block and its
+	// contents, "text", or a path in the block's data.
 	Block  string `json:"block,omitempty"`
 	Path   string `json:"path,omitempty"`
 	Base   any    `json:"base,omitzero"`
 	Ours   any    `json:"ours,omitzero"`
 	Theirs any    `json:"theirs,omitzero"`
-	// Choice is the choice that was applied. If no choice was made, the result has ours.
+	// Choice is the choice that was applied. If no choice was made, the result has the version of ours.
 	Choice *Choice `json:"choice,omitzero"`
 
 	value valueKind
 }
 
-// The values of Take.
+// These are the values of Take.
 const (
 	TakeOurs   = "ours"
 	TakeTheirs = "theirs"
 	TakeValue  = "value"
 )
 
-// Choice resolves a conflict with one of the versions, or with another value of the same kind.
+// Choice resolves a conflict. It takes one of the versions, or another value of the same kind.
 type Choice struct {
 	Take  string         `json:"take"`
 	Value jsontext.Value `json:"value,omitzero"`
 }
 
-// Place is the parent and the position of a page. A choice has only the parent. The page then gets its position on
-// theirs.
+// Place is the parent and the position of a page. A choice gives only the parent. The page then gets the position that
+// it has on theirs.
 type Place struct {
 	Parent   string `json:"parent"`
 	Position string `json:"position,omitempty"`
 }
 
-// Choices has the choices that were made so far, by the id of the conflict. A merge ignores choices for conflicts that
-// do not occur.
+// Choices has the choices that were made so far, by the id of the conflict. If a conflict does not occur in a merge,
+// the merge ignores the choice for it.
 type Choices map[string]Choice
 
-// Open returns the conflicts that nobody has resolved.
+// Open returns the conflicts for which no choice was made.
 func Open(conflicts []Conflict) []Conflict {
 	return slices.DeleteFunc(slices.Clone(conflicts), func(c Conflict) bool { return c.Choice != nil })
 }
 
-// valueKind is the kind of value that a choice may set.
+// valueKind is the kind of value to which a choice may set the part in conflict.
 type valueKind int
 
 const (
@@ -118,7 +121,7 @@ const (
 	slugValue
 )
 
-// valueKinds has a row per kind of value. The row's function decodes a value, or returns its problems.
+// valueKinds has a row per kind of value. The function in a row decodes a value, or returns the problems of the value.
 var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	jsonValue:     decoded[any],
 	boolValue:     decoded[bool],
@@ -139,11 +142,12 @@ var valueKinds = map[valueKind]func(raw jsontext.Value) (any, []schema.Detail){
 	}),
 }
 
-// These are the most characters that a choice's values can have. The API and package tree have the same limits.
+// These constants are the largest numbers of characters in the values of a choice. The API and package tree have the
+// same limits.
 const (
 	maxTitle       = 256
 	maxSlug        = 100
-	maxWord        = 50 // an emoji, or the name of an icon
+	maxWord        = 50 // characters of an emoji, or of the name of an icon
 	maxDescription = 1000
 )
 
@@ -187,8 +191,8 @@ func decodeDocument(raw jsontext.Value) (any, []schema.Detail) {
 	return d, d.Problems(valueField)
 }
 
-// decodePlace decodes a place without its position. An arbitrary position could leave no room for other positions next
-// to it.
+// decodePlace decodes a place without its position. A client must not choose the position, because no position might
+// then fit between it and the next position.
 func decodePlace(raw jsontext.Value) (any, []schema.Detail) {
 	value, problems := decoded[Place](raw)
 	if problems != nil {
@@ -218,12 +222,12 @@ func (c Conflict) compare(other Conflict) int {
 // Takes lists how the conflict can be resolved.
 func (c Conflict) Takes() []string {
 	switch {
-	// Only a change of the pages can resolve this conflict: the content must have fewer pages.
+	// A choice cannot resolve this conflict. A user must change the pages so that the content has fewer pages.
 	case c.Kind == KindSize:
 		return nil
 	case c.value == noValue:
 		return []string{TakeOurs, TakeTheirs}
-	// The tree does not allow the page at its place on theirs.
+	// The tree does not allow the page at its place on theirs, so theirs cannot be taken.
 	case c.Kind == KindParent:
 		return []string{TakeOurs, TakeValue}
 	}
@@ -247,13 +251,14 @@ func (c Conflict) decode(choice Choice) (any, []schema.Detail) {
 	return valueKinds[c.value](choice.Value)
 }
 
-// holdsNUL reports whether a text or a name in a value has the character NUL, which the database cannot store.
+// holdsNUL reports whether a text or a member's name in a value contains the character NUL. The database cannot store
+// this character.
 func holdsNUL(raw jsontext.Value) bool {
 	decoder := jsontext.NewDecoder(bytes.NewReader(raw))
 	for {
 		token, err := decoder.ReadToken()
 		if err != nil {
-			// The text has ended, or it is not JSON. In the second case, the decoder of the value reports the error.
+			// The text has ended, or it is not JSON. If it is not JSON, the decoder of the value reports the error.
 			return false
 		}
 		if token.Kind() == jsontext.KindString && strings.ContainsRune(token.String(), 0) {
@@ -281,7 +286,7 @@ func (l *conflicts) decide(c Conflict) (take string, value any) {
 }
 
 // add adds a conflict and returns its decision. A conflict may occur several times, for example a cycle after
-// contradictory choices. It always gets the same decision, and is listed once.
+// contradictory choices. The conflict gets the same decision each time, and is listed once.
 func (l *conflicts) add(c Conflict) (take string, value any) {
 	c.ID = idOf(c)
 	take = TakeOurs
@@ -303,11 +308,11 @@ func idOf(c Conflict) string {
 	return schema.DerivedID(canonicalJSON([]any{c.Kind, c.Page, c.Field, c.Pages, c.Block, c.Path, c.Base, c.Ours, c.Theirs}))
 }
 
-// canonicalJSON encodes a part of the content. Equal values have equal bytes.
+// canonicalJSON encodes a part of the content. If two parts are equal, their encodings have equal bytes.
 func canonicalJSON(value any) []byte {
 	encoded, err := json.Marshal(value, json.Deterministic(true))
 	if err != nil {
-		panic("merge: a part of the content has no JSON: " + err.Error()) // The part was decoded from JSON.
+		panic("merge: a part of the content has no JSON: " + err.Error()) // cannot happen: the part came from JSON
 	}
 	return encoded
 }

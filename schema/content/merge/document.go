@@ -10,8 +10,9 @@ import (
 )
 
 // Documents merges two documents that come from one base. Blocks with equal keys are versions of one block. Blocks
-// without a key are paired as in keys.Assign. In a conflict, the result has the chosen version. Without a choice, it
-// has the version of ours. All blocks of the result have keys, unless the result is an unchanged side.
+// without a key first get keys as in keys.Assign. In a conflict, the result has the chosen version. Without a choice,
+// it has the version of ours. If the result is an unchanged side, its blocks stay as they are. Otherwise all blocks of
+// the result have keys.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -44,20 +45,20 @@ func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Doc
 type merger struct {
 	conflicts          conflicts
 	base, ours, theirs *side
-	// dead has the blocks that are not in the result. replaced has, for each block that a choice replaces by a value,
-	// the blocks of the value.
+	// dead has the keys of the blocks that are not in the result. If a choice replaces a block by a value, replaced has
+	// the blocks of this value.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
 	// settled has the blocks for which the function replacement has decided. bare has the deleted blocks that the
-	// deleter did not replace.
+	// deleting side did not replace.
 	settled, bare map[string]bool
-	// lists has, for each place, the blocks of the result in order.
+	// lists has, for each place, the keys of the result's blocks in order.
 	lists map[spot][]string
-	// anchors maps each anchor of ours to the block to which it leads.
+	// anchors maps each anchor of ours to the key of the block to which it leads.
 	anchors map[string]string
 	emitted int // number of blocks of the result that were made
-	// kept has, for each side, the texts that stay in the result although this side deleted them. compared counts the
-	// blocks that were compared with such texts.
+	// kept has, for each side, the texts that are in the result although this side deleted them. compared is the number
+	// of blocks that were compared with such texts.
 	kept     map[*side]*passage
 	compared int
 }
@@ -94,8 +95,8 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	return m
 }
 
-// estrange renames the blocks that theirs added and that have the key of a block that ours added. Keys are derived from
-// content, so two blocks have the same key if both sides wrote the same content at different places.
+// estrange renames blocks that theirs added. It renames a block if ours added another block with the same key. Keys are
+// derived from content, so two blocks have the same key if both sides wrote the same content at different places.
 func (m *merger) estrange(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -109,7 +110,8 @@ func (m *merger) estrange(nodes []schema.Node) {
 	}
 }
 
-// document merges the sides. It fails if the result is not a valid document. The whole document is then one conflict.
+// document merges the sides. The second result is false if the merge would make an invalid document. The caller then
+// adds one conflict of the documents.
 func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, bool) {
 	if m.base.broken || m.ours.broken || m.theirs.broken {
 		return ours, false
@@ -133,12 +135,12 @@ func (m *merger) document(ours, base, theirs schema.Document) (schema.Document, 
 	if len(merged.Problems("")) == 0 {
 		return merged, true
 	}
-	// If a side already had problems, the merge did not cause them.
+	// If a side already had problems, the merge did not cause the problems of the result.
 	return merged, len(ours.Problems(""))+len(theirs.Problems("")) > 0
 }
 
 // deletions handles the blocks that one side deleted. Such a block is deleted if the other side did not change it, move
-// it or add blocks to it. Otherwise there is a conflict, only one for the topmost deleted block.
+// it or add blocks to it. Otherwise there is one conflict for the topmost deleted block.
 func (m *merger) deletions(deleter, other *side, whose string) {
 	var visit func(key string)
 	visit = func(key string) {
@@ -154,7 +156,8 @@ func (m *merger) deletions(deleter, other *side, whose string) {
 	}
 }
 
-// survivors visits the blocks that are below the deleted block on the other side but not on the deleter's side.
+// survivors visits the blocks that are below a deleted block on the other side and that the deleting side does not
+// have.
 func (m *merger) survivors(key string, deleter, other *side, visit func(key string)) {
 	other.below(key, func(child string) {
 		if deleter.blocks[child] != nil {
@@ -199,7 +202,7 @@ func (m *merger) deletion(key string, deleter, other *side, whose string) {
 	}
 }
 
-// edited reports whether the other side changed a block that the deleter deleted, or a block below it.
+// edited reports whether the other side changed a block that the deleting side deleted, or changed a block below it.
 func (m *merger) edited(key string, deleter, other *side) bool {
 	was, is := m.base.blocks[key], other.blocks[key]
 	if was == nil || was.own != is.own || was.place != is.place {
@@ -211,7 +214,7 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 		case edited:
 		case deleter.blocks[child] == nil:
 			edited = m.edited(child, deleter, other)
-		// The deleter moved the child. The block is edited if the other side added the child or moved it here.
+		// The deleting side moved the child. The block is edited if the other side added the child or moved it here.
 		default:
 			was := m.base.blocks[child]
 			edited = was == nil || was.place != other.blocks[child].place
@@ -220,7 +223,8 @@ func (m *merger) edited(key string, deleter, other *side) bool {
 	return edited
 }
 
-// kill removes a deleted block, and its descendants on the other side that the deleter does not have.
+// kill removes a deleted block. It also removes the block's descendants on the other side that the deleting side does
+// not have.
 func (m *merger) kill(key string, deleter, other *side) {
 	m.dead[key] = true
 	other.below(key, func(child string) {
@@ -265,8 +269,8 @@ func (m *merger) place() {
 	}
 }
 
-// stranded returns the blocks that the result has in this list, although neither side has them in it. Their own list
-// was deleted.
+// stranded returns the blocks that the result has in this list, although neither side has them in this list. The list
+// that contained these blocks was deleted.
 func (m *merger) stranded(placed map[string]bool, merged []string) []string {
 	if len(placed) == len(merged) {
 		return nil
@@ -290,7 +294,7 @@ func (s *side) each(visit func(key string)) {
 // spotOf returns the list of the result that contains a block.
 func (m *merger) spotOf(key string) spot {
 	was, mine, other := m.base.blocks[key], m.ours.blocks[key], m.theirs.blocks[key]
-	var list []spot // by preference
+	var list []spot // by preference: the first list that exists is taken
 	switch {
 	case other == nil:
 		list = []spot{mine.place}
@@ -339,7 +343,8 @@ func (s *side) spot(key string) any {
 	return shown
 }
 
-// moved adds the conflict of a block that the sides put at different places. It returns true if theirs is chosen.
+// moved adds the conflict of a block that the sides put at different places. It returns true if the choice takes
+// theirs.
 func (m *merger) moved(key string) bool {
 	block, path := blockOf(key, "")
 	take, _ := m.conflicts.decide(Conflict{

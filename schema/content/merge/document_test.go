@@ -21,7 +21,7 @@ func sound(t *rapid.T, what string, d schema.Document) {
 	}
 }
 
-// TestDocumentsLoseNothing draws three documents and follows each word through the merge.
+// TestDocumentsLoseNothing generates three random documents, and follows each word through the merge.
 func TestDocumentsLoseNothing(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -108,7 +108,8 @@ func resolve(t *rapid.T, base, ours, theirs schema.Document) {
 	t.Fatal("conflicts come back")
 }
 
-// TestDisjointEdits: if sides edit different sections, there is no conflict, whichever side is merged first.
+// TestDisjointEdits edits different sections on the two sides. The merge must have no conflict, whichever side is
+// merged first.
 func TestDisjointEdits(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -184,8 +185,8 @@ func upTo(n int) []int {
 	return list
 }
 
-// texts returns the document without its keys and anchors. Keys and anchors may differ, because one side's must change
-// if both sides made the same.
+// texts returns the document without its keys and anchors. If both sides have made the same key or anchor, one of the
+// two must change, so they may differ.
 func texts(d schema.Document) string {
 	d = copyOf(d)
 	var bare func(nodes []schema.Node)

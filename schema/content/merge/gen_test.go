@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// writer draws documents and edits. No word is drawn twice, so a test can follow each word through a merge.
+// writer generates random documents and edits. Each generated word is unique, so a test can follow the word through a
+// merge.
 type writer struct {
 	t    *rapid.T
 	next *int
@@ -104,7 +105,7 @@ func (w writer) document() schema.Document {
 	return d
 }
 
-// copyOf copies a document through its JSON, so that the copies share no memory.
+// copyOf copies a document by encoding and decoding it as JSON. So the copies share no memory.
 func copyOf(d schema.Document) schema.Document {
 	text, err := json.Marshal(d)
 	if err != nil {
@@ -118,7 +119,7 @@ func copyOf(d schema.Document) schema.Document {
 	return c
 }
 
-// listAt is a place in a document that an edit may change.
+// listAt is a list of blocks in a document. An edit may change such a list.
 type listAt struct {
 	list   *[]schema.Node
 	parent string
@@ -139,7 +140,7 @@ func listsOf(nodes *[]schema.Node, parent string, out *[]listAt) {
 	}
 }
 
-// edit changes a document in a few places.
+// edit changes a document at a few places, at most `most`.
 func (w writer) edit(from schema.Document, most int) schema.Document {
 	d := copyOf(from)
 	for range w.between(0, most) {
@@ -170,17 +171,17 @@ func (w writer) step(d *schema.Document) {
 	case i == len(*list):
 	case op == 1 && (at.parent != "expandable" || len(*list) > 1):
 		*list = slices.Delete(*list, i, i+1)
-	case op == 2: // move the block within its list
+	case op == 2: // the block moves within its list
 		n := (*list)[i]
 		*list = slices.Insert(slices.Delete(*list, i, i+1), w.between(0, len(*list)-1), n)
-	// Move the block to another list.
+	// The block moves to another list.
 	case op == 3 && (*list)[i].Type == "paragraph" && (at.parent == "" || at.parent == "hint"):
 		to := lists[w.between(0, len(lists)-1)]
 		if to.list == list || to.parent != "" && to.parent != "hint" && to.parent != "list-item" {
 			return
 		}
 		n := (*list)[i]
-		(*list)[i].Type = "gone" // Appending may move the lists in memory.
+		(*list)[i].Type = "gone" // sweep removes the marked node; append may move the lists in memory
 		*to.list = append(*to.list, n)
 		d.Nodes = sweep(d.Nodes)
 	default:
@@ -196,7 +197,7 @@ func sweep(nodes []schema.Node) []schema.Node {
 	return nodes
 }
 
-// change edits the block itself.
+// change edits the block itself, not its place.
 func (w writer) change(n *schema.Node) {
 	switch {
 	case n.Type == "hint":
@@ -270,7 +271,7 @@ func (w writer) changeTable(n *schema.Node) {
 
 func jsonOf(value any) string { return string(canonicalJSON(value)) }
 
-// wordsIn counts how often each drawn word occurs in the JSON of a value.
+// wordsIn returns how often each generated word occurs in the JSON of a value.
 func wordsIn(value any) map[string]int {
 	count := map[string]int{}
 	for word := range strings.FieldsFuncSeq(jsonOf(value), func(r rune) bool { return r < '0' || r > '9' && r < 'A' || r > 'Z' && r < 'a' || r > 'z' }) {
@@ -283,7 +284,7 @@ func wordsIn(value any) map[string]int {
 	return count
 }
 
-// outline writes blocks on one line.
+// outline returns blocks in one line.
 func outline(nodes []schema.Node) string {
 	var parts []string
 	for i := range nodes {

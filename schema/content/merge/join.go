@@ -7,10 +7,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place. base has the blocks of base at this place. Twins become one
-// block. There is a conflict in three cases: for near-equal blocks, for blocks that replace a block that both sides
-// deleted, and for lines of code, because their order is unknown. All other blocks stay, and the blocks of ours come
-// first.
+// join merges the blocks that both sides put at one place. base has the blocks that the base has at this place. Two
+// equal added blocks, called twins, become one block. There is a conflict in three cases: for near-equal blocks, for
+// blocks that replace a block that both sides deleted, and for lines of code, because their order is unknown. All other
+// blocks stay, and the blocks of ours come first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -42,7 +42,7 @@ func (m *merger) join(at spot, base, mine, others []string) []string {
 	return slices.DeleteFunc(joined, func(key string) bool { return m.dead[key] })
 }
 
-// uncrossed returns the second list without the twins whose order differs between the two lists.
+// uncrossed returns the second list without some of the twins: the twins whose order differs between the two lists.
 func uncrossed(mine, others []string) []string {
 	matched, all := map[string]bool{}, positions(mine)
 	for i, j := range diff.Match(mine, others) {
@@ -53,10 +53,10 @@ func uncrossed(mine, others []string) []string {
 	return slices.DeleteFunc(slices.Clone(others), func(key string) bool { return has(all, key) && !matched[key] })
 }
 
-// maxNear bounds the pairs of blocks that are compared by their words.
+// maxNear bounds the number of pairs of blocks whose words are compared.
 const maxNear = 1 << 16
 
-// near joins added blocks in order. Each pair of near-equal blocks is a conflict.
+// near joins added blocks in order. A pair of near-equal blocks is a conflict.
 func (m *merger) near(at spot, mine, others []string) []string {
 	joined := make([]string, 0, len(mine)+len(others))
 	next := 0
@@ -75,8 +75,9 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	return append(append(joined, mine...), others...)
 }
 
-// apart makes conflicts of the near-equal blocks that both sides added at different places of a list. It returns the
-// other blocks. In code, it makes no conflicts, because similar lines of code are often meant to be different.
+// apart makes a conflict of each pair of near-equal blocks that the sides added at different places of a list. It
+// returns all other blocks. In code, it makes no conflicts, because similar lines of code are often meant to be
+// different.
 func (m *merger) apart(at spot, list []string) []string {
 	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
 	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {
@@ -98,7 +99,7 @@ func (m *merger) apart(at spot, list []string) []string {
 }
 
 // contest adds the conflict of different blocks that both sides put at one place. It removes the blocks of the side
-// that is not taken.
+// that the decision does not take.
 func (m *merger) contest(at spot, base, mine, others []string) {
 	if len(mine) == 0 || len(others) == 0 {
 		return
@@ -123,14 +124,14 @@ func (m *merger) decide(at spot, base, mine, others []string) (take string, valu
 	return m.conflicts.decide(c)
 }
 
-// put replaces a block by the value of a choice.
+// put replaces a block by the value of a choice, whose blocks become part of the result.
 func (m *merger) put(key string, at spot, value any) {
 	delete(m.dead, key)
 	m.replaced[key] = m.blocksOf(at, value)
 }
 
 // versions sets the versions of a conflict about blocks of one list. Lines of code, items of a list and records of a
-// table are shown in a block of their parent's type. Several other blocks are shown as a document.
+// table are shown in a block of their parent's type. If a version has several other blocks, it is shown as a document.
 func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) valueKind {
 	parent, wrapped := m.wrapper(at)
 	several := max(len(base), len(mine), len(others)) > 1
@@ -157,14 +158,14 @@ func (m *merger) versions(at spot, base, mine, others []string, c *Conflict) val
 	c.Base, c.Ours, c.Theirs = show(m.base, base), show(m.ours, mine), show(m.theirs, others)
 	switch {
 	case wrapped && parent.Type == typeTable:
-		return noValue // A choice cannot give a record, because a record is not a block.
+		return noValue // a choice cannot give a record, because a record is not a block
 	case several && !wrapped:
 		return documentValue
 	}
 	return blockValue
 }
 
-// parts has the types of blocks whose children are shown, in a conflict, within a block of the same type.
+// parts has the types of blocks whose children a conflict shows within a block of the same type.
 var parts = map[string]bool{
 	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
 }
@@ -184,7 +185,7 @@ func (m *merger) isCode(at spot) bool {
 	return wrapped && parent.Type == "code"
 }
 
-// blocksOf returns the blocks of a chosen value.
+// blocksOf returns the blocks of a value that a choice sets.
 func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	d, several := value.(schema.Document)
 	if several {
@@ -197,13 +198,13 @@ func (m *merger) blocksOf(at spot, value any) []schema.Node {
 	return expand([]schema.Node{n})
 }
 
-// added returns the blocks of a list that only this side has. The other side and base must have none of their
-// descendants either.
+// added returns the blocks of a list that only this side has. If the other side or the base has a descendant of a
+// block, the block is left out.
 func (m *merger) added(s *side, list []string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(key string) bool { return !m.onlyOf(s, key) })
 }
 
-// onlyOf reports whether a block and all of its descendants are only on this side.
+// onlyOf reports whether only this side has the block and all of its descendants.
 func (m *merger) onlyOf(s *side, key string) bool {
 	other := m.ours
 	if s == m.ours {
@@ -225,7 +226,7 @@ func (m *merger) drop(s *side, list []string) {
 	}
 }
 
-// alive counts the blocks of the result.
+// alive returns the number of blocks that are in the result.
 func (m *merger) alive() (n int) {
 	for key := range m.ours.blocks {
 		if !m.dead[key] {

@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// TestLongPagesMerge merges edits of pages of the largest size. The result has the text of each side, and memory is
-// bounded. The test is not parallel, because it measures the process's memory. The short form leaves out the page of
-// many blocks, because TestDocumentsAreBounded checks its bound.
+// TestLongPagesMerge merges edits of pages of the largest size. The result must contain the text of each side, and the
+// memory must be bounded. The test is not parallel, because it measures the memory of the process. The short form
+// leaves out the page with many blocks: TestDocumentsAreBounded checks its bound.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string
@@ -25,7 +25,7 @@ func TestLongPagesMerge(t *testing.T) {
 		"words":   {contenttest.LongWords(), 0, 128},
 		"chinese": {contenttest.LongChinese(), 0, 128},
 		"page":    {contenttest.LongPage(), 0, 1024},
-		// In this text, all places look the same, so the place of an edit cannot be determined.
+		// All places in this text look the same. So it cannot be determined where an edit was made.
 		"letters": {strings.Repeat("a b ", schema.MaxPage/4), 1, 128},
 	} {
 		if testing.Short() && name == "page" {

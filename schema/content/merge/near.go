@@ -9,21 +9,22 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// saying is the comparable text of an added block.
+// saying has the text of an added block in a form that can be compared.
 type saying struct {
 	family string
-	// words and pairs of neighboring characters, both sorted
+	// words has the text's words, and pairs has its pairs of neighboring characters. Both lists are sorted.
 	words []string
 	pairs [][2]rune
-	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. It leaves out
-	// short texts.
+	// parts has the texts of the parts of a block: items of a list, lines of code, or records of a table. Short texts
+	// are left out.
 	parts map[string]bool
 }
 
-// These constants define when two blocks are near-equal. They are if the longer text contains the share nearWords of
-// the shorter text's words, and the shorter text has at least the share nearLength of the longer text's words. They
-// also are if the share nearPairs of their pairs of characters is equal, for example after the correction of a typing
-// error. maxNearWords is the number of words that are compared.
+// These constants define when two blocks are near-equal. First, two blocks are near-equal if the fraction nearWords of
+// the shorter text's words is in the longer text. The shorter text must then have at least the fraction nearLength of
+// the longer text's number of words. Second, two blocks are near-equal if the fraction nearPairs of their pairs of
+// characters is equal. Texts before and after the correction of a typing error are an example. maxNearWords is the
+// largest number of words of a text that are compared.
 const (
 	maxNearWords = 256
 	nearWords    = 0.75
@@ -31,8 +32,8 @@ const (
 	nearPairs    = 0.8
 )
 
-// sayings reads the texts of a list's blocks. A block's saying is empty if both sides have this block or one of its
-// descendants.
+// sayings returns the saying of each block of a list. A block's saying is empty if both sides have this block or one of
+// its descendants.
 func (m *merger) sayings(s *side, list []string) []saying {
 	read := make([]saying, len(list))
 	for i, key := range list {
@@ -64,8 +65,8 @@ func sayingOf(n *schema.Node) saying {
 	return t
 }
 
-// nearHere is like near, for two blocks at one place. At one place, two blocks are near-equal even if they have only an
-// equal part.
+// nearHere returns the similarity of two blocks at one place. At one place, two blocks are near-equal even if they only
+// have an equal part.
 func (t saying) nearHere(o saying) float64 {
 	// A shared part gives a low similarity, so that near-equal texts are paired first.
 	const shared = 0.1
@@ -95,7 +96,7 @@ func wordsOf(text string, most int) (words []string, read string) {
 	return words, read
 }
 
-// short reports whether a text is so short that equal texts at different places may have nothing in common.
+// short reports whether a text is very short. Two equal short texts may have been written independently of each other.
 func (t saying) short() bool { return len(t.words) < fewestWords }
 
 func comparePairs(a, b [2]rune) int { return slices.Compare(a[:], b[:]) }
@@ -117,7 +118,7 @@ func plain(n *schema.Node) string {
 			cells = append(cells, content.Clean(name))
 		}
 	}
-	slices.Sort(cells[len(n.Fragments):]) // The iteration order of a map is random.
+	slices.Sort(cells[len(n.Fragments):]) // a loop over a map has a random order
 	return strings.Join(cells, " ")
 }
 
@@ -135,7 +136,7 @@ func (t saying) near(o saying) float64 {
 	return 0
 }
 
-// common counts the elements that occur in both of two sorted lists.
+// common returns the number of elements that two sorted lists share.
 func common[T any](a, b []T, compare func(T, T) int) (n int) {
 	for len(a) > 0 && len(b) > 0 {
 		switch order := compare(a[0], b[0]); {

@@ -2,12 +2,12 @@ package merge
 
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
-// sequence is a list that both sides may have changed. Its elements are unique. ours and theirs contain only elements
-// that are in the result. A twin is an element that both sides added.
+// sequence is a list in its three versions: base, ours and theirs. The elements of each version are unique. ours and
+// theirs contain only elements that are in the result. A twin is an element that both sides added.
 type sequence struct {
 	base, ours, theirs []string
-	// join merges the elements that ours and theirs have at one place, where base has other elements. A twin at this
-	// place is in both lists. If join is nil, the elements of ours come before the elements of theirs.
+	// join merges the elements that ours and theirs have at one place. base has the elements of the base at this place.
+	// A twin at this place is in both lists. If join is nil, the elements of ours come before the elements of theirs.
 	join func(base, ours, theirs []string) []string
 	// decide is called for an element that the sides have put at different places. It returns true to use the place of
 	// theirs.
@@ -62,8 +62,8 @@ func (s sequence) merge() []string {
 	return merged
 }
 
-// anchor returns a function that reports whether an element is an anchor: all three lists have it, and neither side
-// moved it.
+// anchor returns a function that reports whether an element is an anchor. An anchor is in all three lists, and neither
+// side moved it.
 func (s sequence) anchor() func(e string) bool {
 	inOurs, inTheirs, inBase := positions(s.ours), positions(s.theirs), positions(s.base)
 	movedOurs, movedTheirs := moved(s.ours, inBase), moved(s.theirs, inBase)
@@ -85,7 +85,8 @@ func has(at map[string]int, e string) bool {
 	return ok
 }
 
-// moved returns the elements of base whose place in the list has changed. It chooses as few elements as possible.
+// moved returns the elements of base whose place in the list has changed. Of several possible results, it returns a
+// smallest one.
 func moved(list []string, inBase map[string]int) map[string]bool {
 	var kept []string
 	var order []int
@@ -104,7 +105,7 @@ func moved(list []string, inBase map[string]int) map[string]bool {
 	return out
 }
 
-// gapsOf returns, for each element, the index of its gap.
+// gapsOf returns, for each element, the index of the gap that contains it.
 func gapsOf(gaps [][]string) map[string]int {
 	of := map[string]int{}
 	for at, gap := range gaps {
@@ -115,7 +116,7 @@ func gapsOf(gaps [][]string) map[string]int {
 	return of
 }
 
-// gaps splits a list at its anchors.
+// gaps splits a list at its anchors. It returns the elements between the anchors, and the anchors.
 func gaps(list []string, anchor func(e string) bool) (between [][]string, anchors []string) {
 	between = [][]string{nil}
 	for _, e := range list {

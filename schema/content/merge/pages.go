@@ -14,8 +14,8 @@ import (
 //   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
 //     and for pages that a side moved further down.
 //
-// A Side may have read these rows in advance. A Side that reads on demand stores its first error, which the caller
-// checks after Pages.
+// A Side may read these pages in advance. If it reads them on demand, it stores its first error. The caller then checks
+// this error after Pages.
 type Side interface {
 	Page(id string) (tree.Node, bool)
 	// Children lists the child pages of a page in any order. If parent is "", it lists the pages at the root.
@@ -33,29 +33,31 @@ type Input struct {
 	Keep func(d schema.Document) (hash string, err error)
 	// Choices are the choices that users have made so far.
 	Choices Choices
-	// Count is the number of pages of ours. MaxPages and MaxDepth bound the result. 0 means that there is no bound.
+	// Count is the number of pages that ours has. MaxPages and MaxDepth bound the number and the depth of the result's
+	// pages. A value of 0 means that there is no bound.
 	Count, MaxPages, MaxDepth int
 }
 
 // Result has the changes that a merge makes to ours.
 type Result struct {
-	// Write has the pages to write. Delete has the ids of the pages to delete. Both are sorted by id.
+	// Write has the pages to write. Delete has the ids of the pages to delete. Write and Delete are sorted by id.
 	Write  []tree.Node
 	Delete []string
 	// Count is the number of pages after the merge.
 	Count int
-	// Conflicts has all conflicts, ordered by page and field, and then in the order of discovery. Conflicts without a
-	// choice are open. For open conflicts, Write has the content of ours.
+	// Conflicts has all conflicts, ordered by page and field, and then in the order of discovery. A conflict without a
+	// choice is open. For an open conflict, Write has the content of ours.
 	Conflicts []Conflict
 }
 
-// Pages merges the pages of theirs into ours. Its cost depends on the size of the changes, not on the size of the
-// space.
+// Pages merges the pages of theirs into ours. The time of a merge depends on the number of changed pages, not on the
+// number of pages in the space.
 //
 // Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
 // to the same parent, the page gets its position on ours. If one side moved a page to another parent, and the other
 // side only reordered it, the page moves. If both sides reordered a page, there is a conflict. If both sides put pages
-// at one place, all of these pages stay, sorted by position and then by id. Of two times, the later time is used.
+// at one place, all of these pages stay. They are sorted by position and then by id. If the times of a page differ, the
+// later time is used.
 func Pages(in Input) (Result, error) {
 	p := pages{in: in, rows: map[string]*row{}}
 	p.conflicts = conflicts{choices: in.Choices, listed: map[string]bool{}}
@@ -87,13 +89,13 @@ type row struct {
 	dead bool
 }
 
-// pages is a merge of pages.
+// pages is the state of a merge of pages.
 type pages struct {
 	in        Input
 	conflicts conflicts
 	rows      map[string]*row
 	order     []string // the ids of the rows
-	// below has the rows, by their parent in the result.
+	// below has the ids of the rows, by the id of their parent in the result.
 	below map[string][]string
 }
 
@@ -111,7 +113,7 @@ func (p *pages) add(id string) *row {
 	return r
 }
 
-// page returns a page of the result.
+// page returns a page of the result. The second result is false if the result does not have the page.
 func (p *pages) page(id string) (tree.Node, bool) {
 	if r := p.rows[id]; r != nil {
 		return r.node, !r.dead
@@ -119,8 +121,8 @@ func (p *pages) page(id string) (tree.Node, bool) {
 	return p.in.Ours.Page(id)
 }
 
-// group belongs to a topmost deleted page. members has the deleted pages, and the pages that the other side added below
-// them. edited has the pages that the other side edited, or added or moved there.
+// group is a topmost deleted page with the pages below it. members has the deleted pages, and the pages that the other
+// side added below them. edited has the pages that the other side edited, added there or moved there.
 type group struct {
 	members, edited []string
 }
@@ -169,8 +171,8 @@ func (p *pages) deletions(deleter, other Side, whose string) {
 	}
 }
 
-// deletedRoot returns the topmost deleted page among a page and its ancestors on the other side. It returns "" if none
-// of these pages was deleted.
+// deletedRoot returns the topmost deleted page among a page and its ancestors on the other side. It returns "" if all
+// of these pages still exist.
 func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	root := ""
 	for id != "" {
@@ -186,8 +188,8 @@ func (p *pages) deletedRoot(id string, deleter, other Side) string {
 	return root
 }
 
-// keep adds the conflict about a deleted page. It returns true if the page stays because the other side's version is
-// taken.
+// keep adds the conflict about a deleted page. It returns true if the decision takes the other side's version, so the
+// page stays.
 func (p *pages) keep(root string, g *group, deleter string) bool {
 	involved := slices.Compact(slices.Sorted(slices.Values(append([]string{root}, g.edited...))))
 	versions := func(s Side) any {
@@ -209,7 +211,7 @@ func (p *pages) keep(root string, g *group, deleter string) bool {
 	return take != deleter
 }
 
-// PageVersion is the form of a page in a conflict. It has no times, because times never conflict.
+// PageVersion is a page as a conflict shows it. It has no times, because times are never in conflict.
 type PageVersion struct {
 	tree.Page
 	Parent    string     `json:"parent"`
@@ -222,7 +224,7 @@ func versionOf(n tree.Node) PageVersion {
 	return PageVersion{Page: n.Page, Parent: n.Parent, Position: n.Position}
 }
 
-// samePage reports whether two pages are equal, without comparing their places and times.
+// samePage reports whether two pages are equal. It ignores their places and times.
 func samePage(a, b tree.Node) bool {
 	a.Parent, a.Position, b.Parent, b.Position = "", "", "", ""
 	return equal(versionOf(a), versionOf(b))

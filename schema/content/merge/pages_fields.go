@@ -12,8 +12,8 @@ import (
 
 func placeOf(n tree.Node) Place { return Place{Parent: n.Parent, Position: n.Position} }
 
-// pageFields has a row for each field of a page that is a single value. The row has the name, the kind of value, and
-// functions to read and to set the value. The place and the document have separate rules.
+// pageFields has a row for each field of a page that is a single value. A row has the name of the field, the kind of
+// its value, and functions that read and set the value. The place and the document have their own rules.
 var pageFields = []struct {
 	name  string
 	value valueKind
@@ -70,7 +70,7 @@ var pageFields = []struct {
 	},
 }
 
-// dataOf returns a value as data. The value may have been decoded from JSON.
+// dataOf returns a value as data. The value may be data, or a map that was decoded from JSON.
 func dataOf(value any) schema.Data {
 	if data, ok := value.(schema.Data); ok {
 		return data
@@ -79,7 +79,7 @@ func dataOf(value any) schema.Data {
 	return data
 }
 
-// tagsOf returns a value as tags. The value may have been decoded from JSON.
+// tagsOf returns a value as tags. The value may be tags, or a list that was decoded from JSON.
 func tagsOf(value any) []tree.Tag {
 	if tags, ok := value.([]tree.Tag); ok {
 		return tags
@@ -102,8 +102,8 @@ const (
 	FieldSlug  = "slug"
 )
 
-// fields merges a page that is on both sides. If base does not have the page, both sides added it. If only one side has
-// a value for a field, this value is used. Different values are a conflict.
+// fields merges a page that both sides have. If the base does not have the page, both sides added it. If only one side
+// has a value for a field, the result has this value. Different values are in conflict.
 func (p *pages) fields(r *row) error {
 	if r.dead || !r.inOurs || !r.inTheirs {
 		return nil
@@ -155,9 +155,9 @@ func (p *pages) place(r *row) {
 		r.put(theirs)
 		return
 	case ours.Parent == theirs.Parent && (!r.inBase || ours.Parent != base.Parent):
-		return // Both sides moved the page to this parent, so its position on ours stays.
+		return // both sides moved the page to this parent, so its position on ours stays
 	case r.inBase && theirs.Parent == base.Parent:
-		return // Theirs only reordered the page below its former parent, so ours stays.
+		return // theirs only reordered the page below its former parent, so ours stays
 	case r.inBase && ours.Parent == base.Parent:
 		r.put(theirs)
 		return
@@ -177,8 +177,8 @@ func (p *pages) place(r *row) {
 // put sets the place of the page in the result.
 func (r *row) put(at Place) { r.node.Parent, r.node.Position = at.Parent, at.Position }
 
-// chosen returns the place of a choice. A choice has only the parent, so the position comes from theirs or from the
-// result.
+// chosen returns the place that a choice sets. A choice has only the parent. The position comes from theirs if theirs
+// has the page, and otherwise from the result.
 func (r *row) chosen(value any) Place {
 	at := value.(Place)
 	if at.Position == "" {
@@ -190,13 +190,13 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// text has the document of a page. kept is the reason why the document cannot be edited, if there is one.
+// text has the document of a page. kept is the reason why users cannot edit the document, or "" if they can.
 type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }
 
-// document merges the documents by block. It does not merge a document that cannot be edited, so a user must choose a
-// side. It also does not merge documents that both sides added, because their blocks cannot be paired.
+// document merges the documents by block. If users cannot edit a document, it is not merged, and a user must choose a
+// side. Documents that both sides added are not merged either, because their blocks cannot be paired.
 func (p *pages) document(r *row) error {
 	switch base, ours, theirs := textOf(&r.base), textOf(&r.ours), textOf(&r.theirs); {
 	case ours == theirs, r.inBase && base == theirs:
@@ -247,8 +247,8 @@ func (p *pages) document(r *row) error {
 	return err
 }
 
-// added decides between the documents of a page that both sides added. Documents that differ only in keys and anchors
-// are equal.
+// added chooses between the two documents of a page that both sides added. It treats documents as equal if they differ
+// only in keys and anchors.
 func (p *pages) added(r *row, ours, theirs schema.Document) error {
 	whole := func(d schema.Document) keys.Hash {
 		return keys.HashOf(&schema.Node{Object: schema.ObjectFragment, Data: d.Data, Meta: d.Meta, Nodes: d.Nodes})

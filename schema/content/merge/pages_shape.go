@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// replant finds a place for each page whose parent is missing in the result. The page gets its place on a side where
-// its parent is in the result, or otherwise goes to the root. This is not another conflict, because the deletion of the
-// parent is already decided.
+// replant finds a place for each page whose parent is missing in the result. If the page's parent on a side is in the
+// result, the page gets its place on this side. Otherwise the page goes to the root. This adds no conflict, because the
+// deletion of the parent is already decided.
 func (p *pages) replant() {
 	for _, id := range p.order {
 		r := p.rows[id]
@@ -41,10 +41,10 @@ func (p *pages) holds(parent string) bool {
 	return ok
 }
 
-// cut breaks cycles. A cycle exists if each side has moved a page below a page that the other side moved.
+// cut breaks cycles. A cycle arises if each side moves a page below a page that the other side moved.
 func (p *pages) cut() {
-	// rooted has the pages whose ancestors lead to the root. Pages of a cycle are not rooted, so breaking a cycle does
-	// not change rooted pages.
+	// rooted has the pages whose ancestors lead to the root. The pages of a cycle are not in rooted. So a change that
+	// breaks a cycle does not affect the pages in rooted.
 	rooted := map[string]bool{"": true}
 	cuts := 0
 	for _, start := range p.order {
@@ -58,7 +58,7 @@ func (p *pages) cut() {
 	}
 }
 
-// open decides which side places the pages of a cycle.
+// open adds the conflict about a cycle, and puts the cycle's pages at their places on the side that the decision takes.
 func (p *pages) open(cycle []string) {
 	var theirs []string // the pages that theirs moved
 	for _, id := range cycle {
@@ -84,7 +84,8 @@ func (p *pages) open(cycle []string) {
 	}
 }
 
-// backToOurs puts all pages at their places on ours, which has no cycle. cut uses it if choices contradict each other.
+// backToOurs puts all pages at their places on ours, where no cycle exists. cut calls it if choices contradict each
+// other.
 func (p *pages) backToOurs() {
 	for _, id := range p.order {
 		if r := p.rows[id]; r.inOurs && r.inTheirs {
@@ -94,7 +95,7 @@ func (p *pages) backToOurs() {
 }
 
 // putBack puts a page at its place on a side. If the parent on this side is deleted, the page goes below the closest
-// ancestor on this side that is not deleted. The places of one side form no cycle, so after putBack only replant can
+// ancestor on this side that is not deleted. The places of one side form no cycle. So after putBack, only replant can
 // make a cycle.
 func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
@@ -105,8 +106,8 @@ func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	r.put(at)
 }
 
-// cycle returns the pages of the cycle to which the ancestors of a page lead, in sorted order. If they lead to the
-// root, cycle returns nil, and the page and all of its ancestors become rooted.
+// cycle follows the ancestors of a page. If they lead to a cycle, it returns the pages of this cycle in sorted order.
+// If they lead to the root, it returns nil, and adds the page and all of its ancestors to rooted.
 func (p *pages) cycle(start string, rooted map[string]bool) []string {
 	way := map[string]bool{}
 	for id := start; !rooted[id]; {
@@ -133,7 +134,7 @@ func (p *pages) around(start string) []string {
 	return list
 }
 
-// fit moves each page that the tree does not allow at its place. The page goes below the closest ancestor that may have
+// fit moves each page that the tree does not allow at its place. The page goes below its closest ancestor that allows
 // it as a child, or to a chosen place.
 func (p *pages) fit() {
 	p.below = map[string][]string{}
@@ -181,8 +182,8 @@ func versionIf(there bool, n tree.Node) any {
 	return placeOf(n)
 }
 
-// allows is like fits, for a parent from a choice. It also returns false if the parent does not exist or is below the
-// page.
+// allows reports whether a page fits below the parent that a choice sets. It also returns false if the parent does not
+// exist or is below the page.
 func (p *pages) allows(r *row, parent string) bool {
 	for id := parent; id != ""; {
 		n, ok := p.page(id)
@@ -206,7 +207,7 @@ func (p *pages) fits(r *row, parent string) bool {
 	if p.in.MaxDepth == 0 || depth > p.in.MaxDepth {
 		return p.in.MaxDepth == 0
 	}
-	// If the page is not deeper than on a side, its descendants are not too deep either.
+	// If the page is not deeper than it is on a side, its descendants are not too deep either.
 	if r.inOurs && depth <= p.depth(r.id, p.in.Ours.Page) || r.inTheirs && depth <= p.depth(r.id, p.in.Theirs.Page) {
 		return true
 	}
@@ -226,7 +227,7 @@ func (p *pages) depth(id string, page func(id string) (tree.Node, bool)) int {
 	return depth
 }
 
-// height counts the levels below a page of the result, up to most.
+// height returns the number of levels below a page of the result. It returns at most most.
 func (p *pages) height(id string, most int) int {
 	if most == 0 {
 		return 0
@@ -238,7 +239,7 @@ func (p *pages) height(id string, most int) int {
 	return high
 }
 
-// children lists the pages below a page of the result.
+// children lists the child pages of a page in the result.
 func (p *pages) children(parent string) []tree.Node {
 	list := slices.DeleteFunc(slices.Clone(p.in.Ours.Children(parent)), func(n tree.Node) bool { return p.rows[n.ID] != nil })
 	seen := map[string]bool{}
@@ -250,8 +251,8 @@ func (p *pages) children(parent string) []tree.Node {
 	return list
 }
 
-// slugs makes the paths unique. A page that theirs added, moved or renamed gets a new slug if ours already has a page
-// at the same path.
+// slugs makes the paths of pages unique. If theirs added, moved or renamed a page, and ours already has a page at the
+// same path, the page of theirs gets a new slug.
 func (p *pages) slugs() {
 	taken := map[string]map[string]string{}
 	for _, id := range p.order {
@@ -270,13 +271,13 @@ func (p *pages) slugs() {
 	}
 }
 
-// incoming reports whether the page has a path that it does not have on ours.
+// incoming reports whether the path of the page in the result differs from its path on ours.
 func (r *row) incoming() bool {
 	return !r.dead && r.node.Kind != tree.KindLink && r.node.Slug != "" &&
 		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)
 }
 
-// slugsBelow returns the slugs of a page's children, except incoming children, with their ids.
+// slugsBelow maps the slugs of a page's children to their ids. It leaves out incoming children.
 func (p *pages) slugsBelow(parent string) map[string]string {
 	slugs := map[string]string{}
 	for _, n := range p.children(parent) {
@@ -312,7 +313,7 @@ func (p *pages) clash(r *row, holder string, siblings map[string]string) {
 	r.node.Slug = freeSlug(r.node.Slug, siblings)
 }
 
-// freeSlug returns the slug if it is not taken. Otherwise it appends the lowest number that makes the slug unique.
+// freeSlug returns the slug if no other page has it. Otherwise it appends the lowest number that makes the slug unique.
 func freeSlug(slug string, taken map[string]string) string {
 	free := slug
 	for n := 1; ; n++ {
@@ -327,8 +328,8 @@ func freeSlug(slug string, taken map[string]string) string {
 	}
 }
 
-// reopen removes the choice from conflicts whose chosen value is missing in the result. Either the tree does not allow
-// the value, or another choice contradicts it.
+// reopen removes the choice from a conflict if the result does not have the chosen value. Either the tree does not
+// allow the value, or another choice contradicts it.
 func (p *pages) reopen() {
 	for i := range p.conflicts.list {
 		c := &p.conflicts.list[i]

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// space is a side of a merge, with the pages in a map. It counts the calls of its methods.
+// space is a side of a merge. It has its pages in a map, and counts the calls of its methods.
 type space struct {
 	rows  map[string]tree.Node
 	below map[string][]tree.Node
@@ -44,7 +44,7 @@ func (s *space) Children(parent string) []tree.Node {
 	return s.below[parent]
 }
 
-// library has documents by hash.
+// library has documents by their hashes.
 type library map[string]schema.Document
 
 func (l library) load(hash string) (schema.Document, error) {
@@ -146,11 +146,11 @@ func wellFormed(rows map[string]tree.Node) error {
 	return nil
 }
 
-// gardener draws random trees, and edits of these trees.
+// gardener generates random trees, and random edits of these trees.
 type gardener struct {
 	writer
 	docs library
-	// root is the page below which the gardener works. "" means all pages.
+	// root is the page below which the gardener makes edits. If it is "", the gardener edits all pages.
 	root string
 }
 
@@ -188,7 +188,7 @@ func (g gardener) pick(rows map[string]tree.Node) string {
 	return rapid.SampledFrom(list).Draw(g.t, g.name)
 }
 
-// step tries one edit. If the edit is not allowed, step returns the tree without it.
+// step makes a random edit. If the edit is not allowed, step returns the tree without it.
 func (g gardener) step(rows map[string]tree.Node) map[string]tree.Node {
 	next := maps.Clone(rows)
 	id := g.pick(next)
@@ -294,7 +294,8 @@ func TestPagesLoseNothing(t *testing.T) {
 	})
 }
 
-// accounted checks that each change of a side is in the result, or that a conflict is about the changed page.
+// accounted checks each change of a side. The change must be in the result, or there must be a conflict about the
+// changed page.
 func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found []Conflict) {
 	t.Helper()
 	named := map[string]bool{}
@@ -317,7 +318,7 @@ func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found
 		switch {
 		case named[id]:
 		case was && !is && kept:
-			// A deleted page stays if the other side edited this page or a page below it.
+			// A deleted page stays in the result if the other side edited this page or a page below it.
 			if !slices.ContainsFunc(found, func(c Conflict) bool { return c.Kind == KindDelete }) {
 				t.Fatalf("%s was deleted%s", id, pagesText(base, side, other, merged, found))
 			}
@@ -327,7 +328,7 @@ func accounted(t *rapid.T, base, side, other, merged map[string]tree.Node, found
 		default:
 			for _, f := range append(pageFields[:len(pageFields):len(pageFields)], documentField) {
 				if f.name == FieldDocument && o.Document != b.Document {
-					continue // documents are merged by block
+					continue // documents are merged block by block
 				}
 				if was && !equal(f.get(&n), f.get(&b)) && !equal(f.get(&m), f.get(&n)) && !named[id+" "+f.name] {
 					t.Fatalf("%s of %s is lost%s", f.name, id, pagesText(base, side, other, merged, found))
@@ -349,7 +350,7 @@ var documentField = struct {
 	set   func(n *tree.Node, value any)
 }{FieldDocument, noValue, func(n *tree.Node) any { return n.Document }, nil}
 
-// chooseTheirs resolves all conflicts, until none is open.
+// chooseTheirs chooses theirs in all conflicts, until no conflict is open.
 func chooseTheirs(t *rapid.T, docs library, base, ours, theirs map[string]tree.Node) {
 	t.Helper()
 	choices := Choices{}
@@ -377,8 +378,8 @@ func chooseTheirs(t *rapid.T, docs library, base, ours, theirs map[string]tree.N
 	t.Fatalf("conflicts come back%s", pagesText(base, ours, theirs, merged, found))
 }
 
-// TestDisjointRequests: change requests that edit the pages below different pages never conflict, and every order of
-// merging gives the same result.
+// TestDisjointRequests edits the pages below different pages in several change requests. The requests must not
+// conflict, and every order of merging must give the same result.
 func TestDisjointRequests(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -413,7 +414,8 @@ func TestDisjointRequests(t *testing.T) {
 	})
 }
 
-// TestPagesReadsWhatChanged merges small changes into a space of 10,000 pages, and checks that few pages are read.
+// TestPagesReadsWhatChanged merges small changes into a space of 10,000 pages. It checks that only a few pages are
+// read.
 func TestPagesReadsWhatChanged(t *testing.T) {
 	t.Parallel()
 	base, docs := map[string]tree.Node{}, library{}
@@ -474,10 +476,10 @@ func TestChoicesOfPages(t *testing.T) {
 	for name, c := range map[string]struct {
 		base, ours, theirs map[string]tree.Node
 		kind, page         string
-		choice             string // TakeValue, if the conflict offers it
+		choice             string // TakeValue if the conflict offers it
 		value              string
 		got                func(rows map[string]tree.Node) string
-		want               [4]string // results without a choice, and for the choices ours, theirs and value
+		want               [4]string // the results without a choice, and with the choices ours, theirs and value
 	}{
 		"title": {
 			rows(a), rows(titled(a, "O")), rows(titled(a, "T")), KindEdit, "a", TakeValue, `"V"`,
@@ -547,9 +549,9 @@ func TestChoicesOfPages(t *testing.T) {
 	}
 }
 
-// TestCycleBesideADeletion: ours put page a below p, and b below a. Theirs deleted p and left a below b. Without p, a
-// would be below b, and b would be below a. For each resolution of this cycle, no page may remain below the deleted
-// page.
+// TestCycleBesideADeletion has a cycle and a deletion. Ours moved page a below p, and b below a. Theirs deleted p and
+// left a below b. Without p, a would be below b, and b would be below a. With each resolution of this cycle, no page
+// may remain below the deleted page.
 func TestCycleBesideADeletion(t *testing.T) {
 	t.Parallel()
 	base, ours, theirs := rows(page("p", ""), page("b", ""), page("a", "b")), rows(page("p", ""), page("a", "p"), page("b", "a")), rows(page("b", ""), page("a", "b"))
@@ -571,8 +573,8 @@ func TestCycleBesideADeletion(t *testing.T) {
 	}
 }
 
-// TestChoicesAgainstEachOther makes a choice for a cycle. The choice makes a second cycle, and the resolution of the
-// second cycle makes the first cycle again. The merge finds the first conflict again, and lists it once.
+// TestChoicesAgainstEachOther makes a choice for a cycle. The choice causes a second cycle, and the resolution of the
+// second cycle causes the first cycle again. The merge must find the first conflict again and list it only once.
 func TestChoicesAgainstEachOther(t *testing.T) {
 	t.Parallel()
 	base := rows(page("a", ""), page("b", ""), page("c", ""))
@@ -660,10 +662,10 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 	return all
 }
 
-// TestBoundsOfPages: each side is within the bounds, but the merge of both sides would exceed them.
+// TestBoundsOfPages merges two sides that are within the bounds. The merge of both sides would exceed the bounds.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c under b. Theirs moves x, with y below it, under c. Then y would be on the fifth level.
+	// Ours moves c below b. Theirs moves x below c, and y is below x. After the merge, y would be on the fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
@@ -686,7 +688,8 @@ func TestBoundsOfPages(t *testing.T) {
 }
 
 // TestManyCycles merges a space in which each side has moved every page below a page that the other side moved. The
-// time must be linear: pages of a broken cycle are not visited again. The short form has a quarter of the pages.
+// time must be linear: after a cycle is broken, its pages must not be visited again. The short form has a quarter of
+// the pages.
 func TestManyCycles(t *testing.T) {
 	t.Parallel()
 	pairs := 20_000
@@ -709,11 +712,11 @@ func TestManyCycles(t *testing.T) {
 	}
 }
 
-// TestCycleBelowADeletedPage: the other side deleted a page, and the remaining pages of a cycle move back below this
-// page.
+// TestCycleBelowADeletedPage breaks a cycle. The pages of the cycle move back below a page that the other side has
+// deleted.
 func TestCycleBelowADeletedPage(t *testing.T) {
 	t.Parallel()
-	// On both sides, a is below z. Ours moves b below a. Theirs moves a below b, and deletes z.
+	// On both sides, a is below z at first. Ours moves b below a. Theirs moves a below b, and deletes z.
 	base := rows(page("z", ""), page("a", "z"), page("b", ""))
 	ours := rows(page("z", ""), page("a", "z"), page("b", "a"))
 	theirs := rows(page("a", "b"), page("b", ""))

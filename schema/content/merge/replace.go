@@ -8,8 +8,8 @@ import (
 )
 
 // replacement handles a block that one side deleted and replaced, and that the other side changed. The replacement is
-// at the block's place, or elsewhere in the list with the same text. All these blocks form one conflict. It returns
-// false if the deleter did not replace the block.
+// at the block's place, or elsewhere in the list with the same text. The block and its replacement form one conflict.
+// The result is false if the deleting side did not replace the block.
 func (m *merger) replacement(key string, deleter, other *side, whose string) bool {
 	if m.bare[key] {
 		return false
@@ -73,20 +73,20 @@ func (m *merger) replacement(key string, deleter, other *side, whose string) boo
 	return true
 }
 
-// These are shares of an added block's words, and of its pairs of neighboring words. An added block repeats a text if
-// the text contains at least these shares.
+// An added block repeats a text if the text contains at least the fraction restatedWords of the block's words. The text
+// must also contain at least the fraction restatedPairs of the block's pairs of neighboring words.
 const (
 	restatedWords = nearWords
 	restatedPairs = 0.5
 )
 
-// restated returns the blocks that the deleter added to a list and that repeat the text of its deleted blocks.
+// restated returns the blocks that the deleting side added to a list and that repeat the text of its deleted blocks.
 func (m *merger) restated(deleter, other *side, deleted, list []string) map[string]bool {
 	list = m.added(deleter, list)
 	if m.compared += len(list) + len(deleted); len(list) == 0 || m.compared > maxNear {
 		return nil
 	}
-	// The added blocks may repeat the text before or after the other side's edit.
+	// An added block may repeat the text before the other side's edit or the text after it.
 	before, after := newPassage(), newPassage()
 	for _, key := range deleted {
 		before.add(m.base.blocks[key].node)
@@ -101,7 +101,7 @@ func (m *merger) restated(deleter, other *side, deleted, list []string) map[stri
 	return found
 }
 
-// keep records the text of blocks that stay although the deleter deleted them.
+// keep records the texts of blocks that stay although one side deleted them.
 func (m *merger) keep(deleter, other *side, list ...string) {
 	if m.kept[deleter] == nil {
 		m.kept[deleter] = newPassage()
@@ -111,8 +111,8 @@ func (m *merger) keep(deleter, other *side, list ...string) {
 	}
 }
 
-// repeats reports whether a side's edit of a block repeats a text that this side deleted elsewhere, but that the result
-// still has there. The edit repeats the text if the text contains most of the block, or one line of the block.
+// repeats reports whether a side's edit of a block repeats a text that the side deleted elsewhere, but that is still in
+// the result. The edit repeats the text if the text contains most of the block's words, or one line of the block.
 func (m *merger) repeats(s, other *side, key string) bool {
 	kept, is := m.kept[s], s.blocks[key].node
 	if kept == nil || !holdsText(is) {
@@ -126,7 +126,8 @@ func (m *merger) repeats(s, other *side, key string) bool {
 	return slices.ContainsFunc(linesOf(is), func(line string) bool { return kept.lines[line] && !was.lines[line] })
 }
 
-// passage has the lines of a text. It counts the text's words, and the pairs of neighboring words.
+// passage has the lines of a text. It also has the number of times that each word, and each pair of neighboring words,
+// occurs in the text.
 type passage struct {
 	lines map[string]bool
 	words map[string]int
@@ -150,7 +151,7 @@ func (p *passage) add(n *schema.Node) {
 	}
 }
 
-// linesOf lists the lines of a block that have at least fewestWords words.
+// linesOf lists the lines of a block that have fewestWords words or more.
 func linesOf(n *schema.Node) (list []string) {
 	for line := range strings.Lines(plain(n)) {
 		if words, _ := wordsOf(line, fewestWords); len(words) == fewestWords {
@@ -170,7 +171,8 @@ func (p *passage) says(n *schema.Node) bool {
 		float64(pairs) >= restatedPairs*float64(allPairs)
 }
 
-// overlap returns the number of elements of the list `of` that the list `in` also has, and the length of `of`.
+// overlap compares the list `of` with the list `in`. It returns how many elements of `of` are also in `in`, and the
+// length of `of`.
 func overlap[T comparable](of, in map[T]int) (common, all int) {
 	for element, n := range of {
 		common, all = common+min(n, in[element]), all+n

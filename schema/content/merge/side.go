@@ -8,11 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// spot is a list of blocks: the children of a block, or the blocks in one of its fragments. The zero spot is the list
-// of the document.
+// spot identifies a list of blocks: the children of a block, or the blocks in one of its fragments. The zero spot
+// identifies the top-level list of the document.
 type spot struct {
 	parent string // key of the block
-	slot   string // name of the fragment; "" for the children
+	slot   string // name of the fragment, or "" for the children
 }
 
 func (at spot) compare(other spot) int {
@@ -25,18 +25,18 @@ type block struct {
 	place spot
 	// at is the index of the block in the list of its place.
 	at int
-	// own is the block's own data, without its child blocks and its key.
+	// own is the encoded data of the block itself, without its child blocks and its key.
 	own   string
 	slots []string
-	// shells has the fragments by slot, without their blocks.
+	// shells has the block's fragments by their slots. The fragments are without their blocks.
 	shells map[string]schema.Node
 }
 
-// side is the document of one side as a table of blocks.
+// side is the document of one side, as a table of its blocks.
 type side struct {
 	blocks map[string]*block
 	lists  map[spot][]string
-	// broken is true if a block has no unique key, which cannot happen in a checked document.
+	// broken is true if the key of a block is missing or not unique. Documents that were checked have no such block.
 	broken bool
 }
 
@@ -79,7 +79,7 @@ func (s *side) add(at spot, nodes []schema.Node) {
 // slotOf returns the name of a fragment among the fragments of its block.
 func slotOf(f *schema.Node) string { return f.Fragment + "/" + f.Type }
 
-// holdsText reports whether the children of a block are inlines. Inlines are merged by word.
+// holdsText reports whether the children of a block are inlines. Inlines are merged word by word.
 func holdsText(n *schema.Node) bool {
 	return len(n.Nodes) > 0 && n.Nodes[0].Object != schema.ObjectBlock
 }
@@ -97,7 +97,7 @@ func ownOf(n *schema.Node) schema.Node {
 	return own
 }
 
-// below visits the keys of a block's children, including the blocks in its fragments.
+// below calls visit with the key of each child of a block, and of each block in its fragments.
 func (s *side) below(key string, visit func(key string)) {
 	for _, slot := range s.blocks[key].slots {
 		for _, child := range s.lists[spot{key, slot}] {
@@ -106,7 +106,7 @@ func (s *side) below(key string, visit func(key string)) {
 	}
 }
 
-// version returns a block of this side in the form that a conflict shows. It returns nil if the side does not have the
+// version returns a block of this side in the form that a conflict shows. It returns nil if this side does not have the
 // block.
 func (s *side) version(key string) any {
 	b := s.blocks[key]
@@ -120,7 +120,7 @@ func (s *side) version(key string) any {
 	return &n
 }
 
-// textVersion returns the same as version, but without the blocks below the block.
+// textVersion does the same as version, but leaves out the blocks below the block.
 func (s *side) textVersion(key string) any {
 	b := s.blocks[key]
 	if b == nil {

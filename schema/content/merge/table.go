@@ -11,21 +11,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// While a document is merged, the records of a table are blocks below the table. So records are inserted, deleted,
-// moved and edited as blocks are. The fragments of a record's cells belong to the record.
+// While a document is merged, the records of a table are blocks below the table. So a merge inserts, deletes, moves and
+// edits records in the same way as blocks. The fragments of a record's cells belong to the record.
 const (
 	typeTable = "table"
 	typeRow   = "table-row"
-	// rowSeparator separates the table's key from the record's id. Keys and ids do not contain it.
+	// rowSeparator separates the table's key from the record's id. Keys and ids never contain this separator.
 	rowSeparator = "/"
-	// orderIndex is the member of a record that determines its place. While records are blocks, it is in the record's
-	// meta. The list of blocks has the order of the records.
+	// orderIndex is the member of a record that determines the record's place. While records are blocks, the record's
+	// meta contains this member, and the blocks have the order of the records.
 	orderIndex = "orderIndex"
 	// foreign is the prefix of the key of a block that theirs added, if ours has another block with the same key.
 	foreign = "~"
 )
 
-// expand returns the blocks with the records of tables as blocks. Each block must have a key.
+// expand turns the records of tables into blocks. Each block must have a key.
 func expand(nodes []schema.Node) []schema.Node {
 	for i := range nodes {
 		n := &nodes[i]
@@ -76,7 +76,7 @@ func expandTable(n *schema.Node) {
 	delete(n.Data, "records")
 }
 
-// collapse is the reverse of expand, for a block and all of its descendants.
+// collapse reverses expand for a block and all of its descendants.
 func collapse(n schema.Node) schema.Node {
 	n.Key = strings.TrimLeft(n.Key, foreign)
 	if n.Type == typeTable {
@@ -159,7 +159,7 @@ func (s *side) rowVersion(b *block) any {
 	return &n
 }
 
-// blockOf returns the key and the path that name a block in a conflict.
+// blockOf returns the values of Block and Path for a conflict.
 func blockOf(key, path string) (block, inside string) {
 	key = strings.TrimLeft(key, foreign)
 	table, row, isRow := strings.Cut(key, rowSeparator)

@@ -11,10 +11,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// TestNothingIsSaidTwice merges random documents. Both sides have added equal or nearly equal texts to the same list,
-// at the same place or at different places. A text is a new block, or replaces the text of a block, or replaces a block
-// that the other side edited. Before and after the conflicts are decided, no word is in the result twice. Each word
-// that a side added, or that both sides kept, is in the result or in a conflict.
+// TestNothingIsSaidTwice generates random documents. Both sides add equal or nearly equal texts to the same list, at
+// the same place or at different places. Such a text is a new block. Or it replaces the text of a block, or a block
+// that the other side has edited. No word may be in the result twice, before and after the conflicts are resolved. A
+// word that a side added must be in the result or in a conflict. A word that both sides kept must be there too.
 func TestNothingIsSaidTwice(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -66,8 +66,8 @@ func TestNothingIsSaidTwice(t *testing.T) {
 	})
 }
 
-// sayBoth adds a random text to the same list of both drafts. The text may differ in a word between the drafts.
-// Sometimes it calls moveEdited instead.
+// sayBoth adds a random text to the same list of both drafts. The text may differ in one word between the drafts. In
+// some cases, sayBoth calls moveEdited instead.
 func sayBoth(writers [2]writer, drafts *[2]schema.Document) {
 	w := writers[0]
 	mine, other := map[string]listAt{}, map[string]listAt{}
@@ -118,7 +118,8 @@ func sentence(parent string, words []string) schema.Node {
 	return schema.Block("paragraph", text)
 }
 
-// moveEdited edits a paragraph of one side. The other side deletes it and writes its text elsewhere in the list.
+// moveEdited edits a paragraph on one side. On the other side, it deletes the paragraph and writes its text at another
+// place of the list.
 func moveEdited(writers [2]writer, lists [2]listAt, at int) {
 	was := (*lists[0].list)[at]
 	words := strings.Fields(saidBy(&was))
@@ -148,7 +149,8 @@ func saidBy(n *schema.Node) (text string) {
 	return text
 }
 
-// keyedLists adds the lists of a document to `lists`, by the key of the block that contains the list.
+// keyedLists adds the lists of a document to `lists`. The key in `lists` is the key of the block that contains the
+// list.
 func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listAt) {
 	lists[key] = listAt{nodes, parent}
 	for i := range *nodes {
@@ -161,8 +163,9 @@ func keyedLists(nodes *[]schema.Node, key, parent string, lists map[string]listA
 	}
 }
 
-// TestRestatedElsewhere edits a text on one side. The other side deletes the text's block and writes the text, with a
-// different edit, into a block with another key. The conflict has both edits, and each word is in the result once.
+// TestRestatedElsewhere edits a text on one side. On the other side, it deletes the block of the text. It then writes
+// the text with another edit into a block with another key. The conflict must contain both edits, and each word must be
+// in the result once.
 func TestRestatedElsewhere(t *testing.T) {
 	t.Parallel()
 	document := func(blocks ...[2]string) schema.Document {

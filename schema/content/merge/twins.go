@@ -9,15 +9,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the least number of words of a text that can be a twin at any place of a list. Blocks with shorter
-// texts, such as a bracket or a rule, can be twins only at the same place.
+// fewestWords is the least number of words with which two equal texts at different places of a list can be twins.
+// Shorter texts, such as a bracket or a rule, can be twins only at the same place.
 const fewestWords = 4
 
-// unite makes twins of the equal blocks that both sides added to a list in the same order. Twins have one key, the key
-// of the block of ours. A block that a side edited is treated as added if its text equals a block of the other side. A
-// block of base is also treated as added if it is before twins on one side and after them on the other side, for
-// example a rule of dashes in a code block. An edit may replace all words of a block of base. If the result is
-// near-equal to an added block of the other side, it becomes a separate block.
+// unite makes twins of the equal blocks that both sides added to a list in the same order. Twins get one key: the key
+// of the block of ours. If a side edited a block, and the new text equals a block of the other side, the edited block
+// is treated as added. A block of base is also treated as added if it is before twins on one side and after these twins
+// on the other side. An example is a rule of dashes in a code block. An edit may replace all words of a block of base.
+// If the new text is near-equal to an added block of the other side, the edited block becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false
@@ -38,8 +38,8 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts has a name for each block of ours, and others has a name for each block of theirs. The name of a block that
-	// may be a twin is its text. The name of any other block is its key.
+	// texts has a name for each block of ours, and others has a name for each block of theirs. If a block may be a
+	// twin, its name is its text. Otherwise its name is its key.
 	texts, others []string
 }
 
@@ -74,7 +74,8 @@ func (p *pairing) unite() bool {
 	return united
 }
 
-// part gives new keys to rewritten blocks that are similar to blocks that the other side added.
+// part gives new keys to blocks that a side rewrote, if they are similar to blocks that the other side added. It
+// reports whether it has changed a key.
 func (p *pairing) part() bool {
 	mine := p.candidates(p.merger.ours, p.ours)
 	if len(mine) == 0 {
@@ -123,7 +124,7 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 }
 
 // written returns, by key, the texts of the blocks that a side added. It also returns the texts of blocks that the side
-// edited, except short texts.
+// edited, if they are not short.
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {
@@ -134,8 +135,8 @@ func (p *pairing) written(s *side, list []string) map[string]string {
 	return texts
 }
 
-// names returns names for the blocks of a list. The name of an edited block is its text if the other side wrote the
-// same text in another block.
+// names returns names for the blocks of a list. If the other side wrote the text of an edited block in another block,
+// the name of the edited block is its text.
 func (p *pairing) names(list []string, written, other map[string]string) []string {
 	elsewhere := map[string]bool{}
 	for _, text := range other {
@@ -152,7 +153,7 @@ func (p *pairing) names(list []string, written, other map[string]string) []strin
 	return names
 }
 
-// said returns a name that stands for a block's text. Names and keys are never equal.
+// said returns a name for a block's text. It never equals a key.
 func (p *pairing) said(s *side, key string) string {
 	n := *s.blocks[key].node
 	if table := p.merger.ours.blocks[p.at.parent]; n.Type == typeRow && table != nil {
@@ -180,8 +181,8 @@ func (p *pairing) rewritten(s *side, key string) bool {
 	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
 }
 
-// textOfBlock returns the block itself if it contains text, or the only block below it, as in a list item. It returns
-// nil for other blocks.
+// textOfBlock returns the block itself if it contains text. If it contains only one block, as a list item does,
+// textOfBlock returns this block if it contains text. Otherwise it returns nil.
 func textOfBlock(n *schema.Node) *schema.Node {
 	switch {
 	case holdsText(n):
@@ -192,7 +193,7 @@ func textOfBlock(n *schema.Node) *schema.Node {
 	return nil
 }
 
-// rename gives new keys to a block of base and to the block in it that has its text.
+// rename gives new keys to a block of base, and to the block in it that contains its text.
 func (p *pairing) rename(n *schema.Node, prefix string) {
 	for _, block := range []*schema.Node{textOfBlock(n), n} {
 		if p.base.blocks[block.Key] != nil {
@@ -201,9 +202,9 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release finds blocks of base that are before twins on one side and after them on the other side. Their text in theirs
-// must also equal the text of a block that ours added. It names these blocks by their text instead of their key, so
-// that they can become twins. It returns true if there are such blocks.
+// release handles a block of base that is before a pair of twins on one side and after this pair on the other side. Its
+// text in theirs must equal the text of a block that ours added. release then compares the block by its text, and not
+// by its key, so the block can become a twin. The result is true if there is such a block.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {
@@ -224,7 +225,8 @@ func (p *pairing) release(pairs []int) (released bool) {
 	return released
 }
 
-// cross pairs the remaining equal texts, which the sides have put at different places. It does not pair short texts.
+// cross pairs the remaining equal texts. The sides have put these texts at different places. It does not pair short
+// texts.
 func (p *pairing) cross(pairs []int) {
 	taken := map[int]bool{}
 	for _, j := range pairs {

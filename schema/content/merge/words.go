@@ -9,20 +9,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// token is a word, the text between words, or an inline. Tokens are equal only if their marks are equal too.
+// token is a word, the text between words, or an inline. Two tokens are equal only if their marks are equal too.
 type token struct {
 	text   string
 	leaf   *schema.Leaf // the leaf that contains the text
 	marks  string
-	inline *schema.Node // an inline in place of a text
+	inline *schema.Node // an inline, if this is not a text
 	word   bool
 }
 
-// maxWords bounds the parts of a side's text that a merge compares individually. The parts are the words, and the
-// characters between words. Each part needs about 200 bytes of memory. Longer texts are compared by runs of words.
+// maxWords bounds the number of parts of a side's text that a merge compares individually. The parts are the words, and
+// the characters between words. Each part needs about 200 bytes of memory. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
-// cutter cuts a text into parts. A part that is a word separates the text before the word from the text after it.
+// cutter cuts a text into parts. isWord reports whether a part is a word.
 type cutter struct {
 	cut    func(text string) []string
 	isWord func(part string) bool
@@ -41,7 +41,7 @@ func isWord(part string) bool {
 	return class(first) != between || len(part) > utf8.UTFMax
 }
 
-// tokens cuts inlines. names has a text for each token. Tokens are equal if their texts are equal.
+// tokens cuts inlines into tokens. names has a text for each token. Two tokens are equal if these texts are equal.
 func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -63,7 +63,8 @@ func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	return list, names
 }
 
-// These are the classes of characters. A word is a run of letters, or a single character of a script without spaces.
+// These constants are the classes of characters. A word is a run of letters, or a single character of a script without
+// spaces.
 const (
 	between = iota
 	letter
@@ -87,7 +88,8 @@ func split(text string) []string {
 	return parts
 }
 
-// eachPart visits the words of a text, and the single characters between them, with their ends.
+// eachPart calls visit for each word of a text, and for each single character between words. end is the position after
+// the part.
 func eachPart(text string, visit func(part string, end int) bool) {
 	start, last := 0, between
 	for at, r := range text {
@@ -105,8 +107,8 @@ func eachPart(text string, visit func(part string, end int) bool) {
 	}
 }
 
-// count returns the number of the inlines' words, and of the parts between words. In each text, it stops counting after
-// maxWords parts.
+// count returns the number of the inlines' words, and of the parts between words. In each leaf, it stops after maxWords
+// parts.
 func count(nodes []schema.Node) (n int) {
 	for i := range nodes {
 		for j := range nodes[i].Leaves {
@@ -116,14 +118,14 @@ func count(nodes []schema.Node) (n int) {
 	return n
 }
 
-// These are the least and the largest number of parts of a run.
+// These constants are the least and the largest number of parts in a run of words.
 const (
 	leastRun = 16
 	mostRun  = 256
 )
 
-// runs cuts a text into runs of words. The words determine the places of the cuts, so an inserted text changes only the
-// runs around it.
+// runs cuts a text into runs of words. The words determine the places of the cuts, so if a text is inserted, only the
+// runs near it change.
 func runs(text string) (parts []string) {
 	start, n := 0, 0
 	eachPart(text, func(part string, end int) bool {
@@ -142,14 +144,14 @@ func runs(text string) (parts []string) {
 	return parts
 }
 
-// hunk is a range of base that a side replaced. theirs is true if the side is theirs.
+// hunk is a range of base that a side replaced. theirs is true if this side is theirs.
 type hunk struct {
 	from, to int
 	theirs   bool
 }
 
-// mergeWords merges inlines that both sides changed. ok is false if both sides changed the same words, or words next to
-// each other.
+// mergeWords merges inlines that both sides changed. ok is false if both sides changed the same words, or if they
+// changed neighboring words.
 func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
 	by := byWord
 	if max(count(base), count(ours), count(theirs)) > maxWords {
@@ -158,7 +160,7 @@ func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool
 	return mergeBy(by, base, ours, theirs)
 }
 
-// mergeLines merges multi-line texts, such as raw HTML and formulas.
+// mergeLines merges texts with several lines, such as raw HTML and formulas.
 func mergeLines(base, ours, theirs any) (merged string, ok bool) {
 	var lines [3][]schema.Node
 	several := false
@@ -182,7 +184,7 @@ func mergeLines(base, ours, theirs any) (merged string, ok bool) {
 	return merged, ok
 }
 
-// mergeBy merges inlines as mergeWords does, part by part.
+// mergeBy merges inlines part by part. by cuts them into parts. ok has the same meaning as for mergeWords.
 func mergeBy(by cutter, base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
 	baseTokens, baseNames := tokens(base, by)
 	oursTokens, oursNames := tokens(ours, by)
@@ -216,7 +218,7 @@ func mergeBy(by cutter, base, ours, theirs []schema.Node) (merged []schema.Node,
 	return inlines(append(out, baseTokens[at:]...)), true
 }
 
-// hunksOf lists the ranges of base without a partner, and the places where something was inserted.
+// hunksOf lists the ranges of base that a side replaced, and the places where the side inserted something.
 func hunksOf(pairs []int, length int, theirs bool) []hunk {
 	var list []hunk
 	next := 0
@@ -259,8 +261,8 @@ func wordBetween(base []token, from, to int) bool {
 	return false
 }
 
-// replaced returns the range of a side that replaces a range of base. The tokens of base around the range are unchanged
-// on that side.
+// replaced returns the range of a side's tokens that replaces a range of base. On this side, the tokens around the
+// range are unchanged.
 func replaced(pairs []int, h hunk, length int) (from, to int) {
 	if h.from > 0 {
 		from = pairs[h.from-1] + 1
@@ -283,7 +285,7 @@ func equalNames(a, b []string) bool {
 	return true
 }
 
-// inlines joins tokens. Runs of text with the same marks become one leaf.
+// inlines makes inlines from tokens. Neighbouring texts with the same marks become one leaf.
 func inlines(list []token) []schema.Node {
 	nodes := []schema.Node{}
 	text := schema.Node{Object: schema.ObjectText}

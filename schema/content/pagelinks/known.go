@@ -11,14 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// Target is the page or the space's file at a path of a repository.
+// Target is what a path in a repository leads to: a page, or a file of the space.
 type Target struct{ Page, File string }
 
-// Known has the results of a caller's look-ups for one page's links.
+// Known has what a caller has looked up for the links of one page.
 type Known struct {
 	// Pages maps the paths of pages in the space to ids: see [Targets].
 	Pages map[string]string
-	// Once maps former paths of pages to ids. A link to such a path is shown as a reference, but stored unchanged.
+	// Once maps former paths of pages to ids. If a link leads to such a path, a client gets a reference, but the stored
+	// link stays unchanged.
 	Once map[string]string
 	// Files maps the paths of files in the repository to their targets: see [FileTargets].
 	Files map[string]Target
@@ -27,11 +28,11 @@ type Known struct {
 // readmes are the names of a folder's page.
 var readmes = []string{"README.md", "readme.md", "Readme.md"}
 
-// FileTargets lists the paths of files in the repository that the references of a page may lead to.
+// FileTargets lists the paths in the repository of files to which references of a page may lead.
 func FileTargets(d schema.Document, from Page) []string { return targets(d, from, filesOf) }
 
-// filesOf lists the paths that a reference may mean, the likeliest first. The path of a reusable content may also be
-// relative to the root.
+// filesOf lists the paths to which a reference may lead. The likeliest path comes first. The path of a reusable content
+// may also be relative to the root.
 func filesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	if from.File == "" {
 		return nil, ""
@@ -56,7 +57,7 @@ func filesOf(ref map[string]any, from Page) (candidates []string, fragment strin
 	return candidates, fragment
 }
 
-// pathOf returns the path of a reference. It returns "" if the reference contains the id of a file.
+// pathOf returns the path in a reference. It returns "" if the reference contains the id of a file instead.
 func pathOf(ref map[string]any) string {
 	link := linkOf(ref)
 	switch ref["kind"] {
@@ -71,8 +72,8 @@ func pathOf(ref map[string]any) string {
 	return link
 }
 
-// means returns the reference to the target of a page's link. It returns nil if ref is not a link by path, or if its
-// target is unknown.
+// means returns the reference to the target of a page's link. It returns nil if ref is not a link with a path, or if k
+// does not have the link's target.
 func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if named, ok := named(ref); ok {
 		return named
@@ -97,7 +98,7 @@ func (k Known) means(ref map[string]any, from Page) map[string]any {
 		}
 	}
 	if from.File != "" && len(candidates) > 0 && !strings.HasPrefix(candidates[0], from.Root) {
-		return nil // The link leads out of the folder of the pages' files.
+		return nil // the link leads out of the folder of the pages' files
 	}
 	return pageAt(k.Pages, ref, from)
 }
@@ -109,8 +110,8 @@ func toPage(id, fragment string) map[string]any {
 	return map[string]any{"kind": "page", "page": id}
 }
 
-// Resolve returns the document with references instead of links to pages and files. Links to anchors of the same page
-// stay, because they need no page. It does not change its argument.
+// Resolve returns the document with references instead of links to pages and files. It leaves links to anchors of the
+// same page unchanged, because these links need no page. It does not change its argument.
 func (k Known) Resolve(d schema.Document, from Page) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		if _, own := ownAnchor(ref); own {
@@ -120,18 +121,18 @@ func (k Known) Resolve(d schema.Document, from Page) schema.Document {
 	})
 }
 
-// forms has the references of a document that have the same meaning, in the order of the document.
+// forms has the references of a document that have the same target, in the order of the document.
 type forms struct {
 	list []map[string]any
 	keys map[string]bool // the keys of the references in list
 	next int
-	// count is the number of references of the other document with the same target.
+	// count is the number of references that the other document has to the same target.
 	count int
 }
 
-// AsIn returns the document with its references written as in another document, if that document has a reference with
-// the same target. For example, an anchor of the page itself may be written with or without the page. If the other
-// document has several references to a target, their forms are used in order. AsIn does not change the given documents.
+// AsIn returns d with its references in the form that the document other uses for the same targets. For example, a
+// reference to an anchor of the page itself may have the page's id or not. If the other document has several references
+// to a target, their forms are used in order. AsIn changes neither document.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	all := map[string]*forms{}
 	k.each(other, from, func(key string, ref map[string]any) {
@@ -159,7 +160,8 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 			at = f.next
 			f.next++
 		} else if f.keys[keyOf(ref)] {
-			// The documents have different numbers of references to the target, so the order says nothing.
+			// The documents have different numbers of references to the target, so their order does not say which
+			// references correspond.
 			return nil
 		}
 		if keyOf(f.list[at]) == keyOf(ref) {
@@ -169,7 +171,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	})
 }
 
-// each visits the references of a document with keys. References with one target have equal keys.
+// each calls visit for each reference of a document, with a key. References to the same target have the same key.
 func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		visit(k.key(ref, from), ref)
@@ -177,8 +179,8 @@ func (k Known) each(d schema.Document, from Page, visit func(key string, ref map
 	})
 }
 
-// key identifies the meaning of a reference. For a link that leads out of the folder of the pages' files, it identifies
-// only the form of the link.
+// key returns a text that identifies the target of a reference. If a link leads out of the folder of the pages' files,
+// the text identifies only the form of the link.
 func (k Known) key(ref map[string]any, from Page) string {
 	if means := k.means(ref, from); means != nil {
 		return keyOf(means)
@@ -210,8 +212,8 @@ func keyOf(ref map[string]any) string {
 	return string(text)
 }
 
-// Resolvable reports whether Resolve looks up all relative links of a document. Resolve only looks up a limited number
-// of links.
+// Resolvable reports whether Resolve looks up all relative links of a document. Resolve looks up a limited number of
+// links.
 func Resolvable(d schema.Document, from Page) bool {
 	if from.File != "" {
 		return len(FileTargets(d, from)) < maxTargets
@@ -219,12 +221,12 @@ func Resolvable(d schema.Document, from Page) bool {
 	return len(Targets(d, from)) < maxTargets
 }
 
-// HasPaths reports whether documents have links by path, which callers must look up.
+// HasPaths reports whether documents have links with paths. Callers must look up these paths.
 func HasPaths(documents ...schema.Document) bool {
 	found := false
 	for _, d := range documents {
 		markdown.MapRefs(d, func(ref map[string]any) map[string]any {
-			// Try the link in a folder that is deep enough, so that the link does not lead out of it.
+			// The link is tried in a folder that is so deep that the link cannot lead out of it.
 			_, _, relative := content.RelativeTarget(
 				strings.Repeat("x/", strings.Count(pathOf(ref), "..")+1),
 				pathOf(ref),

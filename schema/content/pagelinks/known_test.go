@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// TestResolve makes references from the links of a page, in a space with a repository and in a space without a
+// TestResolve checks how links of a page become references. It uses a space with a repository, and a space without a
 // repository.
 func TestResolve(t *testing.T) {
 	t.Parallel()
@@ -70,7 +70,7 @@ func TestResolve(t *testing.T) {
 	}
 }
 
-// TestAsIn: a reference keeps its form if the previous document had a reference to its target.
+// TestAsIn checks that a reference keeps its form if the previous document had a reference to the same target.
 func TestAsIn(t *testing.T) {
 	t.Parallel()
 	p, self := schema.NewID(), schema.NewID()
@@ -108,7 +108,7 @@ func TestAsIn(t *testing.T) {
 	}
 }
 
-// TestResolvable checks that documents with too many relative links are recognized.
+// TestResolvable checks that Resolvable returns false for documents with too many relative links.
 func TestResolvable(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

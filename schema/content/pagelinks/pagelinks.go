@@ -1,7 +1,7 @@
 // Package pagelinks resolves the links between the pages of one revision. In files, a link has the form [like
 // this](install.md#linux). A client that reads documents needs the id of the target page instead. A client that reads
 // Markdown needs a path relative to the page, or an address with the target's id, which stays valid when pages move.
-// The package does no I/O, because the caller looks up paths and ids.
+// The package does no I/O: the caller looks up paths and ids.
 package pagelinks
 
 import (
@@ -15,23 +15,24 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// maxTargets bounds the paths that the caller looks up for one document. A link needs up to four paths. Links beyond
-// the limit stay unchanged.
+// maxTargets bounds the paths that the caller looks up for one document. A link needs up to four paths. Links whose
+// paths exceed the limit stay unchanged.
 const maxTargets = 4000
 
 // Page is the page to which a document belongs. A new page has no id yet.
 type Page struct {
 	ID, Path string
-	// File is the path of the page's file in the space's repository. For a page without a file, it is the path that the
-	// next export writes. File is "" if the space has no repository. Root is the folder of the content in the
-	// repository, with a slash at its end, or "".
+	// File is the path of the page's file in the space's repository. If the page has no file yet, File is the path at
+	// which the next export writes it. If the space has no repository, File is "". Root is the folder of the content in
+	// the repository, with a slash at its end, or "".
 	File, Root string
 }
 
-// Targets lists the paths of pages that the relative links of a page may lead to.
+// Targets lists the paths of pages to which the relative links of a page may lead.
 func Targets(d schema.Document, from Page) []string { return targets(d, from, candidatesOf) }
 
-// targets lists the candidates of all references, without duplicates.
+// targets lists the paths to which the references of a document may lead, without duplicates. of returns the paths for
+// one reference.
 func targets(
 	d schema.Document, from Page, of func(ref map[string]any, from Page) (candidates []string, fragment string),
 ) []string {
@@ -51,7 +52,7 @@ func targets(
 }
 
 // ToPages returns the document with references to pages in place of relative links. ids has the pages' ids by path. A
-// link to an anchor of the page itself also becomes a reference. ToPages does not change the given document.
+// link to an anchor of the page itself becomes a reference too. ToPages does not change its argument.
 func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		if named, ok := named(ref); ok {
@@ -64,7 +65,7 @@ func ToPages(d schema.Document, from Page, ids map[string]string) schema.Documen
 	})
 }
 
-// Pages lists the pages of the same space that the document refers to, by their ids.
+// Pages lists the ids of the pages of the same space to which the document refers.
 func Pages(d schema.Document) []string {
 	var ids []string
 	seen := map[string]bool{}
@@ -82,7 +83,7 @@ func Pages(d schema.Document) []string {
 }
 
 // Relative returns the document with relative links in place of references to pages. paths has the pages' paths by id.
-// The links lead to the page as a file: guides/install.md. Relative does not change the given document.
+// A link leads to the page's Markdown file, for example guides/install.md. Relative does not change its argument.
 func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
 	files := make(map[string]string, len(paths))
 	for id, to := range paths {
@@ -93,7 +94,7 @@ func Relative(d schema.Document, from Page, paths map[string]string) schema.Docu
 	return relative(d, from, from.Path, files)
 }
 
-// RelativeFiles returns the document with relative links to the files of pages in the repository, like Relative.
+// RelativeFiles does the same as Relative, but its links lead to the files of pages in the repository.
 func RelativeFiles(d schema.Document, from Page, files map[string]string) schema.Document {
 	return relative(d, from, from.File, files)
 }
@@ -123,7 +124,7 @@ func relative(d schema.Document, from Page, at string, files map[string]string) 
 }
 
 // pageOf returns the page to which a reference in the same space leads. The id is "" if the reference leads to the page
-// that contains it.
+// that contains the reference.
 func pageOf(ref map[string]any) (id string, ok bool) {
 	if _, elsewhere := ref["space"]; elsewhere || ref["kind"] != "page" && ref["kind"] != "anchor" {
 		return "", false
@@ -146,8 +147,8 @@ func ownAnchor(ref map[string]any) (string, bool) {
 }
 
 // candidatesOf lists the paths of pages that a relative link may mean. The most likely path comes first. The path in
-// the link may be the path of the page's file or of its folder. If the name in the path is not a slug, the slug of the
-// name is a candidate too.
+// the link may be the path of the page's file or of its folder. If the name in the path is not a slug, the path with
+// the name's slug is a candidate too.
 func candidatesOf(ref map[string]any, from Page) (candidates []string, fragment string) {
 	link := linkOf(ref)
 	if link == "" {
@@ -182,8 +183,8 @@ func valid(ref map[string]any) map[string]any {
 	return ref
 }
 
-// WithFiles returns the document with addresses in place of references to files of the same space. address returns the
-// address of a file by its id. d stays unchanged.
+// WithFiles returns the document with addresses in place of references to files of the same space. The function address
+// returns the address of a file with an id. d stays unchanged.
 func WithFiles(d schema.Document, address func(id string) string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		id, _ := ref["file"].(string)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// at maps the paths of a revision's pages to ids.
+// at maps the paths of pages in a revision to their ids.
 var at = map[string]string{
 	"guides": "p1", "guides/start": "p2", "guides/install": "p3", "api": "p4", "api/v1.2": "p5", "guides/start/deep": "p6", "getting-started": "p7",
 }
@@ -23,7 +23,7 @@ func read(t *testing.T, text string) schema.Document {
 	return d
 }
 
-// TestLinks resolves links of the page guides/start and writes them again.
+// TestLinks resolves links of the page guides/start, and writes the references as links again.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	from := Page{ID: "p2", Path: "guides/start"}
@@ -77,7 +77,7 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestManyLinks checks the bound on the paths that a caller must look up for one document.
+// TestManyLinks checks the limit on the number of paths that a caller must look up for one document.
 func TestManyLinks(t *testing.T) {
 	t.Parallel()
 	var text strings.Builder

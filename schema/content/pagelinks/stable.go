@@ -11,7 +11,7 @@ import (
 
 // Stable returns the document with addresses in place of references to pages, anchors and spaces. An address contains
 // the id of its target. The caller must first turn relative links into references with [ToPages]. Stable does not
-// change the given document.
+// change its argument.
 func Stable(d schema.Document) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		link := stableLink(ref)
@@ -42,8 +42,8 @@ func stableLink(ref map[string]any) string {
 	return ""
 }
 
-// named returns the reference for a stable address. The second result is false if the address has more text after the
-// id, because then a user has written it.
+// named returns the reference for a stable address. The second result is false if ref is not such an address. This is
+// also the case if text follows the id, because a user has then written the address.
 func named(ref map[string]any) (map[string]any, bool) {
 	found := map[string]any{}
 	rest := linkOf(ref)

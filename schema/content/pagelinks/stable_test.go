@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// TestStable: references that are written as addresses with ids are read as the same references. Other addresses stay.
+// TestStable writes references as addresses with ids. If such addresses are read, they must give the same references.
+// All other addresses stay unchanged.
 func TestStable(t *testing.T) {
 	t.Parallel()
 	from, p, s := Page{ID: schema.NewID(), Path: "guides/start"}, schema.NewID(), schema.NewID()

@@ -8,11 +8,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// blockKinds has a row per kind of block with a special layout. Other blocks are shown as their label and their
+// blockKinds has a row per kind of block with a special layout. A block of another kind is shown as its label and its
 // children.
 var blockKinds map[string]func(b *builder, n *schema.Node) node
 
-func init() { // The table is set in init, because the rows call blocks, which reads the table.
+func init() { // The table is set in init, because the rows call blocks, and blocks uses the table.
 	blockKinds = map[string]func(b *builder, n *schema.Node) node{
 		"paragraph":      (*builder).paragraph,
 		"heading-1":      func(b *builder, n *schema.Node) node { return b.heading(n, 1) },
@@ -54,8 +54,8 @@ func (b *builder) blocks(nodes []schema.Node) []node {
 	return made
 }
 
-// snug returns the nodes of blocks. If there is only one paragraph, it leaves out the space above and below the
-// paragraph.
+// snug returns the nodes of blocks. If there is only one block, a paragraph, it leaves out the space above and below
+// the paragraph.
 func (b *builder) snug(nodes []schema.Node) []node {
 	if len(nodes) == 1 && nodes[0].Type == "paragraph" {
 		made := append([]node{}, b.inlines(nodes[0].Nodes)...)
@@ -96,7 +96,7 @@ func (b *builder) block(n *schema.Node) node {
 
 func (b *builder) paragraph(n *schema.Node) node { return b.textBlock(n, letter) }
 
-// textBlock makes the node of a paragraph or a heading. size is the size of its letters.
+// textBlock makes the node of a paragraph or a heading. size is the size of its letters, in points.
 func (b *builder) textBlock(n *schema.Node, size float64) node {
 	made := node{
 		Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)),
@@ -106,7 +106,8 @@ func (b *builder) textBlock(n *schema.Node, size float64) node {
 	return made
 }
 
-// maxHeading is the depth of the lowest heading in Markdown. Headings below the third depth are heading-3 with a level.
+// maxHeading is the depth of the lowest heading in Markdown. Headings of the depths 4 to 6 are nodes of the type
+// heading-3 with a level.
 const maxHeading = 6
 
 func (b *builder) heading(n *schema.Node, depth int) node {
@@ -124,8 +125,8 @@ func (b *builder) heading(n *schema.Node, depth int) node {
 	return made
 }
 
-// label returns the label of an anchor. If the page already has an equal anchor, it returns "", because links lead to
-// the first of them.
+// label returns the label of a block's anchor. It returns "" if the page already has an equal anchor, because links
+// lead to the first of these anchors.
 func (b *builder) label(anchor string) string {
 	if anchor == "" {
 		return ""
@@ -139,7 +140,7 @@ func (b *builder) label(anchor string) string {
 	return labelOf(b.page, anchor)
 }
 
-// holding makes the node of a block that contains blocks.
+// holding makes the node of a block that may contain other blocks.
 func (b *builder) holding(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Dir: b.turn(firstText(n.Nodes))}
 	if content.HoldsText(n) {
@@ -150,7 +151,7 @@ func (b *builder) holding(kind string, n *schema.Node) node {
 	return made
 }
 
-// firstText returns the text that determines a block's direction.
+// firstText returns the first text in a block. This text determines the block's direction.
 func firstText(nodes []schema.Node) string {
 	for len(nodes) > 0 && !content.HoldsText(&schema.Node{Nodes: nodes}) {
 		nodes = nodes[0].Nodes
@@ -186,12 +187,12 @@ func (b *builder) code(n *schema.Node) node {
 		}
 	}
 	made.Text = text(printable(strings.Join(lines, "\n")))
-	// Subtract one letter and the room of the line numbers.
+	// one letter and the room of the line numbers are not available for the code
 	made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1
 	return made
 }
 
-// language returns the name at the beginning of the text after a fence, such as "rust" in "rust,editable".
+// language returns the name of the language at the beginning of a code block's info, such as "rust" in "rust,editable".
 func language(info string) string {
 	end := strings.IndexFunc(info, func(r rune) bool { return r == ',' || r == ' ' || r == '{' })
 	if end < 0 {
@@ -200,7 +201,7 @@ func language(info string) string {
 	return info[:end]
 }
 
-// printable leaves out control characters that are not spaces.
+// printable removes control characters, but not white space.
 func printable(s string) string {
 	lines := strings.Split(strings.ReplaceAll(s, "\t", "    "), "\n")
 	for i := range lines {
@@ -222,7 +223,7 @@ func (b *builder) list(kind string, n *schema.Node) node {
 		}
 	}
 	if n.Type == "list-ordered" {
-		// Leave out the boxes of tasks in an ordered list, because texts refer to the numbers of its items.
+		// The boxes of tasks are left out in an ordered list, because texts may refer to the numbers of its items.
 		made.Kind = "ol"
 	}
 	start := content.ListStart(n)
@@ -230,7 +231,7 @@ func (b *builder) list(kind string, n *schema.Node) node {
 	return made
 }
 
-// parts makes the node of a block whose children are parts, such as the tabs of tabs.
+// parts makes the node of a block whose children are its parts, such as the tabs of a tab group.
 func (b *builder) parts(kind string, n *schema.Node) node {
 	made := node{Kind: kind, Children: make([]node, len(n.Nodes))}
 	for i := range n.Nodes {
@@ -284,10 +285,10 @@ func captionless(nodes []schema.Node) bool {
 	return content.Plain(schema.Document{Nodes: nodes}) == ""
 }
 
-// maxWidth is the largest width of an image, in pixels. It is larger than the width of a sheet.
+// maxWidth is the largest width of an image, in pixels. It is larger than the width of a sheet of paper.
 const maxWidth = 5000
 
-// bounded returns 0 for an invalid size.
+// bounded limits a size to the largest size, most. It returns 0 for an invalid size.
 func bounded(value, most float64) float64 {
 	if math.IsNaN(value) || value <= 0 {
 		return 0
@@ -317,7 +318,7 @@ func (b *builder) tabs(n *schema.Node) node {
 	return made
 }
 
-// These are the smallest and the largest share of the width that a column can have, in percent.
+// These constants are the smallest and the largest share of the width that a column can have, in percent.
 const (
 	leastShare = 10
 	mostShare  = 90
@@ -345,7 +346,7 @@ func (b *builder) columns(n *schema.Node) node {
 	return made
 }
 
-// card turns a reference into a block that shows the name of the reference's target.
+// card makes a block from a reference. The block shows the name of the reference's target.
 func (b *builder) card(reference node) node {
 	name := ""
 	if len(reference.Children) > 0 {

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Book is a source that has been measured, so that it can be rendered in parts. Package join joins the parts to one
-// PDF.
+// Book is a source whose blocks have been measured, so that it can be rendered in parts. Package join joins the parts
+// into one PDF.
 type Book struct {
 	source Source
 	pages  []measured
@@ -20,20 +20,20 @@ type measured struct {
 	blocks  []extent
 }
 
-// extent has the memory that the renderer needs for a block, and its numbers of notes and anchors.
+// extent has the estimated memory that the renderer needs for a block, and the block's numbers of notes and anchors.
 type extent struct {
 	cost    int64
 	notes   int // number of notes at the foot of the sheets
-	anchors int // number of the page's anchors up to the end of this block
+	anchors int // number of the page's anchors from its beginning to the end of this block
 }
 
-// Place is a place between two blocks of a page. Block is the number of the page's blocks before the place.
+// Place is a place between two blocks of a page. Block is the number of blocks on the page before the place.
 type Place struct{ Page, Block int }
 
-// Part is the content between two places of a book.
+// Part is the content of a book between two places.
 type Part struct{ From, To Place }
 
-// Measure reads all pages of a source once.
+// Measure reads each page of a source once and measures its blocks.
 func Measure(s Source) (*Book, error) {
 	made := &Book{source: s, pages: make([]measured, len(s.Pages))}
 	b := newBuilder(s)
@@ -55,7 +55,7 @@ func Measure(s Source) (*Book, error) {
 	return made, nil
 }
 
-// Whole returns the part that has all pages.
+// Whole returns the part that contains all pages.
 func (b *Book) Whole() Part { return Part{To: Place{Page: len(b.pages)}} }
 
 // next returns the place after a page.
@@ -90,20 +90,20 @@ func (b *Book) cost(p Part) int64 {
 	return cost
 }
 
-// Parts divides the book into parts. By estimate, the renderer needs at most `memory` bytes for each part. Parts begin
-// at pages of the first level, because these begin on a new sheet. A part begins at another place only if a page of the
-// first level, with the pages below it, needs more memory.
+// Parts divides the book into parts. The renderer is estimated to need at most `memory` bytes for each part. Usually
+// parts begin at pages of the first level, because these pages begin on a new sheet. A part begins at another place
+// only if a page of the first level, with the pages below it, needs more memory.
 func (b *Book) Parts(memory int64) []Part {
 	return b.fill(nil, b.units(b.Whole()), memory-costOfStart)
 }
 
-// Halve divides a part that needs more memory than the renderer has. If the part has only one block, it returns one
+// Halve divides a part for which the renderer has too little memory. If the part has only one block, Halve returns one
 // part.
 func (b *Book) Halve(p Part) []Part {
 	return b.fill(nil, b.units(p), b.cost(p)/2)
 }
 
-// fill joins units to parts that need at most `most` bytes each. It divides a unit that needs more.
+// fill joins units into parts that need at most `most` bytes each. It divides units that need more bytes.
 func (b *Book) fill(made, units []Part, most int64) []Part {
 	open, sum := Part{}, int64(0)
 	flush := func() {
@@ -129,8 +129,9 @@ func (b *Book) fill(made, units []Part, most int64) []Part {
 	return made
 }
 
-// units divides a part at the places that change its look least. It divides before pages of the first level if there
-// are several. Otherwise it divides before every page, or between the blocks of a single page.
+// units divides a part at the places where a division changes the look of the book least. If the part has several pages
+// of the first level, it divides before these pages. Otherwise it divides before every page, or between the blocks of a
+// single page.
 func (b *Book) units(p Part) []Part {
 	last := p.To.Page
 	if p.To.Block == 0 {
@@ -170,20 +171,20 @@ func (b *Book) units(p Part) []Part {
 	return made
 }
 
-// PlaceOf returns the name of a page's place. Bookmarks and links lead to this name.
+// PlaceOf returns the name of the place at which a page begins. Bookmarks and links lead to this name.
 func PlaceOf(page int) string { return placeOf(page) }
 
-// partInfo is the data about a part that the layout reads.
+// partInfo is the data about a part for the layout.
 type partInfo struct {
 	Front bool `json:"front"`
-	// Sheet is the number of the first sheet, and Notes is the number of notes in the book before this part.
+	// Sheet is the number of the first sheet, and Notes is the number of notes in the earlier parts of the book.
 	Sheet int `json:"sheet"`
 	Notes int `json:"notes"`
 	From  int `json:"from"`
 	To    int `json:"to"`
-	// Places are the names of the places in the part.
+	// Places has the names of the places in the part.
 	Places map[string]bool `json:"places"`
-	// Titles has the titles of all pages. It is set only for the front.
+	// Titles has the titles of all pages. It is set only for the front part.
 	Titles []heading `json:"titles,omitempty"`
 }
 
@@ -207,8 +208,8 @@ func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	return b.files(Part{}, &about)
 }
 
-// Files yields the renderer's input for a part whose first sheet has the number `sheet`, counted from 1. Only one page
-// and one image at a time are in memory.
+// Files yields the renderer's input for a part. The part's first sheet has the number `sheet`, counted from 1. At any
+// time, only one page and one image are in memory.
 func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	about := partInfo{Sheet: sheet, From: p.From.Page, To: p.From.Page, Places: map[string]bool{}}
 	for _, blocks := range b.each(Part{To: p.From}) {
@@ -230,8 +231,8 @@ func (b *Book) Files(p Part, sheet int) iter.Seq2[File, error] {
 	return b.files(p, &about)
 }
 
-// bounds returns the range of a page's blocks in a part: the index of the first block, and the index after the last
-// block.
+// bounds returns the range of a page's blocks that belong to a part: the index of the first block, and the index after
+// the last block.
 func (b *Book) bounds(p Part, page int) (from, to int) {
 	to = len(b.pages[page].blocks)
 	if page == p.From.Page {
@@ -243,8 +244,8 @@ func (b *Book) bounds(p Part, page int) (from, to int) {
 	return from, to
 }
 
-// anchorsOf returns the range of the page's anchors in a range of blocks: the index of the first anchor, and the index
-// after the last anchor.
+// anchorsOf returns the range of a page's anchors that are in a range of blocks: the index of the first anchor, and the
+// index after the last anchor.
 func (m *measured) anchorsOf(from, to int) (first, last int) {
 	if from > 0 {
 		first = m.blocks[from-1].anchors

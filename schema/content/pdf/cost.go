@@ -2,15 +2,15 @@ package pdf
 
 import "strings"
 
-// These are estimates of the renderer's memory, in bytes.
+// These constants are estimates of the memory that the renderer needs, in bytes.
 const (
 	costOfStart = 128 << 20
 	costOfPage  = 64 << 10
 	costOfNode  = 8 << 10
 	costOfCell  = 24 << 10
-	costOfLine  = 24 << 10 // for a line of code
-	costOfByte  = 200      // for a byte of text
-	costOfCode  = 600      // for a byte of code, in addition to costOfByte
+	costOfLine  = 24 << 10 // cost of a line of code
+	costOfByte  = 200      // cost of a byte of text
+	costOfCode  = 600      // additional cost of a byte of code
 )
 
 // costOf estimates how much memory the renderer needs for a block.
@@ -35,7 +35,7 @@ func costOf(n *node) int64 {
 	return cost
 }
 
-// rowsOf returns the rows of a table's cells, including the head.
+// rowsOf returns the rows of a table's cells. The head is one of the rows.
 func rowsOf(n *node) [][]node {
 	if n.Columns == nil {
 		return nil
@@ -47,7 +47,7 @@ func rowsOf(n *node) [][]node {
 	return append([][]node{head}, n.Rows...)
 }
 
-// notesOf counts the notes of a node and its descendants, which are shown at the foot of the sheets.
+// notesOf returns the number of notes in a node and its descendants. The notes are shown at the foot of the sheets.
 func notesOf(n *node) int {
 	notes := 0
 	if n.Kind == "note" {

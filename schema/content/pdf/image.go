@@ -4,35 +4,36 @@ import (
 	"bytes"
 	"fmt"
 	"image"
-	_ "image/gif" // image.Decode then reads GIF
+	_ "image/gif" // lets image.Decode read GIF
 	"image/jpeg"
 	"image/png"
 	"math"
 
 	"golang.org/x/image/draw"
-	_ "golang.org/x/image/webp" // image.Decode then reads WebP
+	_ "golang.org/x/image/webp" // lets image.Decode read WebP
 )
 
 // MaxImage bounds the bytes of an image.
 const MaxImage = 16 << 20
 
-// These are the limits of images. The renderer has all images in memory at the same time, in decoded form. If an image
-// exceeds a limit, its alternative text is shown.
+// These constants are the limits of images. The renderer has all decoded images in memory at the same time. If an image
+// exceeds a limit, its alternative text is shown instead.
 const (
-	// maxPixels limits the pixels of an image that this process decodes.
+	// maxPixels limits the number of pixels of an image that this process decodes.
 	maxPixels = 15 << 20
-	// largePixels is the renderer's limit for one image. allPixels is its limit for all images together. Larger images
-	// are scaled down. An image at the limit has about 200 dots per inch if it is as wide as a sheet.
+	// largePixels is the renderer's limit for one image. allPixels is its limit for all images together. Images with
+	// more pixels are scaled down. If an image with largePixels pixels is as wide as a sheet, it has about 200 dots per
+	// inch.
 	largePixels = 3 << 19
 	allPixels   = 32 << 20
-	maxImages   = 96 << 20 // bytes
+	maxImages   = 96 << 20 // bytes of all images together
 	maxSVG      = 2 << 20
-	// svgStart is the last position at which an SVG's first element may begin.
+	// svgStart is the last position in a file at which the first element of an SVG image may begin.
 	svgStart = 4 << 10
 )
 
-// image returns the name that the file of a reference has in the renderer's input, or "" if the reference has no file
-// of the space. The name is generated and has no extension, because the file may not be an image.
+// image returns the name that a file has in the renderer's input. It returns "" if the reference has no file of the
+// space. The name is generated and has no extension, because the file may not be an image.
 func (b *builder) image(ref any) string {
 	r, _ := ref.(map[string]any)
 	id, _ := r["file"].(string)
@@ -48,7 +49,7 @@ func (b *builder) image(ref any) string {
 	return name
 }
 
-// sendImages yields the images that pages have named. If there are many images, each may have fewer pixels.
+// sendImages yields the images that the pages have named. If there are many images, each image may have fewer pixels.
 func (w *writer) sendImages() {
 	most := min(largePixels, allPixels/max(1, len(w.wanted)))
 	size := 0
@@ -89,7 +90,7 @@ func drawable(body []byte, most int) []byte {
 	return smaller(body, math.Sqrt(float64(most)/float64(config.Width*config.Height)))
 }
 
-// smaller returns a copy of an image that is scaled by a factor below 1.
+// smaller returns a copy of an image, scaled by a factor below 1.
 func smaller(body []byte, scale float64) []byte {
 	from, _, err := image.Decode(bytes.NewReader(body))
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// markLetters has a row per mark that has no data.
+// markLetters has a row for each mark without data.
 var markLetters = []struct {
 	mark   content.Marks
 	letter string
@@ -18,10 +18,10 @@ var markLetters = []struct {
 	{content.Subscript, "l"}, {content.Keyboard, "k"},
 }
 
-// inlineKinds has a row per kind of inline that is not shown as its label.
+// inlineKinds has a row for each kind of inline with its own layout. All other inlines are shown as their label.
 var inlineKinds map[string]func(b *builder, n *schema.Node) node
 
-func init() { // The table is set in init, because the rows call inlines, which reads the table.
+func init() { // The table is set in init, because the rows call inlines, and inlines uses the table.
 	inlineKinds = map[string]func(b *builder, n *schema.Node) node{
 		"link": func(b *builder, n *schema.Node) node {
 			return b.lead(n.Data["ref"], node{Kind: "link", Children: b.inlines(n.Nodes)})
@@ -82,7 +82,8 @@ func leafNodes(leaf schema.Leaf) []node {
 	return made
 }
 
-// colorOf returns a color's name in the layout's palette. It returns "" for the color of the surrounding text.
+// colorOf returns a color's name in the layout's palette. It returns "" if the text has the color of the surrounding
+// text.
 func colorOf(data schema.Data, member string) string {
 	if name := strings.TrimPrefix(content.Member(data, member), "$"); name != "default" {
 		return name
@@ -90,8 +91,8 @@ func colorOf(data schema.Data, member string) string {
 	return ""
 }
 
-// lead makes a node a link if its reference works in a PDF: the target must be a page of the PDF, or an absolute
-// address.
+// lead turns a node into a link if the link works in a PDF. A link works if its target is a page of the PDF, or an
+// absolute address.
 func (b *builder) lead(ref any, n node) node {
 	r, _ := ref.(map[string]any)
 	if _, elsewhere := r["space"]; elsewhere {
@@ -125,8 +126,8 @@ func (b *builder) reference(ref any) node {
 	return b.lead(ref, node{Kind: "link", Children: []node{{Kind: "s", Text: text(b.refName(ref))}}})
 }
 
-// refName returns the text to show for a reference that has no text of its own. It is the reference's title, or the
-// title of its target page in the PDF, or a word for the kind of the target.
+// refName returns the text that is shown for a reference without a text. It is the reference's title, or the title of
+// the target page in the PDF, or a word for the kind of the target.
 func (b *builder) refName(ref any) string {
 	if label := content.RefLabel(ref); label != "" {
 		return oneLine(label)
@@ -141,7 +142,7 @@ func (b *builder) refName(ref any) string {
 	return content.RefWord(r)
 }
 
-// annotation shows the note below the text, at the foot of the sheet.
+// annotation makes the node of an annotation. Its note is shown at the foot of the sheet.
 func (b *builder) annotation(n *schema.Node) node {
 	made := node{Kind: "note", Children: b.inlines(n.Nodes)}
 	for i := range n.Fragments {

@@ -12,7 +12,7 @@ import (
 )
 
 // node is a part of a document as the layout reads it: Kind is the name of a row in the layout's table `kinds`. A
-// member is absent if nodes of the kind do not have it.
+// member is absent if nodes of this kind do not use it.
 type node struct {
 	Kind     string `json:"k,omitempty"`
 	Children []node `json:"c,omitzero"`
@@ -51,8 +51,8 @@ type node struct {
 	Head     *bool     `json:"head,omitzero"`
 	Columns  []column  `json:"columns,omitempty"`
 	Rows     [][]node  `json:"rows,omitzero"`
-	// Words are the parts of Text that may be wider than their line. Long is true for a block with such words. Narrow
-	// is true for a cell with such a block.
+	// Words are the parts of Text that may be wider than their line. Long is true for a block that contains such words.
+	// Narrow is true for a cell that contains such a block.
 	Words  []word `json:"words,omitempty"`
 	Long   bool   `json:"long,omitzero"`
 	Narrow bool   `json:"narrow,omitzero"`
@@ -60,8 +60,8 @@ type node struct {
 
 func text(s string) *string { return &s }
 
-// maxDepth bounds the nesting of blocks in the renderer, because the renderer refuses more deeply nested documents.
-// Deeper blocks are shown as plain text.
+// maxDepth bounds the nesting of blocks. The renderer refuses documents that are nested more deeply. Deeper blocks are
+// shown as plain text.
 const maxDepth = 10
 
 // builder turns documents into nodes.
@@ -69,13 +69,13 @@ type builder struct {
 	Source
 	index    map[string]int // index of each page in the PDF, by id
 	language string         // language of the space
-	// These describe the current page.
+	// These fields describe the current page.
 	page      int
 	lang, dir string
 	depth     int
 	share     float64 // fraction of the sheet's width, or 0 for the whole width
 	anchors   []string
-	// These describe all pages.
+	// These fields describe all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // ids of the files of images, in the order of their names
 	// formulas has the formulas as TeX, without duplicates. places has the index of each formula in this list.
@@ -93,7 +93,7 @@ func newBuilder(s Source) *builder {
 	return b
 }
 
-// formula makes the node of a formula. If the renderer cannot convert the formula, the layout shows its TeX.
+// formula makes the node of a formula. If the renderer cannot convert the formula, the layout shows the TeX source.
 func (b *builder) formula(kind string, n *schema.Node) node {
 	tex := content.Label(n)
 	place, known := b.places[tex]
@@ -104,7 +104,7 @@ func (b *builder) formula(kind string, n *schema.Node) node {
 	return node{Kind: kind, Text: &tex, Formula: &place}
 }
 
-// begin resets the builder for a page.
+// begin prepares the builder for a page.
 func (b *builder) begin(page int, d schema.Document) {
 	b.page, b.depth, b.share, b.anchors = page, 0, 0, []string{}
 	sample := sampleOf(b.Pages[page].Title, d)
@@ -119,10 +119,10 @@ func (b *builder) forget() {
 	clear(b.images)
 }
 
-// defaultLanguage is used for spaces without a language.
+// defaultLanguage is used if a space has no language.
 const defaultLanguage = "en"
 
-// typesetLanguages maps the codes of languages to typst's codes, if these differ.
+// typesetLanguages maps the codes of languages to typst's codes, if the two codes differ.
 var typesetLanguages = map[string]string{"": defaultLanguage, "pt-br": "pt", "no": "nb", "yue": "zh"}
 
 func languageOf(language string) string {
@@ -132,7 +132,7 @@ func languageOf(language string) string {
 	return language
 }
 
-// sampleSize is the number of bytes of a page's text that determine its script.
+// sampleSize is the number of bytes of a page's text from which the page's script is determined.
 const sampleSize = 4 << 10
 
 func sampleOf(title string, d schema.Document) string {
@@ -147,8 +147,8 @@ func sampleOf(title string, d schema.Document) string {
 	return b.String()[:min(b.Len(), sampleSize)]
 }
 
-// languageIn finds the language of a text in a script whose glyphs depend on the language: the same ideographs look
-// different in Japanese, Korean and Chinese. For other scripts it returns `otherwise`.
+// languageIn returns the language of a text if the glyphs of its script depend on the language. The same ideographs
+// look different in Japanese, Korean and Chinese. For a text in another script, it returns `otherwise`.
 func languageIn(sample, otherwise string) string {
 	var han, kana, hangul int
 	for _, r := range sample {
@@ -172,14 +172,14 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
-// scriptLanguages has, for some scripts, the language of the words on the cover and the contents page.
+// scriptLanguages maps some scripts to the language in which the words on the cover and in the contents are written.
 var scriptLanguages = []struct {
 	script   *unicode.RangeTable
 	language string
 }{{unicode.Arabic, "ar"}, {unicode.Hebrew, "he"}, {unicode.Cyrillic, "ru"}, {unicode.Greek, "el"}}
 
-// bookLanguage returns the language of the cover and the contents. This is the language of the space. If the space has
-// no language, the script of most letters in the titles determines it.
+// bookLanguage returns the language of the cover and the contents. If the space has a language, it is this language.
+// Otherwise it follows from the script of most letters in the titles.
 func (b *builder) bookLanguage() string {
 	if b.Language != "" {
 		return b.language
@@ -214,8 +214,9 @@ const (
 
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
-// directionOf returns the direction of the first character that has a direction, as UAX #9 requires for a paragraph. If
-// no character has a direction, it returns the surrounding direction. around is this direction, or a language.
+// directionOf returns the direction of a paragraph. As UAX #9 requires, it is the direction of the first character that
+// has a direction. If no character has a direction, it is the surrounding direction. around is the surrounding
+// direction, or a language.
 func directionOf(text, around string) string {
 	for _, r := range text {
 		properties, _ := bidi.LookupRune(r)
@@ -233,7 +234,7 @@ func directionOf(text, around string) string {
 	return leftToRight
 }
 
-// turn returns the direction of a block's text. It returns "" if the page has the same direction.
+// turn returns the direction of a block's text. It returns "" if the text has the direction of the page.
 func (b *builder) turn(text string) string {
 	if dir := directionOf(text, b.dir); dir != b.dir {
 		return dir
@@ -254,8 +255,8 @@ func oneLine(text string) string {
 	}, text)
 }
 
-// labelOf returns the name of an anchor's place on a page. The layout makes the same name.
+// labelOf returns the name of an anchor's place on a page. The layout makes the same name from the same values.
 func labelOf(page int, anchor string) string { return "a" + strconv.Itoa(page) + "-" + anchor }
 
-// placeOf returns the name of a page's place. The layout makes the same name.
+// placeOf returns the name of a page's place. The layout makes the same name from the same values.
 func placeOf(page int) string { return "p" + strconv.Itoa(page) }

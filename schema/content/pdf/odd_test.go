@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestRenderedOdd: content that is too wide, too tall, too deep or empty does not make the document fail.
+// TestRenderedOdd checks that a PDF is made even if content is too wide, too tall, too deep or empty.
 func TestRenderedOdd(t *testing.T) {
 	t.Parallel()
 	tall := image.NewGray(image.Rect(0, 0, 1, 20_000))

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// TestNothingOverflows prints long words in every place that may be narrow. All letters are within the margins of the
-// sheet and do not overlap. Each word is complete.
+// TestNothingOverflows prints long words at every place that may be narrow. All letters must be within the margins of
+// the sheet and must not overlap. Each word must be complete.
 func TestNothingOverflows(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("abcdefghij", 25)
@@ -62,7 +62,7 @@ func TestNothingOverflows(t *testing.T) {
 				strings.Repeat("| (abcdefghij) ", 10) + "|\n",
 		}, "\n\n"),
 	}
-	// Each case is a page with its own words. The first page is about a long title and a long description.
+	// Each case is a page with its own words. The first page has a long title and a long description.
 	names := slices.Sorted(maps.Keys(cases))
 	partOf := func(i int) string { return "abcdefghi" + string(rune('k'+i)) }
 	documents := []schema.Document{read(t, "Text.")}
@@ -94,7 +94,7 @@ func TestNothingOverflows(t *testing.T) {
 	}
 }
 
-// overlapping reports letters of a line that overlap on a sheet.
+// overlapping reports the letters of a sheet that overlap within a line.
 func overlapping(t *testing.T, sheet int, glyphs []reader.Text) {
 	t.Helper()
 	shown := slices.DeleteFunc(slices.Clone(glyphs), func(g reader.Text) bool { return strip(g.S) == "" })
@@ -111,7 +111,7 @@ func overlapping(t *testing.T, sheet int, glyphs []reader.Text) {
 	}
 }
 
-// strip removes white space, and the characters at which words may break.
+// strip removes white space. It also removes the characters at which words may break.
 func strip(text string) string {
 	return strings.Join(
 		strings.Fields(strings.NewReplacer("\ufffd", "", "\u200b", "", "\u00ad", "", "\u2010", "").Replace(text)),
@@ -119,7 +119,7 @@ func strip(text string) string {
 	)
 }
 
-// TestBookLanguage: if a space has no language, its contents page is in the language of its titles.
+// TestBookLanguage checks a space without a language. The contents of its PDF must be in the language of its titles.
 func TestBookLanguage(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ language, title, page, want string }{

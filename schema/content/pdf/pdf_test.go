@@ -33,7 +33,7 @@ func read(tb testing.TB, text string) schema.Document {
 	return d
 }
 
-// picture is a PNG of a few pixels.
+// picture returns a small PNG image.
 func picture(tb testing.TB) []byte {
 	tb.Helper()
 	drawn := image.NewRGBA(image.Rect(0, 0, 40, 20))
@@ -47,7 +47,7 @@ func picture(tb testing.TB) []byte {
 	return out.Bytes()
 }
 
-// nameOf returns the names of files, and of a page that is not in the PDF.
+// nameOf returns the names of the targets of references: files, and a page that is not in the PDF.
 func nameOf(ref map[string]any) string {
 	id, _ := ref["file"].(string)
 	_, elsewhere := ref["space"]
@@ -60,7 +60,7 @@ func nameOf(ref map[string]any) string {
 	return ""
 }
 
-// source returns a page for each document: p0, p1 and so on.
+// source returns a source with a page for each document: p0, p1 and so on.
 func source(tb testing.TB, documents ...schema.Document) pdf.Source {
 	tb.Helper()
 	s := pdf.Source{
@@ -101,8 +101,8 @@ func files(tb testing.TB, s pdf.Source) map[string]string {
 	return all
 }
 
-// TestCases compares the renderer's input for Markdown with testdata/golden.txt. With the flag -update, the test writes
-// this file.
+// TestCases compares the renderer's input for Markdown with testdata/golden.txt. With the flag -update, it writes this
+// file instead.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	cases, err := os.ReadFile("testdata/cases.txt")
@@ -143,7 +143,7 @@ func TestCases(t *testing.T) {
 
 var ours = regexp.MustCompile(`^(main\.typ|info\.json|formulas\.json|pages/[0-9]+\.json|images/[0-9]+)$`)
 
-// checkInput fails if users' text is outside of JSON, or if a file has an unexpected name.
+// checkInput fails the test if a user's text is outside of JSON, or if a file has an unexpected name.
 func checkInput(tb testing.TB, made map[string]string) {
 	tb.Helper()
 	layout, err := os.ReadFile("main.typ")
@@ -163,7 +163,7 @@ func checkInput(tb testing.TB, made map[string]string) {
 	}
 }
 
-// FuzzFiles: users' texts are always data, and never markup. Equal pages give equal bytes.
+// FuzzFiles checks that users' texts are always data and never markup. Equal pages must give equal bytes.
 func FuzzFiles(f *testing.F) {
 	for _, list := range [][]struct{ In, Outline, Out string }{
 		contenttest.Markdown, contenttest.Dialect, contenttest.Foreign,
@@ -200,7 +200,7 @@ func FuzzFiles(f *testing.F) {
 	})
 }
 
-// visible drops characters that are not visible in a one-line title.
+// visible removes a character that is not visible in a title of one line.
 func visible(r rune) rune {
 	if r <= ' ' || r >= 0x7f && r < 0xa0 {
 		return -1
@@ -227,7 +227,7 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 }
 
-// TestEmojisAreShown checks both forms of emojis that the API accepts: characters and codes.
+// TestEmojisAreShown checks both forms of emojis that the API accepts: characters, and codes.
 func TestEmojisAreShown(t *testing.T) {
 	t.Parallel()
 	s := source(t, read(t, "text"))
@@ -238,8 +238,8 @@ func TestEmojisAreShown(t *testing.T) {
 	}
 }
 
-// TestImagesAreMadeSmaller checks the bound on all images together, because the renderer has all of them in memory in
-// decoded form.
+// TestImagesAreMadeSmaller checks the bound on all images together. The renderer has all decoded images in memory at
+// the same time.
 func TestImagesAreMadeSmaller(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -305,7 +305,7 @@ func TestFilesStop(t *testing.T) {
 	}
 }
 
-// TestDeepBlocks nests blocks more deeply than the renderer allows, and checks that all text is shown.
+// TestDeepBlocks nests blocks more deeply than the renderer allows. It checks that all text is shown.
 func TestDeepBlocks(t *testing.T) {
 	t.Parallel()
 	deepest := schema.Block("blockquote", schema.Block("paragraph", schema.Text("the deepest words")))
@@ -318,7 +318,7 @@ func TestDeepBlocks(t *testing.T) {
 	}
 }
 
-// TestLinksOfHosts: a link in a PDF has an allowed scheme, or no target.
+// TestLinksOfHosts checks that a link in a PDF has an allowed scheme, or no target.
 func TestLinksOfHosts(t *testing.T) {
 	t.Parallel()
 	for link, to := range map[string]string{

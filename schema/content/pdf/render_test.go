@@ -40,7 +40,7 @@ func render(t *testing.T, s pdf.Source) *reader.Reader {
 	return r
 }
 
-// TestRendered checks a PDF that has everything that a page may have.
+// TestRendered checks a PDF of a page that has everything that a page may have.
 func TestRendered(t *testing.T) {
 	t.Parallel()
 	s := source(t,
@@ -81,8 +81,8 @@ func TestRendered(t *testing.T) {
 			t.Errorf("the text has no %q", want)
 		}
 	}
-	// The PDF library returns the glyphs of right-to-left scripts in the order in which they are on the page, from left
-	// to right.
+	// The PDF library returns the glyphs of right-to-left scripts in the order in which they are on the sheet, from
+	// left to right.
 	for _, want := range []string{"שלום", "עולם"} {
 		if !strings.Contains(got, want) && !strings.Contains(got, reversed(want)) {
 			t.Errorf("the text has no %q", want)
@@ -110,7 +110,7 @@ func reversed(s string) string {
 	return string(runes)
 }
 
-// TestRenderedDialect renders every construct of the readers of Markdown in one document.
+// TestRenderedDialect renders every construct that the Markdown reader knows, in one document.
 func TestRenderedDialect(t *testing.T) {
 	t.Parallel()
 	var all strings.Builder
@@ -126,7 +126,8 @@ func TestRenderedDialect(t *testing.T) {
 	}
 }
 
-// TestRenderedFormulas: formulas are laid out. A formula that the renderer cannot lay out is shown as its TeX.
+// TestRenderedFormulas checks that formulas are laid out. If the renderer cannot lay out a formula, the PDF shows its
+// TeX source.
 func TestRenderedFormulas(t *testing.T) {
 	t.Parallel()
 	r := render(t, source(t, read(t, "in $$\\sqrt{a}$$ line, $$\\unknown{b}$$\n\n$$\n\\frac{c}{d}\n$$\n\n$$\n\\nothing{e}\n$$\n\n$$\\text{\"#panic()\"}$$\n")))

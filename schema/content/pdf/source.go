@@ -17,17 +17,17 @@ const Main = "main.typ"
 //go:embed main.typ
 var layout []byte
 
-// Version is a part of the key of cached PDFs. Increase it if the same pages render differently, so that cached PDFs of
-// the previous version are not served.
+// Version is a part of the key of cached PDFs. Increase it if the same pages are rendered differently. Otherwise
+// readers would get cached PDFs of the previous version.
 const Version = 7
 
-// Page is a page of a space, without its text. Level is its depth in the document, 0 at the top.
+// Page is a page of a space, without its text. Level is the depth of the page in the document. It is 0 at the top.
 type Page struct {
 	ID, Title, Emoji, Description string
 	Level                         int
 }
 
-// Source is the input of a document.
+// Source has everything that a PDF shows.
 type Source struct {
 	Title, Emoji string
 	// Subtitle and Date are shown on the cover if they are not empty.
@@ -37,8 +37,8 @@ type Source struct {
 	// Pages are in reading order.
 	Pages []Page
 	// Document reads the text of a page by its index. Measure reads all pages once, and each rendering reads the pages
-	// of its part again. A result is no longer used when the next call begins. In a result, references have the titles
-	// of their targets.
+	// of its part again. When the next call begins, the result of the previous call is no longer used. In a result,
+	// references contain the titles of their targets.
 	Document func(i int) (schema.Document, error)
 	// Image reads a file of the space that an image shows. It returns nil bytes if the file is missing.
 	Image func(id string) ([]byte, error)
@@ -50,8 +50,8 @@ type File struct {
 	Content []byte
 }
 
-// Files yields the renderer's input for all pages. Only one page and one image at a time are in memory. The bytes
-// belong to the caller.
+// Files yields the renderer's input for all pages. At any time, only one page and one image are in memory. The caller
+// may keep the bytes of a file.
 func Files(s Source) iter.Seq2[File, error] {
 	return func(yield func(File, error) bool) {
 		w := writer{builder: newBuilder(s), yield: yield}
@@ -76,7 +76,7 @@ type info struct {
 	Part     *partInfo  `json:"part,omitzero"`
 }
 
-// sheet is a page with its text.
+// sheet is a page with its text, in the form that the layout reads.
 type sheet struct {
 	Title       string `json:"title"`
 	Emoji       string `json:"emoji"`
@@ -85,7 +85,7 @@ type sheet struct {
 	Lang        string `json:"lang"`
 	Dir         string `json:"dir"`
 	Blocks      []node `json:"c"`
-	// Continued is true if the previous part has the title and the earlier blocks of this page.
+	// Continued is true if the previous part contains the title and the earlier blocks of this page.
 	Continued bool `json:"continued,omitzero"`
 }
 
@@ -94,11 +94,11 @@ const maxLevel = 6
 
 func levelOf(page Page) int { return max(0, min(page.Level, maxLevel)) }
 
-// writer yields the files of one input.
+// writer yields the files of the input for one PDF.
 type writer struct {
 	*builder
 	yield func(File, error) bool
-	ended bool // set after an error, or if yield returns false
+	ended bool // whether an error has occurred, or yield has returned false
 }
 
 func (w *writer) send(name string, content []byte, err error) {
@@ -120,7 +120,7 @@ func (w *writer) sendJSON(name string, value any) {
 	w.send(name, text, err)
 }
 
-// page yields a page, and returns its anchors. If cut is not nil, it removes blocks that do not belong to the part.
+// page yields a page, and returns its anchors. cut removes blocks that do not belong to the part. It may be nil.
 func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) []string {
 	if w.ended {
 		return nil
@@ -146,7 +146,7 @@ func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) [
 	return w.anchors
 }
 
-// rest yields the files that come after the pages.
+// rest yields the files that follow the pages.
 func (w *writer) rest(anchors [][]string, part *partInfo) {
 	if w.ended {
 		return
@@ -163,7 +163,7 @@ func (w *writer) rest(anchors [][]string, part *partInfo) {
 	w.send(Main, layout, nil)
 }
 
-// emoji returns the characters of an emoji. text has these characters or their code.
+// emoji returns the characters of an emoji. text contains these characters or their code.
 func (b *builder) emoji(text string) string {
 	if characters, ok := content.Emoji(text); ok {
 		text = characters

@@ -25,7 +25,7 @@ type column struct {
 // cellKinds has a row for each type of column whose values are not shown as text.
 var cellKinds map[string]func(b *builder, about map[string]any, value any) []node
 
-func init() { // The table is set in init, because the rows call the builder's methods, which read the table.
+func init() { // The table is set in init, because the rows call the builder's methods, and these methods use the table.
 	cellKinds = map[string]func(b *builder, about map[string]any, value any) []node{
 		"checkbox":    checkCell,
 		"rating":      ratingCell,
@@ -36,7 +36,7 @@ func init() { // The table is set in init, because the rows call the builder's m
 	}
 }
 
-// cellAligns has the alignments of types of columns. They are used for columns without an alignment of their own.
+// cellAligns has the alignments of types of columns. A column has such an alignment if its definition has no alignment.
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
@@ -85,7 +85,7 @@ func (b *builder) table(n *schema.Node) node {
 	return made
 }
 
-// columnsOf lists the columns that the view shows, and then the other columns.
+// columnsOf lists the columns that the view shows, followed by the other columns.
 func columnsOf(view, definition map[string]any) []string {
 	var ids []string
 	listed := map[string]bool{}
@@ -103,8 +103,8 @@ func columnsOf(view, definition map[string]any) []string {
 	return ids
 }
 
-// widen gives widths to the columns without a width, if another column has one. The layout needs widths for all columns
-// or for none.
+// widen gives a width to each column without a width, if at least one column has a width. The layout needs widths for
+// all columns or for none.
 func widen(columns []column) {
 	sum, given := 0.0, 0
 	for _, c := range columns {
@@ -136,7 +136,7 @@ func sharesOf(columns []column) []float64 {
 	return shares
 }
 
-// inCell makes the content of a cell, and records whether it has long words.
+// inCell makes the content of a cell. Long and Narrow then say whether the content has long words.
 func (b *builder) inCell(share float64, show func() node) (made node) {
 	b.within(share, func() {
 		made = show()
@@ -146,8 +146,8 @@ func (b *builder) inCell(share float64, show func() node) (made node) {
 	return made
 }
 
-// titleOf returns the title of a column. marked is the fragment of the title, which a table that was read from Markdown
-// has for a title with marks.
+// titleOf returns the title of a column. marked has the fragment with the title, if there is one. If a table was read
+// from Markdown, a title with marks is in a fragment.
 func (b *builder) titleOf(about map[string]any, marked []schema.Node) node {
 	title := oneLine(content.Member(about, "title"))
 	if title == "" {
@@ -191,7 +191,8 @@ func checkCell(_ *builder, _ map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: &box}}
 }
 
-// maxStars is the largest maximum of a rating that is shown as stars. Other ratings are shown as numbers.
+// maxStars is the largest maximum of a rating that is shown as stars. A rating with a larger maximum is shown as a
+// number.
 const maxStars = 10
 
 func ratingCell(_ *builder, about map[string]any, value any) []node {
@@ -261,7 +262,7 @@ func (b *builder) filesCell(_ map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: text(strings.Join(names, ", "))}}
 }
 
-// plainOf joins the texts of nodes and their children.
+// plainOf returns the texts of nodes and their descendants, joined.
 func plainOf(nodes []node) string {
 	var all strings.Builder
 	for _, n := range nodes {

@@ -5,19 +5,19 @@ import (
 	"unicode/utf8"
 )
 
-// word is a part of a text that might be wider than its line. It has the index of the first byte, the index after the
-// last byte, and the index of the word in the block. If a mark or a link begins inside of a word, the word has parts in
-// several nodes.
+// word is a part of a text that may be wider than its line. It has three numbers: the index of the first byte, the
+// index after the last byte, and the index of the word in the block. If a mark or a link begins inside of a word, the
+// parts of the word are in several nodes.
 type word [3]int
 
-// The measures of the layout, in points. The estimated room of a line is at most its real room, and the estimated width
-// of a letter is at least its real width. So findWords finds each word that is wider than its line, and the layout
-// measures it.
+// These constants are measures of the layout, in points. The estimated room of a line is at most its real room, and the
+// estimated width of a letter is at least its real width. So findWords finds each word that is wider than its line. The
+// layout then measures the words that were found.
 const (
 	roomOfSheet  = 470
-	roomOfBlock  = 30  // room that an enclosing block takes from a line
-	roomOfEdge   = 16  // width of the edges of a cell or a column
-	shareOfInner = 0.9 // fraction of the width that these edges leave in a cell
+	roomOfBlock  = 30  // the room that an enclosing block takes from a line
+	roomOfEdge   = 16  // the width of the edges of a cell or a column
+	shareOfInner = 0.9 // the fraction of a cell's width that these edges leave
 	letter       = 10.5
 	letterCode   = 5.6 // the width of a letter in a code block
 	fewest       = 3
@@ -26,7 +26,7 @@ const (
 // headingLetters has the sizes of letters in headings, by depth. The first depth is 1.
 var headingLetters = [maxHeading + 1]float64{letter, 15, 13.5, 12, letter, letter, letter}
 
-// letters returns a number of letters that certainly fit into a line at the present place.
+// letters returns a number of letters that is certain to fit into a line at the present place.
 func (b *builder) letters(size float64) int {
 	room := roomOfSheet - roomOfBlock*float64(max(b.depth-1, 0))
 	if b.share > 0 {
@@ -35,7 +35,7 @@ func (b *builder) letters(size float64) int {
 	return max(fewest, int(room/size))
 }
 
-// within calls show for content that has a fraction of the present width, and then restores the width.
+// within calls show for content whose width is a fraction of the present width. Then it restores the present width.
 func (b *builder) within(share float64, show func()) {
 	around := b.share
 	if around > 0 {
@@ -46,7 +46,7 @@ func (b *builder) within(share float64, show func()) {
 	b.share = around
 }
 
-// findWords records the words in inlines that have more characters than `letters`, and reports whether there are any.
+// findWords records the words in inlines that have more characters than `letters`. It reports whether it has found any.
 func findWords(inlines []node, letters int) (found bool) {
 	f := finder{letters: letters}
 	f.walk(inlines)
@@ -110,7 +110,7 @@ func (f *finder) end() {
 	f.open, f.length = f.open[:0], 0
 }
 
-// staysWhole reports whether a line never breaks after a character, so that the character belongs to a long word. It
+// staysWhole reports whether a line never breaks after a character. The character then belongs to a long word. It
 // returns false for scripts whose letters join, and for scripts in which a line may break after each character.
 func staysWhole(r rune) bool {
 	const (
@@ -139,7 +139,7 @@ func longestWord(text string) int {
 	return longest
 }
 
-// narrow reports whether something in nodes may be wider than its line.
+// narrow reports whether one of the nodes or their descendants has words that may be wider than their line.
 func narrow(nodes []node) bool {
 	for i := range nodes {
 		if nodes[i].Long || narrow(nodes[i].Children) {

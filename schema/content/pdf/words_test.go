@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf"
 )
 
-// linesOf returns how often each line occurs in a rendered document. It removes white space from the lines.
+// linesOf returns how often each line occurs in a rendered document. The lines have no white space.
 func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	t.Helper()
 	r := render(t, s)
@@ -30,7 +30,7 @@ func linesOf(t *testing.T, s pdf.Source) map[string]int {
 	return lines
 }
 
-// whole counts how often a word is complete within a line.
+// whole returns how often a word occurs completely within one line.
 func whole(lines map[string]int, word string) int {
 	found := 0
 	for line, n := range lines {
@@ -39,7 +39,7 @@ func whole(lines map[string]int, word string) int {
 	return found
 }
 
-// longWords has words that are shorter than a line, but too long for the rest of a line after other text.
+// longWords has words that are shorter than a line. They are too long for the rest of a line after other text.
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",
@@ -48,7 +48,7 @@ var longWords = []string{
 	"конфигурирование_ПользовательскогоИнтерфейса",
 }
 
-// TestWordsStayWhole: a word that fits into its line does not break, at any place of a line.
+// TestWordsStayWhole checks that a word which fits into a line is not broken, at any place of a line.
 func TestWordsStayWhole(t *testing.T) {
 	t.Parallel()
 	forms := map[string][]struct{ before, after string }{
@@ -86,7 +86,7 @@ func TestWordsStayWhole(t *testing.T) {
 	}
 }
 
-// TestCodeStaysWhole: a line of code breaks only at spaces, if each word fits into a line.
+// TestCodeStaysWhole checks that a line of code breaks only at spaces, if each word fits into a line.
 func TestCodeStaysWhole(t *testing.T) {
 	t.Parallel()
 	code := "function revokeUserDecryptionDelegations(address delegate, address[] memory contractAddresses) " +
@@ -106,8 +106,8 @@ func TestCodeStaysWhole(t *testing.T) {
 	}
 }
 
-// TestLongWordsBreakBetweenParts: a word that is wider than its line breaks after signs and before capital letters.
-// Copied text has the word as it was written.
+// TestLongWordsBreakBetweenParts checks words that are wider than a line. They break after signs and before capital
+// letters. If a reader copies the text, the word is as it was written.
 func TestLongWordsBreakBetweenParts(t *testing.T) {
 	t.Parallel()
 	word := strings.Repeat("IACL.delegateForUserDecryption(HCUBlockLimit,msg_sender)/", 4)

@@ -10,11 +10,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// maxCost bounds the processor time for texts of the largest size.
+// maxCost bounds the CPU time for texts of the largest size.
 const maxCost = cputime.RaceFactor * 600 * time.Millisecond
 
-// TestWordsCost respells edited parts of the largest size. The words all repeat or all differ, or the lines become
-// lists.
+// TestWordsCost respells edited parts of texts of the largest size. In some texts, all words are equal. In others, all
+// words are different, or lines become lists.
 func TestWordsCost(t *testing.T) {
 	lines := func(line string) string { return strings.Repeat(line, maxBytes/3/len(line)) }
 	distinct := func(format string) string {
@@ -44,7 +44,7 @@ func TestWordsCost(t *testing.T) {
 	}
 }
 
-// TestEndsCost calls Ends for texts of a quarter of the largest size. The lines of a text are all equal or all
+// TestEndsCost calls Ends for texts of a quarter of the largest size. The lines of such a text are all equal, or all
 // different.
 func TestEndsCost(t *testing.T) {
 	const size = schema.MaxPage / 4

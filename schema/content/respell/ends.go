@@ -8,7 +8,7 @@ import (
 )
 
 // Ends returns an edited text, whose lines end in line feeds, with the line ends of the original. An unchanged line
-// keeps its bytes. Any other line gets the end of the line that it replaces or follows.
+// keeps its bytes. Any other line gets the line end of the original line that it replaces or follows.
 func Ends(original, edited string) string {
 	if !strings.Contains(original, "\r") && content.Clean(original) == original {
 		return edited
@@ -23,7 +23,7 @@ func Ends(original, edited string) string {
 		had[i] = content.Clean(line.text)
 	}
 	partners := diff.Match(names, had)
-	limits := make([]int, len(is)) // for each line, the index of the old line of the next partner
+	limits := make([]int, len(is)) // for each line, the index in old of the next unchanged line
 	for i, limit := len(is)-1, len(old); i >= 0; i-- {
 		if partners[i] != diff.None {
 			limit = partners[i]
@@ -31,7 +31,7 @@ func Ends(original, edited string) string {
 		limits[i] = limit
 	}
 	var b strings.Builder
-	next, end := 0, "\n" // the first unused old line, and the end of the line before it
+	next, end := 0, "\n" // the first unused old line, and the line end before it
 	if len(old) > 0 && old[0].end != "" {
 		end = old[0].end
 	}
@@ -50,7 +50,8 @@ func Ends(original, edited string) string {
 			end = "" // the text after the last line feed has no line break
 		}
 		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
-			// Otherwise a carriage return and a line feed would be read as one line break.
+			// A carriage return before a line feed would be read as one line break. So the line ends with a carriage
+			// return here.
 			end = "\r"
 		}
 		b.WriteString(text + end)

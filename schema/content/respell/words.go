@@ -1,5 +1,5 @@
-// Package respell writes edited text in the spelling of its source. Words keeps the bytes of unchanged words, and Ends
-// keeps line ends.
+// Package respell writes edited text in the spelling of its source. The function Words keeps the bytes of unchanged
+// words, and the function Ends keeps line ends.
 package respell
 
 import (
@@ -10,16 +10,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, the result has the spelling of
-// markdown.Write.
+// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, Words returns next unchanged.
 const maxBytes = 256 << 10
 
-// farthest is the number of words, before and after a new word, in which spell searches for the new word's spelling.
+// farthest is the number of words before and after a new word among which spell looks for the new word's spelling.
 const farthest = 256
 
 // Words returns `next`, the text of edited blocks, in the spelling of the source. before is the text of the source's
-// blocks as markdown.Write writes it. Text that is in both before and next keeps the bytes of the source, such as line
-// breaks, list markers, escapes, entities and delimiters. The caller checks that the result reads as next.
+// blocks as markdown.Write writes it. Text that is in both before and next has the bytes of the source in the result,
+// such as line breaks, list markers, escapes, entities and delimiters. The caller must check that the result is read as
+// the same blocks as next.
 func Words(source, before, next string) string {
 	if len(source)+len(before)+len(next) > maxBytes {
 		return next
@@ -47,13 +47,13 @@ func Words(source, before, next string) string {
 // stretch is a range of words.
 type stretch struct{ from, to int }
 
-// respelling is a replacement of words by the words in next. old is the range of the replaced words in Write's
-// spelling. source is their range in the source.
+// respelling is a replacement of words by words of next. old is the range of the replaced words in the text that Write
+// writes. source is the range of these words in the source.
 type respelling struct{ old, source, next stretch }
 
 // edits returns the changes in order. toNext has, for each old word, the index of its partner in next. In the source, a
-// change covers the partners of its old words. If these have no partners, it covers the words up to the nearest words
-// with a partner.
+// change covers the partners of its old words. If the old words have no partners, the change covers the words up to the
+// nearest words with a partner.
 func (s speller) edits(toNext []int, length int) []respelling {
 	var list []respelling
 	next := 0
@@ -86,8 +86,8 @@ func (e respelling) with(o respelling) respelling {
 
 func (s stretch) with(o stretch) stretch { return stretch{min(s.from, o.from), max(s.to, o.to)} }
 
-// slid returns a removal of words, or an equal removal that begins a word earlier. It moves the removal if it would
-// otherwise remove a line break of the source.
+// slid returns a removal of words, or an equal removal that begins one word earlier. It returns the earlier removal if
+// the given removal would remove a line break of the source.
 func (s speller) slid(e respelling, toNext []int) respelling {
 	if e.next.from < e.next.to || e.old.from == 0 || e.old.from == e.old.to {
 		return e
@@ -108,7 +108,8 @@ func (s speller) breaks(i int) bool {
 		s.toSource[i] != diff.None && strings.Contains(s.source[s.toSource[i]].text, "\n")
 }
 
-// covering widens a change up to words with partners in the source. It does not widen an insertion next to such a word.
+// covering widens a change up to words with partners in the source. It does not widen an insertion that is next to a
+// word with a partner.
 func (s speller) covering(e respelling, toNext []int) respelling {
 	partner := func(i int) bool { return i >= 0 && i < len(s.old) && s.toSource[i] != diff.None }
 	if e.old.from == e.old.to {
@@ -167,8 +168,8 @@ const (
 	wordNumber
 )
 
-// name returns a text by which words are compared. White space is equal with or without a line break. If ones is true,
-// all numbers of list items are equal, because the lists repeat their numbers.
+// name returns a text by which words are compared. White space with a line break has the same name as white space
+// without one. If ones is true, the lists repeat their numbers. All numbers of list items then have the same name.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:
@@ -187,7 +188,7 @@ func namesOf(words []word, ones bool) []string {
 	return names
 }
 
-// repeats reports whether two items that follow each other have the same number.
+// repeats reports whether two consecutive list items have the same number.
 func repeats(words []word) bool {
 	last := ""
 	for _, w := range words {
@@ -201,10 +202,10 @@ func repeats(words []word) bool {
 	return false
 }
 
-// wordsOf splits a text into words. The words, in order, have all bytes of the text.
+// wordsOf splits a text into words. Together, the words have all bytes of the text.
 func wordsOf(text string) []word {
 	var words []word
-	begin := true // whether the text ends at the beginning of a line, or with a marker there
+	begin := true // whether the text so far ends at the beginning of a line, or with a marker there
 	for text != "" {
 		w := word{}
 		switch length := markerLength(text); {
@@ -252,7 +253,7 @@ func nextWord(text string) (string, wordKind) {
 	rest := strings.TrimLeft(text, " \t\n")
 	for length := len(text) - len(rest); strings.Contains(text[:length], "\n") &&
 		strings.HasPrefix(rest, ">"); length = len(text) - len(rest) {
-		// The markers of a quote at the start of the next line belong to the white space.
+		// If the next line begins with markers of a quote, they belong to the white space.
 		rest = strings.TrimLeft(rest[1:], " \t\n")
 	}
 	if space := text[:len(text)-len(rest)]; space != "" {
@@ -271,7 +272,8 @@ func nextWord(text string) (string, wordKind) {
 	return text[:end], wordText
 }
 
-// joins reports whether a character is a part of a longer word. In scripts without spaces, each character is a word.
+// joins reports whether a character can be a part of a longer word. In scripts without spaces, each character is a
+// word.
 func joins(r rune) bool {
 	return (unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r)) &&
 		!unicode.In(
@@ -286,15 +288,15 @@ func joins(r rune) bool {
 		)
 }
 
-// speller spells new words as equal words nearby in the source are spelled.
+// speller spells new words in the same way as equal words near their place in the source.
 type speller struct {
 	source, old []word
 	toSource    []int
 	ones        bool // whether lists of the source repeat their numbers
 }
 
-// spell returns the spelling of a new word at a place of the old text. A marker, or a space that breaks a line, gets
-// the spelling of the nearest marker or space in the source.
+// spell returns the spelling of a new word at a place of the old text. A marker gets the spelling of the nearest marker
+// in the source. White space with a line break gets the spelling of the nearest such white space.
 func (s speller) spell(w word, at int) string {
 	if w.kind == wordText || w.kind < wordBullet && !strings.Contains(w.text, "\n") {
 		return w.text

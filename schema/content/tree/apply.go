@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Attributes are the values that a change sets on a page. A nil member leaves the value unchanged. An empty text
-// removes an optional value.
+// Attributes are the values that a change sets on a page. A member that is nil leaves the page's value unchanged. An
+// empty text removes an optional value.
 type Attributes struct {
 	Title         *string
 	Slug          *string
@@ -22,7 +22,7 @@ type Attributes struct {
 	Hidden        *bool
 	NoIndex       *bool
 	NoRobotsIndex *bool
-	// Document is the hash of the new document. Only pages of the kind document have one.
+	// Document is the hash of the new document. Only pages of the kind document have a document.
 	Document *string
 	// Target is the target of a link.
 	Target schema.Data
@@ -33,10 +33,10 @@ type Change interface {
 	apply(e *edit) error
 }
 
-// Insert adds a page. Later changes in the same list can refer to it by Ref.
+// Insert adds a page. Later changes in the same list can refer to the page by Ref.
 type Insert struct {
 	Kind string
-	// Into is the parent. nil means the root.
+	// Into is the parent. If it is nil, the page is added at the root.
 	Into *string
 	// At is the position among the siblings. If it is nil or beyond the end, the page becomes the last sibling.
 	At  *int
@@ -63,7 +63,7 @@ type Revert struct {
 	To   Source
 }
 
-// Problem is the reason why a change cannot be applied. Text completes a sentence that begins with Member.
+// Problem is the reason why a change cannot be applied. Text is the end of a sentence that begins with Member.
 type Problem struct {
 	// Change is the index of the change.
 	Change int
@@ -95,9 +95,9 @@ func (c Changed) Pages() []string {
 	return append(ids, c.Gone...)
 }
 
-// Apply applies changes to the pages of a revision. If one change cannot be applied, Apply applies none. It reads only
-// the affected pages. Its error is a *Problem, or an error of the source. A page that is the same after the changes as
-// before, except for its times, is not in the result.
+// Apply applies changes to the pages of a revision. If one change cannot be applied, Apply returns no changes. It reads
+// only the pages that the changes affect. Its error is a *Problem, or an error of the source. A page is not in the
+// result if only its times differ after the changes.
 func Apply(from Source, changes []Change, newID func() string, now time.Time) (Changed, error) {
 	e := &edit{
 		from: from, pages: map[string]*entry{}, children: map[string][]string{}, whole: map[string]bool{}, refs: map[string]string{},
@@ -114,10 +114,10 @@ func Apply(from Source, changes []Change, newID func() string, now time.Time) (C
 	return e.changed(), nil
 }
 
-// Untitled is the title of a page that is inserted without one.
+// Untitled is the title of a page that is inserted without a title.
 const Untitled = "Untitled"
 
-// keptText returns the problem of a change of a document that cannot be edited.
+// keptText returns the text of a Problem: a change of a document that cannot be edited.
 func keptText(kept string) string {
 	return "cannot change: " + kept + ". Change the file in the repository and import it"
 }
@@ -214,7 +214,7 @@ func (c Update) apply(e *edit) error {
 	return nil
 }
 
-// move moves a page to another place, with all pages below it.
+// move moves a page, together with all pages below it, to another place.
 func (e *edit) move(page *entry, into *string, at *int, slug *string) error {
 	if into != nil {
 		above, err := e.above(e.id(*into))
@@ -257,7 +257,7 @@ func (c Revert) apply(e *edit) error {
 	return problem("page", noSuchPage)
 }
 
-// revert restores the state that a page had in another revision. The page keeps its current place.
+// revert restores the state that a page had in another revision. The page stays at its current place.
 func (e *edit) revert(page *entry, was Node) error {
 	if was.Kind != page.Kind {
 		return problem("page", "is of another kind there")
@@ -271,11 +271,11 @@ func (e *edit) revert(page *entry, was Node) error {
 	if err != nil {
 		return err
 	}
-	return e.slugAmong(page, siblings, nil) // no slug is requested, so this only makes the slug unique
+	return e.slugAmong(page, siblings, nil) // no slug is requested, so this call only makes the slug unique
 }
 
-// restore brings back a deleted page without its former children. The page goes below its old parent if the parent
-// exists, and otherwise to the root.
+// restore brings back a deleted page. It does not bring back the page's former children. If the page's old parent
+// exists, the page goes below it, and otherwise to the root.
 func (e *edit) restore(was Node, to Source) error {
 	if e.size >= MaxPages {
 		return problem("page", fmt.Sprintf("would give the space more than %d pages", MaxPages))

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestBatches: a batch of changes reads each page only once, and has the same result as single changes. The initial
-// tree may have siblings with equal positions, as after a merge of two sides.
+// TestBatches checks that a batch of changes reads each page only once, and gives the same result as single changes.
+// The initial tree may have siblings with equal positions, as a merge of two sides can leave them.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -87,7 +87,7 @@ func TestBatches(t *testing.T) {
 	})
 }
 
-// named returns a change in which "mine" is replaced by the page's id.
+// named returns a change in which the page's id replaces "mine".
 func named(change Change, mine string) Change {
 	switch c := change.(type) {
 	case Insert:
@@ -111,7 +111,7 @@ func resolved(name *string, mine string) *string {
 	return name
 }
 
-// some returns some of the pages with other titles, as an older revision.
+// some returns random pages of the tree with other titles. They stand for an older revision.
 func (s nodes) some(t *rapid.T) nodes {
 	var older nodes
 	for _, n := range s {

@@ -11,8 +11,8 @@ import (
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has the children of each page whose children were read, in order. whole has the pages whose descendants
-	// were all read.
+	// children has, for each page whose children were read, the ids of these children in order. whole has the pages for
+	// which all descendants were read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string
@@ -24,12 +24,13 @@ type edit struct {
 // entry is a page that was read or added.
 type entry struct {
 	Node
-	// was is the page before the changes. It is nil for a new page.
+	// was is the page before the changes. It is nil if the page is new.
 	was  *Node
 	gone bool
 }
 
-// id resolves a name in a change. The name is a page's id, or the Ref of a page that an earlier change added.
+// id returns the id of the page that a change names. The name is the id itself, or the Ref of a page that an earlier
+// change added.
 func (e *edit) id(name string) string {
 	if id, ok := e.refs[name]; ok {
 		return id
@@ -37,7 +38,7 @@ func (e *edit) id(name string) string {
 	return name
 }
 
-// page returns the current page with this id. It returns nil if the page does not exist.
+// page returns the page with this id in its present state. It returns nil if the page does not exist.
 func (e *edit) page(id string) (*entry, error) {
 	if page, read := e.pages[id]; read {
 		if page.gone {
@@ -52,7 +53,7 @@ func (e *edit) page(id string) (*entry, error) {
 	return e.read(n), nil
 }
 
-// read adds a page of the source to the edit's pages, if the page is not there yet.
+// read adds a page of the source to the pages of the edit, if the edit does not have the page yet.
 func (e *edit) read(n Node) *entry {
 	page, known := e.pages[n.ID]
 	if !known {
@@ -62,7 +63,7 @@ func (e *edit) read(n Node) *entry {
 	return page
 }
 
-// named returns the page that a change names.
+// named returns the page that a change names. The error is a problem if the page does not exist.
 func (e *edit) named(name string) (*entry, error) {
 	page, err := e.page(e.id(name))
 	if err == nil && page == nil {
@@ -103,7 +104,8 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf returns the ids of the pages directly below a page, in their order. "" means the root.
+// childrenOf returns the ids of the pages directly below a page, in their order. If parent is "", these are the pages
+// at the root.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {
 		return ids, nil
@@ -117,7 +119,7 @@ func (e *edit) childrenOf(parent string) ([]string, error) {
 }
 
 // readChildren records the children that a page has in the source, except children that earlier changes have moved or
-// deleted. No earlier change can have added a child, because adding a child reads the children first.
+// deleted. No earlier change has added a child, because a change reads the children of a page before it adds a child.
 func (e *edit) readChildren(parent string, nodes []Node) {
 	slices.SortFunc(nodes, InOrder)
 	ids := make([]string, 0, len(nodes))
@@ -154,7 +156,7 @@ func (e *edit) above(id string) ([]string, error) {
 	return ids, nil
 }
 
-// height returns the number of levels of the tree below a page, including the page's own level.
+// height returns the number of levels of the tree that a page and its descendants take up.
 func (e *edit) height(page *entry) (int, error) {
 	below, err := e.below(page.ID)
 	if err != nil {
@@ -162,14 +164,14 @@ func (e *edit) height(page *entry) (int, error) {
 	}
 	levels := map[string]int{page.ID: 1}
 	height := 1
-	for _, id := range below { // Parents come before their children.
+	for _, id := range below { // parents come before their children in below
 		levels[id] = levels[e.pages[id].Parent] + 1
 		height = max(height, levels[id])
 	}
 	return height, nil
 }
 
-// put puts a page at a place. The page is new, moved, or was deleted.
+// put puts a page at a place. The page is new, or is moved, or was deleted and is restored.
 func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	parent, depth := "", 1
 	if into != nil {
@@ -236,8 +238,8 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 	}
 	end := index
 	for ; end < len(siblings); end++ {
-		// A merge of two sides may have left several siblings at the same position. There is no position between these
-		// siblings, so take the next larger position.
+		// A merge of two sides may have given several siblings the same position. No position exists between these
+		// siblings, so the next larger position is taken.
 		if before = e.pages[siblings[end]].Position; before > after {
 			break
 		}
@@ -302,7 +304,7 @@ func (e *edit) remove(page *entry) error {
 	return nil
 }
 
-// changed collects the changed pages, in the order of ids.
+// changed returns the changed pages, sorted by id.
 func (e *edit) changed() Changed {
 	all := Changed{Size: e.size}
 	for id, page := range e.pages {

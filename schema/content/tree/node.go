@@ -6,12 +6,13 @@ import (
 	"slices"
 )
 
-// Node is a page without its children, with its place in the tree.
+// Node is a page with its place in the tree, without its children.
 type Node struct {
-	Page // Pages is nil
+	Page // its member Pages is nil
 	// Parent is the id of the parent page. It is "" for a page at the root.
 	Parent string
-	// Position orders siblings by bytes. Siblings with equal positions are ordered by id.
+	// Position determines the order of siblings. Positions are compared as bytes. Siblings with equal positions are
+	// ordered by id.
 	Position string
 }
 
@@ -45,16 +46,17 @@ func InOrder(a, b Node) int {
 type Source interface {
 	// Page reads a page. ok is false if the revision does not have the page.
 	Page(id string) (n Node, ok bool, err error)
-	// Children reads the pages directly below a page, sorted by their places. "" means the root.
+	// Children reads the pages directly below a page, sorted by their places. If parent is "", it reads the pages at
+	// the root.
 	Children(parent string) ([]Node, error)
 	// Below reads all pages below a page, at every level and in any order.
 	Below(id string) ([]Node, error)
-	// Size counts all pages.
+	// Size returns the number of pages in the revision.
 	Size() int
 }
 
-// Nest makes a tree of the nodes below a page. If below is "", it uses all nodes. The nodes may be in any order. Nodes
-// that are not below the page are left out.
+// Nest makes a tree of the nodes that are below a page. If below is "", it makes a tree of all nodes. The nodes may be
+// in any order. The tree does not contain nodes that are not below the page.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

@@ -2,24 +2,24 @@ package tree
 
 import "strings"
 
-// Positions are fractional indexes: another position always exists between two positions. So an insert changes no other
-// row. A position is a whole number and a fraction, in digits that sort by bytes. The first letter of the number gives
-// the number of its digits. 'a' to 'z' mean one to 26 digits of a number that is at least 0. 'Z' down to 'A' mean one
-// to 26 digits of a negative number.
+// Positions are fractional indexes: between two positions, there is always another position. So an insert does not
+// change the positions of other pages. A position consists of a whole number and a fraction. Its digits sort by bytes.
+// The first letter of the number gives the number of its digits. The letters 'a' to 'z' begin a number of one to 26
+// digits that is at least 0. The letters 'Z' down to 'A' begin a negative number of one to 26 digits.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // firstPosition is the position of the first child that a page gets.
 const firstPosition = "a0"
 
-// Between returns a position between two positions. If after or before is "", the new position has no bound on that
-// side. If both are set, after must be smaller than before.
+// Between returns a position between two positions. If after is "", the new position has no lower bound. If before is
+// "", it has no upper bound. If both are set, after must be smaller than before.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
 		return firstPosition
 	case after == "":
 		number := wholeOf(before)
-		if number < before { // before has a fraction, so its whole number is a smaller position
+		if number < before { // before has a fraction, so its whole number alone is a smaller position
 			return number
 		}
 		if lower, ok := step(number, -1); ok {
@@ -60,7 +60,7 @@ func wholeLength(head byte) int {
 	return int('Z'-head) + 2
 }
 
-// step returns the next higher or lower whole number. ok is false if there is none.
+// step returns the next higher or the next lower whole number. ok is false if the next number would be too long.
 func step(number string, by int) (next string, ok bool) {
 	text := []byte(number)
 	from, to := digits[len(digits)-1], digits[0]
@@ -83,12 +83,13 @@ func step(number string, by int) (next string, ok bool) {
 	case text[0] == 'z' && by > 0, text[0] == 'A' && by < 0:
 		return "", false
 	default:
-		head = byte(int(text[0]) + by) // The result is a letter, because the cases above exclude the ends.
+		head = byte(int(text[0]) + by) // the result is a letter, because the cases above exclude the ends
 	}
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction returns a fraction between low and high. "" means 0 as low, and 1 as high. Fractions do not end in 0.
+// fraction returns a fraction between low and high. An empty low is 0, and an empty high is 1. A fraction never ends in
+// 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {
@@ -106,7 +107,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		// Every fraction that begins with the low digit is now less than high, so high is no longer a bound.
+		// Every fraction that begins with the low digit is less than high. So high is no longer a bound.
 		if highest > lowest {
 			high = ""
 		} else {

@@ -44,7 +44,8 @@ func TestPositionsStayShort(t *testing.T) {
 	}
 }
 
-// TestOutermostPositions: positions before the smallest and after the largest whole number have fractions.
+// TestOutermostPositions checks positions before the smallest whole number, and after the largest whole number. These
+// positions have fractions.
 func TestOutermostPositions(t *testing.T) {
 	t.Parallel()
 	lowest, highest := "A"+strings.Repeat("0", 26), "z"+strings.Repeat("z", 26)

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// maxSlug bounds a slug, in characters.
+// maxSlug bounds the length of a slug, in characters.
 const maxSlug = 100
 
-// Slugify makes a slug from a title. The slug has the title's letters and digits in lower case, with hyphens in place
-// of other characters between them.
+// Slugify makes a slug from a title. The slug has the letters and digits of the title in lower case. Between them, a
+// hyphen replaces all other characters.
 func Slugify(title string) string {
 	var b strings.Builder
 	gap := false
@@ -34,8 +34,8 @@ func Slugify(title string) string {
 	return strings.TrimRight(cut(b.String(), maxSlug), "-")
 }
 
-// invisible reports whether a character has no visible form. It selects a form of the previous character, or joins or
-// separates characters.
+// invisible reports whether a character has no visible form. Such a character selects a form of the previous character,
+// or joins or separates characters.
 func invisible(r rune) bool {
 	return unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point, unicode.Cf, unicode.Me)
 }
@@ -47,7 +47,7 @@ func ValidSlug(slug string) bool {
 	})
 }
 
-// freeSlug returns the slug if it is not taken. Otherwise it appends the lowest number that makes it unique.
+// freeSlug returns the slug if no other page has it. Otherwise it appends the lowest number that makes the slug unique.
 func freeSlug(slug string, taken map[string]bool) string {
 	candidate := slug
 	for n := 1; taken[candidate]; n++ {

@@ -18,7 +18,7 @@ const (
 // Kinds are the values of a page's `type`.
 func Kinds() []string { return []string{KindDocument, KindGroup, KindLink} }
 
-// The bounds of a tree. Because of MaxDepth, code can visit a tree recursively without a limit of its own.
+// MaxDepth and MaxPages bound a tree. Because of MaxDepth, code can visit a tree recursively without its own limit.
 const (
 	MaxDepth = 16
 	MaxPages = 100_000
@@ -40,14 +40,14 @@ type Page struct {
 	NoRobotsIndex bool      `json:"noRobotsIndex,omitzero"`
 	CreatedAt     time.Time `json:"createdAt"`
 	UpdatedAt     time.Time `json:"updatedAt"`
-	// Document is the hash of the page's document. A document page without it is empty.
+	// Document is the hash of the page's document. If a document page has no hash, it is empty.
 	Document string `json:"document,omitempty"`
-	// Kept is the reason why the document cannot be edited: the page's file in a Git repository cannot be used as a
-	// page. The document also contains this text.
+	// Kept is the reason why users cannot edit the document: the page's file in a Git repository cannot be used as a
+	// page. The document contains this text too.
 	Kept string `json:"kept,omitempty"`
 	// Target is the target of a link.
 	Target schema.Data `json:"target,omitzero"`
-	// Layout has the parts of the page that are shown or hidden. Cover is the image above the page. Variables are the
+	// Layout says which parts of the page are shown or hidden. Cover is the image above the page. Variables are the
 	// values for the page's expressions.
 	Layout    schema.Data `json:"layout,omitzero"`
 	Cover     schema.Data `json:"cover,omitzero"`
@@ -62,13 +62,14 @@ type Tag struct {
 	Primary bool   `json:"primary,omitzero"`
 }
 
-// Placed is a page with its path, which consists of slugs. Links have no path.
+// Placed is a page with its path. A path consists of slugs. Links have no path.
 type Placed struct {
 	*Page
 	Path string
 }
 
-// Walk visits every page, parents first and siblings in order, until visit returns false.
+// Walk calls visit for every page until visit returns false. Parents come before their children, and siblings are in
+// order.
 func Walk(pages []Page, visit func(p Placed) bool) {
 	walk(pages, "", visit)
 }
@@ -87,8 +88,8 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages whose conditions allows accepts. It leaves out all other pages, and the pages below them. It
-// does not change pages.
+// Shown returns the pages that a visitor sees. The function allows evaluates the condition of a page. If it returns
+// false, the page and all pages below it are left out. Shown does not change its argument.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))
 	for _, page := range pages {
@@ -105,7 +106,7 @@ func Find(pages []Page, id string) (Placed, bool) {
 	return first(pages, func(p Placed) bool { return p.ID == id })
 }
 
-// FindPath returns the page at a path. It ignores slashes at either end.
+// FindPath returns the page at a path. Slashes at either end of the path are ignored.
 func FindPath(pages []Page, path string) (Placed, bool) {
 	path = strings.Trim(path, "/")
 	if path == "" {
@@ -124,7 +125,7 @@ func first(pages []Page, wanted func(p Placed) bool) (found Placed, ok bool) {
 	return found, ok
 }
 
-// samePage reports whether two pages are equal, without comparing their children and times.
+// samePage reports whether two pages are equal. It ignores their children and times.
 func samePage(a, b Page) bool {
 	a.CreatedAt, a.UpdatedAt, a.Pages = time.Time{}, time.Time{}, nil
 	b.CreatedAt, b.UpdatedAt, b.Pages = time.Time{}, time.Time{}, nil

@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// nodes is a Source with the pages of a tree.
+// nodes is a Source that has the pages of a tree.
 type nodes []Node
 
 func flat(pages []Page) nodes { return flatten(pages, "") }
@@ -60,7 +60,7 @@ func (s nodes) Below(id string) ([]Node, error) {
 
 func (s nodes) Size() int { return len(s) }
 
-// after returns the pages after the changes.
+// after returns the pages as they are after the changes.
 func (s nodes) after(changed Changed) nodes {
 	left := slices.DeleteFunc(slices.Clone(s), func(n Node) bool {
 		return slices.Contains(changed.Gone, n.ID) || slices.ContainsFunc(changed.Put, func(put Node) bool { return put.ID == n.ID })
@@ -68,7 +68,7 @@ func (s nodes) after(changed Changed) nodes {
 	return append(left, changed.Put...)
 }
 
-// apply applies changes to a tree.
+// apply applies changes to a tree and returns the new tree.
 func apply(pages []Page, changes []Change, newID func() string, now time.Time) ([]Page, error) {
 	before := flat(pages)
 	changed, err := Apply(before, changes, newID, now)
@@ -82,12 +82,12 @@ func apply(pages []Page, changes []Change, newID func() string, now time.Time) (
 	return Nest(after, ""), nil
 }
 
-// equal reports whether two trees have equal pages in equal places. It ignores times.
+// equal reports whether two trees have equal pages at equal places. It ignores times.
 func equal(a, b []Page) bool {
 	return slices.EqualFunc(a, b, func(a, b Page) bool { return samePage(a, b) && equal(a.Pages, b.Pages) })
 }
 
-// wellFormed checks the invariants that no sequence of changes may break.
+// wellFormed checks the properties that every tree must have after any changes.
 func wellFormed(pages []Page) error {
 	ids := map[string]bool{}
 	return levels(pages, 1, ids)
@@ -119,7 +119,7 @@ func levels(pages []Page, depth int, ids map[string]bool) error {
 	return nil
 }
 
-// model is the tree as plain lists of children by parent, with "" for the root.
+// model is a tree in the form of lists of children, by their parent. The key "" is the root.
 type model struct {
 	children map[string][]string
 	kind     map[string]string
@@ -208,7 +208,7 @@ func lines(pages []Page, parent string) []string {
 	return all
 }
 
-// TestTreeAgainstModel applies valid and invalid changes, and compares the tree with the model after each change.
+// TestTreeAgainstModel applies valid and invalid changes. After each change, it compares the tree with the model.
 func TestTreeAgainstModel(t *testing.T) {
 	t.Parallel()
 	titles := []string{"Start", "start", "Über uns", "日本", "!!!", strings.Repeat("long ", 40)}
@@ -269,7 +269,7 @@ func TestTreeAgainstModel(t *testing.T) {
 				pages = m.expect(t, pages, Delete{Page: id}, newID, m.kind[id] != "", func() { m.drop(id) })
 			},
 			"revert": func(t *rapid.T) {
-				// Reverting a page to its current state changes only its time.
+				// Reverting a page to its present state changes only its time.
 				id := somebody("page")
 				pages = m.expect(t, pages, Revert{Page: id, To: flat(pages)}, newID, m.kind[id] != "", func() {})
 			},
@@ -294,8 +294,7 @@ func TestTreeAgainstModel(t *testing.T) {
 	})
 }
 
-// expect applies one change. It checks that the change is accepted or refused as in the model, and that the old tree is
-// unchanged.
+// expect applies one change. The change must be accepted or refused as in the model. The old tree must be unchanged.
 func (m *model) expect(t *rapid.T, pages []Page, change Change, newID func() string, ok bool, do func()) []Page {
 	before := encode(t, pages)
 	changed, err := apply(pages, []Change{change}, newID, time.Unix(1, 0))
@@ -329,7 +328,7 @@ func sorted(m map[string]string) []string {
 	return keys
 }
 
-// build makes a tree from changes, with ids p1, p2, … in order.
+// build makes a tree with changes. New pages get the ids p1, p2, … in order.
 func build(t *testing.T, pages []Page, changes ...Change) []Page {
 	t.Helper()
 	next := 0

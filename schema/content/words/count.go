@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Count returns the number of words in a text. This is also the position of the text's last token. In a script without
-// spaces between words, each letter is a word.
+// Count returns the number of words in a text. The last token of the text has this number as its position. In a script
+// without spaces between words, each letter counts as a word.
 func Count(text string) (n int) {
 	in := false // whether r is in a word
 	inPairs := false

@@ -7,20 +7,20 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Matcher finds the words of a query in a text. Callers use it to show where a found page has the words. It has only
-// the stems of the query's words, so it accepts words that begin with such a stem. Which pages are found depends only
-// on Postgres.
+// Matcher finds the words of a query in a text. Callers use it to show at which places of a found page the words are.
+// It has only the stems of the query's words, so it also accepts a word that begins with such a stem. Postgres, and not
+// Matcher, decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
 // matchTerm is a word of a query. A text matches if it contains one of words, a word that is slightly longer than one
-// of stems, or a word that begins with one of beginnings. It also matches if it contains all of humps, the parts of a
-// word in camel case.
+// of stems, or a word that begins with one of beginnings. The humps are the parts of a word in camel case. A text also
+// matches if it contains all humps.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm
 }
 
-// A word that matches a stem has at most maxSuffix letters after the stem, and the stem has at least minStem letters.
+// If a word matches a stem, it has at most maxSuffix letters after the stem, and the stem has at least minStem letters.
 const (
 	maxSuffix = 6
 	minStem   = 4
@@ -60,10 +60,10 @@ func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	return m
 }
 
-// Terms returns the number of the query's words that the matcher looks for.
+// Terms returns how many of the query's words the matcher looks for.
 func (m Matcher) Terms() int { return len(m.terms) }
 
-// Count returns how many of the query's words are among the first `most` words of a text. It splits a text into words
+// Count returns how many of the query's words are among the first `most` words of a text. It splits the text into words
 // only if the text may contain a word of the query.
 func (m Matcher) Count(text string, most int) (count int) {
 	folded := fold(strings.ToLower(norm.NFKC.String(text)))
@@ -88,7 +88,7 @@ func (t *matchTerm) among(tokens []Token) bool {
 		len(t.humps) > 0 && !slices.ContainsFunc(t.humps, func(hump matchTerm) bool { return !hump.among(tokens) })
 }
 
-// within reports whether a text may have a word that matches the term.
+// within reports whether a text may contain a word that matches the term.
 func (t *matchTerm) within(folded string) bool {
 	in := func(part string) bool { return part != "" && strings.Contains(folded, part) }
 	return slices.ContainsFunc(t.words, in) || slices.ContainsFunc(t.stems, in) ||

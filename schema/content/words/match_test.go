@@ -14,7 +14,7 @@ func TestMatcher(t *testing.T) {
 	}{
 		{"installing now", "How to install", 1},
 		{"installing now", "The installation, now", 2},
-		{"installed ", "instalments of something", 1}, // another word, but it begins with the stem
+		{"installed ", "instalments of something", 1}, // this is another word, but it begins with the stem
 		{"installing x", "instalmentsandmore", 0},
 		{"wombats", "One wombat.", 1},
 		{"wombta here", "One wombat here", 2},

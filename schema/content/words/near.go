@@ -8,7 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// Only words of these lengths are corrected, because a shorter word would have very many similar words.
+// minKnown and maxKnown are the smallest and the largest number of letters of a word that is corrected. A shorter word
+// would have very many similar words.
 const (
 	minKnown = 4
 	maxKnown = 32
@@ -20,7 +21,7 @@ func Spelled(folded string) bool {
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// Known returns the words among a vector's lexemes that belong in the vocabulary.
+// Known returns the words that a vector of a space adds to the vocabulary. lexemes are the lexemes of the vector.
 func Known(scope string, lexemes []string) (known []string) {
 	for _, lexeme := range lexemes {
 		if folded, ok := strings.CutPrefix(lexeme, word(scope, "")); ok && Spelled(folded) {
@@ -30,8 +31,8 @@ func Known(scope string, lexemes []string) (known []string) {
 	return known
 }
 
-// Keys returns the keys of a word: the word itself, and the word without each of its letters. Two words that differ by
-// one edit have a common key, so that a query for equal keys finds one word from the other.
+// Keys returns the keys of a word: the word itself, and the word without each of its letters. If two words differ by
+// one edit, they have an equal key. So a database query for equal keys finds similar words.
 func Keys(scope, folded string) []string {
 	letters := []rune(folded)
 	keys := []string{word(scope, folded)}
@@ -44,9 +45,9 @@ func Keys(scope, folded string) []string {
 	return keys
 }
 
-// Near returns the number of edits between a written word and a meant word. ok is false if the words differ by too many
-// edits. An edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbouring letters. A
-// short word may have one edit, and a long word two edits.
+// Near returns the number of edits that turn a written word into a meant word. ok is false if the words differ by too
+// many edits. An edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbouring letters. A
+// short word may have one edit, and a long word may have two edits.
 func Near(written, meant string) (edits int, ok bool) {
 	a, b := []rune(written), []rune(meant)
 	most := 1
@@ -82,7 +83,7 @@ func distance(a, b []rune) int {
 	return last[len(b)]
 }
 
-// Candidate is a word of the vocabulary, with the number of pages that have it.
+// Candidate is a word of the vocabulary, with the number of pages that contain the word.
 type Candidate struct {
 	Word  string
 	Pages int64
@@ -114,7 +115,7 @@ func Meant(written string, candidates []Candidate) []string {
 	})
 	var found []string
 	for _, m := range list {
-		// If some candidates need one edit, leave out candidates that need two.
+		// If some candidates need one edit, candidates that need two edits are left out.
 		if len(found) == maxMeant || m.edits > list[0].edits {
 			break
 		}

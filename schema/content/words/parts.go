@@ -1,11 +1,11 @@
 package words
 
 const (
-	// maxWhole is the largest number of words in a text that gets only one vector. Postgres stores all positions above
-	// 16,383 as this position.
+	// maxWhole is the largest number of words in a text that gets only one vector. Postgres stores every position above
+	// 16,383 as 16,383.
 	maxWhole = 16_000
-	// maxPart is the largest number of words in a part. maxPartBytes bounds the part's bytes, so that its vector with
-	// the stems stays below maxVector.
+	// maxPart is the largest number of words in a part. maxPartBytes bounds the bytes of a part, so that the part's
+	// vector, including the stems, stays below maxVector.
 	maxPart      = 8_000
 	maxPartBytes = maxVector - 100<<10
 	// overlap is the number of words that a part repeats from the previous part, so that each phrase is complete in at
@@ -14,8 +14,8 @@ const (
 	overlapTokens = 8 * overlap
 )
 
-// Parts cuts the words of a text into lists. Each list fits into a vector, together with other fields. In each part,
-// positions begin at 1. A short text is one part.
+// Parts divides the words of a text into parts. The vector of each part has room for the words of other fields. In each
+// part, positions begin at 1. A short text has one part.
 func Parts(tokens []Token) [][]Token {
 	if len(tokens) == 0 || tokens[len(tokens)-1].Position <= maxWhole && vectorBytes(tokens) <= maxPartBytes {
 		return [][]Token{tokens}
@@ -42,8 +42,8 @@ func Parts(tokens []Token) [][]Token {
 	}
 }
 
-// vectorBytes is an upper bound of the bytes of the words in a vector. A vector has each word with a scope, a position
-// and a weight, and may also have the word's stem.
+// vectorBytes returns an upper bound of the bytes that the words need in a vector. A vector has each word with a scope,
+// a position and a weight. It may also have the word's stem.
 func vectorBytes(tokens []Token) (bytes int) {
 	for _, t := range tokens {
 		bytes += 2 * (len(t.Folded) + 16)

@@ -5,13 +5,14 @@ import (
 	"strings"
 )
 
-// maxQuery is the largest number of words of a query. More words are ignored. Words in camel case have several tokens.
+// maxQuery is the largest number of words of a query. Further words are ignored. A word in camel case has several
+// tokens.
 const (
 	maxQuery       = 12
 	maxQueryTokens = 5 * maxQuery
 )
 
-// Query is a search for pages with all of its terms.
+// Query is a search for pages that match all of its terms.
 type Query struct{ terms []term }
 
 // term has words that a text must contain. If phrase is true, the words must directly follow each other. If without is
@@ -24,8 +25,8 @@ type term struct {
 	begins bool
 }
 
-// ParseQuery reads a query. Every text is a valid query. Words in quotation marks are a phrase. A word after a hyphen
-// is excluded.
+// ParseQuery reads a query. Every text is accepted as a query. Words in quotation marks are a phrase. A word after a
+// hyphen is excluded.
 func ParseQuery(text string) Query {
 	var q Query
 	left := maxQuery
@@ -47,7 +48,7 @@ func ParseQuery(text string) Query {
 		}
 		t.begins = text == "" && !t.phrase && !t.without
 		if t.tokens = Tokens(part, maxQueryTokens); len(t.tokens) > 0 {
-			// Count a word in camel case once.
+			// A word in camel case counts as one word.
 			t.tokens = slices.DeleteFunc(t.tokens, func(token Token) bool { return token.Position > left })
 			left -= t.tokens[len(t.tokens)-1].Position
 			q.terms = append(q.terms, t)
@@ -56,7 +57,7 @@ func ParseQuery(text string) Query {
 	return q
 }
 
-// words returns the tokens of each word: the word and, if it is in camel case, its parts.
+// words returns the tokens of each word. The tokens are the word itself and, if the word is in camel case, its parts.
 func (t *term) words() (list [][]Token) {
 	for i, token := range t.tokens {
 		if i > 0 && token.Position == t.tokens[i-1].Position {
@@ -73,7 +74,7 @@ func (q Query) None() bool {
 	return !slices.ContainsFunc(q.terms, func(t term) bool { return !t.without })
 }
 
-// Dictionary returns the words whose stems Compile needs.
+// Dictionary returns the words whose stems the caller must pass to Compile.
 func (q Query) Dictionary() (words []string) {
 	for _, t := range q.terms {
 		for _, token := range t.tokens {
@@ -85,8 +86,8 @@ func (q Query) Dictionary() (words []string) {
 	return words
 }
 
-// Doubtful is a word of a query that may be misspelled. It is misspelled if the vocabulary has no equal word. If Begins
-// is true, the vocabulary must also have no word that begins with it.
+// Doubtful is a word of a query that may be misspelled. Word is misspelled if the vocabulary does not contain it. If
+// Begins is true and a word in the vocabulary begins with Word, Word is not misspelled.
 type Doubtful struct {
 	Word   string
 	Begins bool
@@ -109,16 +110,17 @@ func (q Query) Doubtful() (list []Doubtful) {
 
 // Compiled is a query in the form that Postgres reads.
 type Compiled struct {
-	// All finds the pages that have all Terms, and no word of Without. Without is "" if the query excludes no words.
+	// All finds the pages that match all Terms and contain no word of Without. Without is "" if the query excludes no
+	// words.
 	All     string
 	Terms   []string
 	Without string
-	// Exact finds the pages that have a word of the query exactly as the user wrote it.
+	// Exact finds the pages that contain a word of the query exactly as the user wrote it.
 	Exact string
 }
 
-// Compile makes the query of one scope. Pages need not have the query's stop words, unless the query has only stop
-// words. meant maps misspelled words to their probable words.
+// Compile makes the query of one scope. If the query has only stop words, pages must contain them. Otherwise its stop
+// words are ignored. meant maps misspelled words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
 	silent := func(t term) bool {
 		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {
@@ -143,7 +145,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 					exact = append(exact, quote(word(scope, token.Folded)))
 				}
 			}
-			// The first token is the whole word. A phrase matches only whole words, not the parts of words in camel
+			// The first token is the unsplit word. A phrase matches only unsplit words, not the parts of words in camel
 			// case.
 			whole := tokens[0]
 			if t.phrase {
@@ -163,7 +165,7 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 				return either(scope, token, stems, meant[token.Folded], begins(token, last))
 			}
 			part := one(whole, last)
-			// An excluded word excludes only the whole word, not pages with all of its parts.
+			// An excluded word excludes pages with the unsplit word. It does not exclude pages with all of its parts.
 			if humps := tokens[1:]; len(humps) > 0 && !t.without {
 				all := make([]string, len(humps))
 				for j, hump := range humps {
@@ -193,8 +195,8 @@ func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Com
 	return compiled
 }
 
-// single reports whether a token is only one letter. In a script without spaces, a text has this letter as the first
-// letter of a pair.
+// single reports whether a token is only one letter. In a script without spaces, a text contains this letter as the
+// first letter of a pair.
 func single(t Token) bool { return len([]rune(t.Folded)) == 1 }
 
 func either(scope string, t Token, stems Stems, meant []string, begins bool) string {
@@ -203,7 +205,7 @@ func either(scope string, t Token, stems Stems, meant []string, begins bool) str
 		written += ":*"
 	}
 	parts := []string{written}
-	// A text contains the stem of a word separately only if the stem is another word.
+	// A text contains the stem as a separate lexeme only if the stem differs from the word.
 	if stem := stems.stem(t); stem != "" {
 		parts = append(parts, quote(stemmed(scope, stem)), quote(word(scope, stem)))
 	} else if t.Lower != "" {

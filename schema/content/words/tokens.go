@@ -7,29 +7,31 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxWord bounds the letters of a word. Later letters are ignored.
+// maxWord bounds the number of letters in a word. Later letters are ignored.
 const maxWord = 64
 
 // Token is a word in a text.
 type Token struct {
-	// Folded is the word as it is compared: in lower case, without accents.
+	// Folded is the form in which words are compared: in lower case, without accents.
 	Folded string
-	// Lower is the form for a dictionary, in lower case and with accents. Lower is empty for pairs of letters.
+	// Lower is the form for a dictionary: in lower case, with accents. Lower is empty if the token is a pair of
+	// letters.
 	Lower string
 	// Position is the number of the word in the text, counted from 1.
 	Position int
 }
 
-// unspaced are the scripts that have no spaces between words, or that attach endings to words, as Korean does.
+// unspaced are the scripts that have no spaces between words. They include the Korean script, because Korean attaches
+// endings to words.
 var unspaced = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar,
 }
 
-// accented has the scripts in which searches ignore accents. In other scripts, such as Devanagari, combining marks are
-// vowels.
+// accented has the scripts in which searches ignore accents. In other scripts, such as Devanagari, a combining mark may
+// be a vowel, which must not be ignored.
 var accented = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic}
 
-// Tokens returns the words of a text, up to the number `most`.
+// Tokens returns the words of a text. It returns at most `most` tokens.
 func Tokens(text string, most int) []Token {
 	t := tokenizer{most: most}
 	var word []rune
@@ -56,8 +58,8 @@ func Tokens(text string, most int) []Token {
 	return t.tokens[:min(len(t.tokens), t.most)]
 }
 
-// isUnspaced reports whether a letter belongs to a script in unspaced. The prolonged sound mark belongs to several
-// scripts, so Unicode assigns it to no script.
+// isUnspaced reports whether a letter belongs to a script in unspaced. It also returns true for the prolonged sound
+// mark. This mark belongs to several scripts, so Unicode assigns it to none of them.
 func isUnspaced(r rune) bool { return unicode.In(r, unspaced...) || r == 'ー' }
 
 type tokenizer struct {
@@ -74,7 +76,7 @@ func (t *tokenizer) end(word []rune, inPairs bool) {
 	default:
 		t.position++
 		t.word(word)
-		// A search for create or page also finds createPage.
+		// With the parts as tokens, a search for create or page also finds createPage.
 		if parts := humps(word); len(parts) > 1 {
 			for _, part := range parts {
 				t.word(part)
@@ -88,8 +90,8 @@ func (t *tokenizer) word(word []rune) {
 	t.tokens = append(t.tokens, Token{Folded: fold(lower), Lower: lower, Position: t.position})
 }
 
-// pairs adds each letter together with the next letter, and the last letter alone. So every letter is the first letter
-// of a token.
+// pairs adds a token for each letter together with the next letter, and a token for the last letter. So every letter is
+// the first letter of a token.
 func (t *tokenizer) pairs(run []rune) {
 	for i := range run {
 		if len(t.tokens) >= t.most {
@@ -100,7 +102,7 @@ func (t *tokenizer) pairs(run []rune) {
 	}
 }
 
-// humps splits a word in camel case.
+// humps splits a word in camel case into its parts.
 func humps(word []rune) (parts [][]rune) {
 	from := 0
 	for i := 1; i < len(word); i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The weights of Postgres's search vectors, the highest first.
+// These constants are the weights in Postgres's search vectors. The highest weight comes first.
 const (
 	Title   = 'A'
 	Heading = 'B'
@@ -14,12 +14,13 @@ const (
 )
 
 const (
-	// maxVector bounds a vector's bytes. Postgres accepts at most 1 MiB.
+	// maxVector bounds the bytes of a vector. Postgres accepts at most 1 MiB.
 	maxVector = 900 << 10
-	// maxPlaces is the largest number of a word's positions in a vector. More positions would not change the rank.
+	// maxPlaces is the largest number of positions that a vector has for a word. More positions would not change the
+	// rank.
 	maxPlaces   = 16
 	maxPosition = 16_383
-	// gap is the distance of the positions of two fields, so that no phrase matches across two fields.
+	// gap is the distance between the positions of two fields. It prevents a phrase from matching across two fields.
 	gap = 8
 )
 
@@ -29,12 +30,12 @@ type Field struct {
 	Tokens []Token
 }
 
-// Scope returns the scope of a space's words in the index that all spaces share. Words of different scopes are
-// different words.
+// Scope returns a prefix for the words of a space. All spaces share one index, and the prefix distinguishes the words
+// of different spaces.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
-// Stems has the stems of words, by Token.Lower. A word that is not in Stems is its own stem. The stem of a stop word,
-// such as "the", is "".
+// Stems has the stems of words, by Token.Lower. A word that is not in Stems is its own stem. If a word is a stop word,
+// such as "the", its stem is "".
 type Stems map[string]string
 
 // stem returns the word's stem, or "" if the stem is the word itself.
@@ -49,13 +50,13 @@ func (s Stems) stem(t Token) string {
 	return stem
 }
 
-// Words is a search vector in the text form of Postgres, and its lexemes.
+// Words has a search vector in the text form of Postgres, and the lexemes of the vector.
 type Words struct {
 	Text    string
 	Lexemes []string
 }
 
-// Vector makes the search vector of fields. The same input gives the same bytes.
+// Vector makes the search vector of the fields of a page. Equal arguments give equal bytes.
 func Vector(scope string, stems Stems, fields ...Field) Words {
 	v := vector{places: map[string]string{}, count: map[string]int{}}
 	first := 0
@@ -74,8 +75,8 @@ func Vector(scope string, stems Stems, fields ...Field) Words {
 	return v.text()
 }
 
-// word and stemmed return lexemes. The lexemes of words and stems differ, so that a search for the beginning of a word
-// does not find stems. No word of a text contains a space or a tilde.
+// word returns the lexeme of a word, and stemmed returns the lexeme of a stem. These lexemes differ, so a search for
+// the beginning of a word does not find stems. No word of a text contains a space or a tilde.
 func word(scope, w string) string    { return scope + " " + w }
 func stemmed(scope, s string) string { return scope + "~" + s }
 

@@ -76,7 +76,8 @@ func TestNear(t *testing.T) {
 	}
 }
 
-// TestOneEditLeavesACommonKey edits random words once.
+// TestOneEditLeavesACommonKey makes one edit in random words. The word before the edit and the word after it must have
+// an equal key.
 func TestOneEditLeavesACommonKey(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -166,7 +167,8 @@ func TestCompile(t *testing.T) {
 	}
 }
 
-// TestParts cuts texts into parts. Every word is in a part, parts are bounded, and each phrase is within one part.
+// TestParts divides texts into parts. Every word must be in a part, the parts must be bounded, and each phrase must be
+// within one part.
 func TestParts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -257,7 +259,7 @@ func FuzzQuery(f *testing.F) {
 	})
 }
 
-// TestCount checks that the number of words in a text equals the position of its last token.
+// TestCount checks that Count returns the position of a text's last token.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	letters := []rune("aZ9 .-\n_'éßｶﾞ漢字ーっสระ한글ا\u0301\u200dﬁ½①")

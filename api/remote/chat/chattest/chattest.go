@@ -1,5 +1,5 @@
-// Package chattest is a server of chat completions for tests, with the failures of real servers. Only tests may import
-// it.
+// Package chattest is a server of chat completions for tests. It can fail in the ways in which real servers fail. Only
+// tests may import it.
 package chattest
 
 import (
@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/provider"
 )
 
-// Key and Model are the key and the model that a Server accepts.
+// Key and Model are the key and the model that the client of a Server must send.
 const (
 	Key   = "key-of-the-tests"
 	Model = "model-of-the-tests"
@@ -36,26 +36,27 @@ type Request struct {
 	} `json:"response_format"`
 }
 
-// Answer is the answer of a Server. The zero Answer is an empty text with status 200.
+// Answer is an answer of a Server. The zero Answer is an empty text with status 200.
 type Answer struct {
 	Text string
-	// An empty FinishReason means "stop".
+	// FinishReason is the reason why the text ends. If it is empty, the reason is "stop".
 	FinishReason string
-	// A Status other than 0 and 200 answers with an error document that has Text as its message.
+	// Status is the status of the answer. If it is neither 0 nor 200, the body is an error document, and Text is its
+	// message.
 	Status int
 	// Code is the code in the error document.
 	Code string
-	// RetryAfter is the header Retry-After; "" sends no header.
+	// RetryAfter is the value of the header Retry-After. If it is empty, the header is not sent.
 	RetryAfter string
-	// Raw is the exact body, if it is not empty.
+	// Raw is the exact body of the answer. If it is empty, the body is made from the other members.
 	Raw string
-	// Half breaks the connection in the middle of the body.
+	// Half is true if the connection breaks in the middle of the body.
 	Half bool
-	// Hang means that the server does not answer before the client disconnects.
+	// Hang is true if the server does not answer until the client disconnects.
 	Hang bool
 }
 
-// Server answers with the function that it was made with.
+// Server is a server that answers each request with the result of a function.
 type Server struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -63,7 +64,7 @@ type Server struct {
 	answer   func(Request) Answer
 }
 
-// New starts a server that ends with the test.
+// New starts a server that is closed when the test ends.
 func New(t testing.TB, answer func(Request) Answer) *Server {
 	t.Helper()
 	s := &Server{answer: answer}
@@ -72,15 +73,15 @@ func New(t testing.TB, answer func(Request) Answer) *Server {
 	return s
 }
 
-// Requests returns the requests that the server received.
+// Requests returns the requests that the server has received.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Request(nil), s.requests...)
 }
 
-// Config returns the configuration of a client of the server. The configuration allows the server's address by name,
-// like an operator's setting.
+// Config returns the configuration of a client of the server. The configuration allows the server's address, as a
+// setting of an operator would.
 func (s *Server) Config(t testing.TB) chat.Config {
 	t.Helper()
 	u, err := url.Parse(s.URL + "/v1")
@@ -92,7 +93,7 @@ func (s *Server) Config(t testing.TB) chat.Config {
 	}}
 }
 
-// Client is a client of the server.
+// Client returns a client of the server.
 func (s *Server) Client(t testing.TB) *chat.Client {
 	t.Helper()
 	return chat.New(s.Config(t))
@@ -143,7 +144,7 @@ func (s *Server) send(w http.ResponseWriter, r *http.Request, a Answer) {
 	}
 	body := []byte(a.Raw)
 	if a.Raw == "" {
-		body, _ = json.Marshal(map[string]any{ // Maps of strings and numbers can be encoded.
+		body, _ = json.Marshal(map[string]any{ // maps of strings and numbers can always be encoded
 			"id": "chatcmpl-1", "object": "chat.completion", "model": Model,
 			"choices": []any{map[string]any{
 				"index": 0, "finish_reason": a.FinishReason, "message": map[string]any{"role": chat.Assistant, "content": a.Text},

@@ -20,20 +20,20 @@ import (
 	"testing"
 )
 
-// Forge is a Git server: git http-backend with bare repositories in a separate folder.
+// Forge is a Git server. It runs git http-backend with bare repositories in a temporary folder.
 type Forge struct {
 	t    testing.TB
 	Root string
 	HTTP *httptest.Server
-	// Before runs before a request is served. If it returns true, it has answered the request.
+	// Before is called before a request is handled. If it returns true, it has already answered the request.
 	Before func(http.ResponseWriter, *http.Request) bool
-	// After runs when the backend has answered.
+	// After is called after the backend has answered a request.
 	After func(*http.Request)
-	// Sent counts the bytes of packs.
+	// Sent is the number of bytes of packs that the server has sent.
 	Sent atomic.Int64
 }
 
-// counter counts the bytes of an answer.
+// counter adds the bytes of an answer to sent.
 type counter struct {
 	http.ResponseWriter
 	sent *atomic.Int64
@@ -44,7 +44,7 @@ func (c counter) Write(data []byte) (int, error) {
 	return c.ResponseWriter.Write(data)
 }
 
-// New starts a server that lasts until the test ends.
+// New starts a server that is closed when the test ends.
 func New(t testing.TB) *Forge {
 	t.Helper()
 	f := &Forge{t: t, Root: t.TempDir()}
@@ -65,13 +65,13 @@ func New(t testing.TB) *Forge {
 	return f
 }
 
-// programs finds the folder of Git's programs.
+// programs returns the folder of Git's programs.
 var programs = sync.OnceValues(func() (string, error) {
 	path, err := exec.Command("git", "--exec-path").Output()
 	return strings.TrimSpace(string(path)), err
 })
 
-// Backend answers requests for repositories.
+// Backend returns a handler that answers requests for repositories.
 func (f *Forge) Backend() http.Handler {
 	f.t.Helper()
 	path, err := programs()
@@ -105,7 +105,7 @@ func (f *Forge) Git(repository, stdin string, args ...string) string {
 	return strings.TrimSuffix(string(out), "\n")
 }
 
-// Repository makes a bare repository, without a process of Git.
+// Repository makes a bare repository. It does not start a process of Git.
 func (f *Forge) Repository(name string, config ...string) {
 	f.t.Helper()
 	root := filepath.Join(f.Root, name)
@@ -126,7 +126,7 @@ func (f *Forge) Repository(name string, config ...string) {
 	}
 }
 
-// TreeEntry is an entry of a tree that is written unchanged, even if Git would refuse the entry.
+// TreeEntry is an entry of a tree. It is written unchanged, even if Git would refuse the entry.
 type TreeEntry struct {
 	Mode, Name, Hash string
 }
@@ -139,7 +139,7 @@ func (f *Forge) Blob(repository, content string) string {
 	return f.Git(repository, content, "hash-object", "-w", "--stdin")
 }
 
-// Tree writes a tree as a loose object, because git refuses to make hostile trees.
+// Tree writes a tree as a loose object, because git refuses to write hostile trees.
 func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
 	f.t.Helper()
 	var raw bytes.Buffer
@@ -153,7 +153,7 @@ func (f *Forge) Tree(repository string, entries ...TreeEntry) string {
 	return f.Git(repository, raw.String(), "hash-object", "-w", "-t", "tree", "--literally", "--stdin")
 }
 
-// Commit makes a commit of a tree and moves a branch to the commit.
+// Commit makes a commit of a tree, and moves a branch to this commit.
 func (f *Forge) Commit(repository, branch, tree string, parents ...string) string {
 	f.t.Helper()
 	args := []string{"commit-tree", "-m", "m", tree}
@@ -165,7 +165,7 @@ func (f *Forge) Commit(repository, branch, tree string, parents ...string) strin
 	return hash
 }
 
-// Files makes a commit of files, by path.
+// Files makes a commit of files. The keys of files are paths.
 func (f *Forge) Files(repository, branch string, files map[string]string, parents ...string) string {
 	f.t.Helper()
 	var stream strings.Builder
@@ -177,11 +177,11 @@ func (f *Forge) Files(repository, branch string, files map[string]string, parent
 	for path, content := range files {
 		fmt.Fprintf(&stream, "M 100644 inline %s\ndata %d\n%s\n", path, len(content), content)
 	}
-	stream.WriteString("get-mark :1\n") // The command prints the commit's hash.
+	stream.WriteString("get-mark :1\n") // the command prints the hash of the commit
 	return f.Git(repository, stream.String(), "fast-import", "--quiet", "--force")
 }
 
-// Contents returns the files of a branch, by path.
+// Contents returns the contents of a branch's files, by their paths.
 func (f *Forge) Contents(repository, branch string) map[string]string {
 	f.t.Helper()
 	names := strings.Split(f.Git(repository, "", "ls-tree", "-r", "-z", "--name-only", branch), "\x00")

@@ -1,5 +1,5 @@
-// Package mailtest is an SMTP server on loopback that stores the received mails, with the failures of a real server.
-// Only tests may import it.
+// Package mailtest is an SMTP server on loopback that stores the mails that it receives. It can fail in the ways in
+// which real servers fail. Only tests may import it.
 package mailtest
 
 import (
@@ -23,27 +23,27 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Options set the behaviour of the server. The zero Options accept every mail.
+// Options configure the server. The zero Options accept every mail.
 type Options struct {
-	// TLS offers STARTTLS. Implicit requires TLS from the start.
+	// If TLS is set, the server offers STARTTLS. If Implicit is also set, it requires TLS from the start.
 	TLS      *tls.Config
 	Implicit bool
 	// If User is not empty, clients must log in with User and Password.
 	User, Password string
-	// Rcpt and Data refuse or delay a mail. Data is called after the server has stored the mail.
+	// Rcpt and Data may refuse or delay a mail. Data is called after the server has stored the mail.
 	Rcpt func(to string) error
 	Data func(m Mail) error
 }
 
-// Mail is a mail that the server received.
+// Mail is a mail that the server has received.
 type Mail struct {
 	From, To string
-	// Raw is the mail as received. The other fields are parsed from it.
+	// Raw is the mail as it was received. The fields below are parsed from Raw.
 	Raw        []byte
 	Header     mail.Header
 	Subject    string
 	Text, HTML string
-	// Encrypted reports whether the mail came over TLS.
+	// Encrypted is true if the mail was received over TLS.
 	Encrypted bool
 }
 
@@ -55,12 +55,12 @@ type Server struct {
 	mails   []Mail
 }
 
-// Refusal is an answer with a code and an enhanced code.
+// Refusal returns an answer with a code and an enhanced code.
 func Refusal(code, class, subject, detail int, message string) error {
 	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.EnhancedCode{class, subject, detail}, Message: message}
 }
 
-// New starts a server that ends with the test.
+// New starts a server that is closed when the test ends.
 func New(t testing.TB, o Options) *Server {
 	t.Helper()
 	s := &Server{options: o}
@@ -79,7 +79,7 @@ func New(t testing.TB, o Options) *Server {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // Serve ends with the test.
+		_ = server.Serve(listener) // Serve returns when the test ends
 	}()
 	t.Cleanup(func() {
 		_ = server.Close()
@@ -101,7 +101,7 @@ func (s *Server) Sender(t testing.TB) *octavo.Sender {
 	return SenderTo(t, "smtp://"+s.Addr, func(*octavo.Config) {})
 }
 
-// SenderTo returns a Sender that uses the server at an address on loopback.
+// SenderTo returns a Sender that uses a server at an address on loopback.
 func SenderTo(t testing.TB, url string, change func(*octavo.Config)) *octavo.Sender {
 	t.Helper()
 	server, err := octavo.ParseServer(url)
@@ -179,7 +179,7 @@ func (s *session) Data(r io.Reader) error {
 func (s *session) Reset()        { s.from, s.to = "", "" }
 func (s *session) Logout() error { return nil }
 
-// read parses a mail with two alternatives.
+// read parses a mail that has a text and an HTML form.
 func read(raw []byte) (Mail, error) {
 	m := Mail{Raw: raw}
 	parsed, err := mail.ReadMessage(bytes.NewReader(raw))

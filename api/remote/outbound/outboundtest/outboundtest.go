@@ -1,4 +1,5 @@
-// Package outboundtest allows loopback addresses for tests, which have servers there. Only tests may import it.
+// Package outboundtest allows loopback addresses, because the servers of tests are on loopback. Only tests may import
+// it.
 package outboundtest
 
 import (
@@ -7,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound"
 )
 
-// Loopback is the address of tests' servers.
+// Loopback is the address of the servers of tests.
 const Loopback = "127.0.0.1"
 
-// Policy allows hosts and networks, like an operator's setting.
+// Policy returns a policy that allows hosts and networks, as a setting of an operator would.
 func Policy(t testing.TB, entries ...string) outbound.Policy {
 	t.Helper()
 	policy, err := outbound.ParsePolicy(entries)
@@ -20,7 +21,7 @@ func Policy(t testing.TB, entries ...string) outbound.Policy {
 	return policy
 }
 
-// Guard returns a Guard that reaches the public network and the hosts and networks of entries.
+// Guard returns a Guard that connects to the public network, and to the hosts and networks in entries.
 func Guard(t testing.TB, entries ...string) *outbound.Guard {
 	t.Helper()
 	return outbound.New(outbound.Config{Policy: Policy(t, entries...)})

@@ -1,5 +1,5 @@
-// Package translationtest has translators for tests. They use the protocols of real translators and fail like them.
-// Only tests may import it.
+// Package translationtest has translators for tests. They use the protocols of real translators, and fail in the ways
+// in which real translators fail. Only tests may import it.
 package translationtest
 
 import (
@@ -26,8 +26,8 @@ import (
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// Loud returns the translation that tests expect: the source in capitals. Terms of a glossary have the translation that
-// the glossary gives.
+// Loud returns the translation that tests expect: the source in capital letters. If the source contains terms of a
+// glossary, they have the translation in the glossary.
 func Loud(source string, terms ...translation.Term) string {
 	var b strings.Builder
 	from := 0
@@ -43,7 +43,7 @@ func Loud(source string, terms ...translation.Term) string {
 	return b.String()
 }
 
-// Loudly is a provider that translates with Loud, in this process.
+// Loudly is a provider that translates with Loud in the process of the test.
 type Loudly struct{}
 
 // Translate implements translation.Provider.
@@ -64,7 +64,7 @@ func (Loudly) Bounds() (texts, bytes int) { return 20, 4000 }
 // KnowsTerms implements translation.Provider.
 func (Loudly) KnowsTerms() bool { return true }
 
-// Texts are the texts of a request to a language model.
+// Texts are the texts in a request to a language model.
 type Texts struct {
 	Texts []struct {
 		Text     string             `json:"text"`
@@ -73,7 +73,7 @@ type Texts struct {
 	} `json:"texts"`
 }
 
-// Asked reads a request to a language model.
+// Asked returns the texts in a request to a language model.
 func Asked(t testing.TB, r chattest.Request) Texts {
 	t.Helper()
 	var asked Texts
@@ -83,13 +83,13 @@ func Asked(t testing.TB, r chattest.Request) Texts {
 	return asked
 }
 
-// Said is the answer of a language model with these translations.
+// Said returns an answer of a language model with these translations.
 func Said(translations ...string) chattest.Answer {
-	text, _ := json.Marshal(map[string]any{"translations": translations}) // Strings can be encoded.
+	text, _ := json.Marshal(map[string]any{"translations": translations}) // strings can always be encoded
 	return chattest.Answer{Text: string(text)}
 }
 
-// LoudModel answers as a language model that translates with Loud.
+// LoudModel returns the answer of a language model that translates with Loud.
 func LoudModel(t testing.TB, r chattest.Request) chattest.Answer {
 	t.Helper()
 	var translations []string
@@ -105,10 +105,10 @@ func Model(t testing.TB, s *chattest.Server) *translation.Model {
 	return &translation.Model{Chat: chat.New(s.Config(t))}
 }
 
-// LibreKey is the key that a Libre accepts.
+// LibreKey is the key that a client of a Libre must send.
 const LibreKey = "key-of-the-tests"
 
-// LibreRequest is a request that a Libre received.
+// LibreRequest is a request that a Libre has received.
 type LibreRequest struct {
 	Q      []string `json:"q"`
 	Source string   `json:"source"`
@@ -120,14 +120,14 @@ type LibreRequest struct {
 // LibreAnswer is the answer of a Libre. The zero LibreAnswer has no translations.
 type LibreAnswer struct {
 	Texts []string
-	// Status other than 0 is answered with an error document.
+	// Status is the status of the answer. If it is not 0, the body is an error document.
 	Status     int
 	RetryAfter string
-	// Half breaks the connection in the middle of the body.
+	// Half is true if the connection breaks in the middle of the body.
 	Half bool
 }
 
-// Libre is a server that speaks LibreTranslate's interface, between English, German and Portuguese.
+// Libre is a server with LibreTranslate's interface. It translates between English, German and Portuguese.
 type Libre struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -135,7 +135,7 @@ type Libre struct {
 	answer   func(LibreRequest) LibreAnswer
 }
 
-// NewLibre starts a server that ends with the test.
+// NewLibre starts a server that is closed when the test ends.
 func NewLibre(t testing.TB, answer func(LibreRequest) LibreAnswer) *Libre {
 	t.Helper()
 	l := &Libre{answer: answer}
@@ -144,7 +144,7 @@ func NewLibre(t testing.TB, answer func(LibreRequest) LibreAnswer) *Libre {
 	return l
 }
 
-// LoudLibre translates with Loud.
+// LoudLibre returns the answer to a request, with translations of Loud.
 func LoudLibre(r LibreRequest) LibreAnswer {
 	var a LibreAnswer
 	for _, q := range r.Q {
@@ -153,14 +153,14 @@ func LoudLibre(r LibreRequest) LibreAnswer {
 	return a
 }
 
-// Requests are the requests that the server has received.
+// Requests returns the requests that the server has received.
 func (l *Libre) Requests() []LibreRequest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]LibreRequest(nil), l.requests...)
 }
 
-// Config is the configuration of a client of this server.
+// Config returns the configuration of a client of this server.
 func (l *Libre) Config(t testing.TB) provider.Config {
 	t.Helper()
 	u, err := url.Parse(l.URL)
@@ -206,7 +206,7 @@ func (l *Libre) serve(w http.ResponseWriter, r *http.Request) {
 		fail(a.Status, "Slow down: "+asked.APIKey)
 		return
 	}
-	encoded, _ := json.Marshal(map[string]any{"translatedText": a.Texts}) // Strings can be encoded.
+	encoded, _ := json.Marshal(map[string]any{"translatedText": a.Texts}) // strings can always be encoded
 	if a.Half {
 		w.Header().Set("Content-Length", fmt.Sprint(len(encoded)))
 		_, _ = w.Write(encoded[:len(encoded)/2])

@@ -1,5 +1,5 @@
 // Package webhookstest is a receiver of webhooks for tests. It checks signatures as the Standard Webhooks specification
-// describes, and shares no code with package webhooks. Only tests may import it.
+// requires. It shares no code with package webhooks, so that it finds errors there. Only tests may import it.
 package webhookstest
 
 import (
@@ -20,7 +20,7 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// Received is a received message, with the receiver's answer.
+// Received is a message that the receiver has received, with the receiver's answer.
 type Received struct {
 	ID        string
 	Signature string
@@ -30,19 +30,20 @@ type Received struct {
 	Data map[string]any
 	// Actor is the id of the payload's actor.
 	Actor string
-	// Location is data.urls.location.
+	// Location is the member data.urls.location of the payload.
 	Location string
 }
 
-// Answer answers a message. n is the number of earlier messages. An Answer that writes nothing answers 200.
+// Answer writes the answer to a message. n is the number of earlier messages. If Answer writes nothing, the status is
+// 200.
 type Answer func(n int, m Received, w http.ResponseWriter, r *http.Request)
 
-// Status answers with a status.
+// Status returns an Answer with this status.
 func Status(code int) Answer {
 	return func(_ int, _ Received, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }
 }
 
-// Receiver is a server on loopback.
+// Receiver is a server on loopback that receives messages.
 type Receiver struct {
 	*httptest.Server
 	t      testing.TB
@@ -52,7 +53,7 @@ type Receiver struct {
 	all    []Received
 }
 
-// New starts a receiver that answers 200. Until Knows sets a secret, the receiver accepts every signature.
+// New starts a receiver that answers with the status 200. Until Knows sets a secret, it accepts every signature.
 func New(t testing.TB) *Receiver {
 	r := &Receiver{t: t, answer: Status(http.StatusOK)}
 	r.Server = httptest.NewServer(http.HandlerFunc(r.serve))
@@ -60,8 +61,8 @@ func New(t testing.TB) *Receiver {
 	return r
 }
 
-// Knows sets the secret with which the receiver checks signatures. From now on, a message whose signature is wrong
-// fails the test and is answered 401.
+// Knows sets the secret with which the receiver checks signatures. After this call, a message with a wrong signature
+// fails the test, and is answered with the status 401.
 func (r *Receiver) Knows(secret string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,7 +83,7 @@ func (r *Receiver) Received() []Received {
 	return slices.Clone(r.all)
 }
 
-// Types are the types of all messages.
+// Types returns the types of all received messages.
 func (r *Receiver) Types() []string {
 	var types []string
 	for _, m := range r.Received() {
@@ -127,7 +128,7 @@ func (r *Receiver) serve(w http.ResponseWriter, request *http.Request) {
 	answer(n, m, w, request)
 }
 
-// Verify checks a message as a receiver does.
+// Verify checks the signature of a message as a receiver does.
 func Verify(secret string, header http.Header, body []byte, now time.Time) error {
 	key, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	if err != nil {
@@ -142,7 +143,7 @@ func Verify(secret string, header http.Header, body []byte, now time.Time) error
 		return fmt.Errorf("the message is %s old", age)
 	}
 	mac := hmac.New(sha256.New, key)
-	_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, at, body) // A hash never fails to write.
+	_, _ = fmt.Fprintf(mac, "%s.%s.%s", id, at, body) // Write of a hash never returns an error
 	want := mac.Sum(nil)
 	for _, signature := range strings.Split(header.Get("webhook-signature"), " ") {
 		version, text, _ := strings.Cut(signature, ",")

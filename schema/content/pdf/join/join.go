@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// These are the numbers of the book's objects that replace an object of each part.
+// These numbers belong to objects of the book. Each of these objects replaces an object of every part.
 const (
 	catalogObject ref = iota + 1
 	pagesObject
@@ -28,20 +28,20 @@ type book struct {
 	offsets []int64 // positions of the objects, by number
 	parts   []*Part
 	id      string          // the book's id, which replaces the front's id
-	titles  map[string]text // titles of the bookmarks, by the place to which they lead
-	// numbers has, for each part, the numbers in the book of the objects that another object of the book replaces. The
-	// number is 0 if the object is left out.
+	titles  map[string]text // titles of the bookmarks, by the name of the place to which the bookmark leads
+	// numbers has a map for each part. If an object of the book replaces an object of the part, the map has the number
+	// of the object in the book. The number is 0 if the object of the part is left out.
 	numbers []map[ref]ref
-	bases   []ref            // for each part, the number to add to the numbers of its other objects
+	bases   []ref            // for each part, the number that is added to the numbers of its other objects
 	sheets  array            // the sheets of all parts
-	labels  array            // the labels of the sheets, which are their numbers
+	labels  array            // the labels of the sheets; they are the sheets' numbers
 	tags    array            // the tags directly below the document's tag
 	parents array            // for each piece of tagged content, the tag that contains it
-	ids     map[string]value // the tags that have a name, by name
+	ids     map[string]value // the tags that have a name, by their names
 	places  map[string]ref
 	roles   dict
 	tagged  []dict // the roots of the parts' tags
-	key     int    // added to the keys of the current part's entries in parents
+	key     int    // the number that is added to the keys of the current part's entries in parents
 }
 
 // Join joins the parts and writes the book. The first part is the front.
@@ -83,7 +83,7 @@ func (b *book) write(text []byte) {
 	_, _ = b.out.Write(text) // the writer stores the error, and Flush returns it
 }
 
-// to returns a function that converts the number of a part's object to its number in the book.
+// to returns a function that converts the number of an object in a part to the object's number in the book.
 func (b *book) to(part int) func(ref) ref {
 	numbers, base, most := b.numbers[part], b.bases[part], ref(len(b.parts[part].offsets))
 	return func(n ref) ref {
@@ -97,7 +97,7 @@ func (b *book) to(part int) func(ref) ref {
 	}
 }
 
-// plan finds the objects of a part that get another object's number in the book, or that are left out.
+// plan finds the objects of a part that another object of the book replaces, and the objects that are left out.
 func (b *book) plan(part int) error {
 	p := b.parts[part]
 	numbers := map[ref]ref{}
@@ -157,8 +157,8 @@ func (b *book) plan(part int) error {
 	return nil
 }
 
-// lead replaces the front's places by the places with the same names in the other parts. It also reads the titles of
-// the bookmarks.
+// lead replaces the places in the front by the places with the same names in the other parts. It also reads the titles
+// of the bookmarks.
 func (b *book) lead() error {
 	front := b.parts[0]
 	leads := map[ref]string{}
@@ -254,13 +254,13 @@ func (b *book) object(n ref, text, stream []byte) {
 	b.write([]byte("\nendobj\n"))
 }
 
-// keys returns the number of keys that a part's list of parents uses.
+// keys returns how many keys a part uses in its list of parents.
 func keys(tags dict) int {
 	next, _ := number(tags.get("ParentTreeNextKey"))
 	return next
 }
 
-// adapted returns a part's dictionary as the book needs it.
+// adapted returns a dictionary of a part in the form that the book needs.
 func (b *book) adapted(part int, d dict) (dict, error) {
 	for _, member := range []string{"StructParents", "StructParent"} {
 		if n, ok := number(d.get(member)); ok {
@@ -303,13 +303,13 @@ func (b *book) adapted(part int, d dict) (dict, error) {
 	return d, nil
 }
 
-// named returns the name of a part's tag in the book. It adds the number of the part, because different parts use the
-// same names.
+// named returns the name of a part's tag in the book. The name contains the number of the part, because different parts
+// use the same names.
 func named(part int, id text) text {
 	return written(fmt.Appendf(nil, "%d %s", part, id.bytes()))
 }
 
-// collect adds a part's entries to the objects that the book has only once, such as the list of sheets.
+// collect adds a part's entries to the objects that exist once in the book, such as the list of sheets.
 func (b *book) collect(part int) error {
 	p, to := b.parts[part], b.to(part)
 	tags := b.tagged[part]
@@ -374,7 +374,7 @@ func (b *book) collect(part int) error {
 	})
 }
 
-// moved returns a value of a part with the numbers of objects in the book.
+// moved returns a value of a part in which the numbers of objects are replaced by their numbers in the book.
 func moved(v value, to func(ref) ref) value {
 	switch v := v.(type) {
 	case ref:
@@ -398,7 +398,7 @@ func moved(v value, to func(ref) ref) value {
 	return v
 }
 
-// metadata returns the front's metadata, with the book's number of sheets and a new id.
+// metadata returns the metadata of the front with the number of sheets in the book and a new id.
 func (b *book) metadata(of []byte) []byte {
 	ids, _ := b.parts[0].trailer.get("ID").(array)
 	for _, id := range ids {
@@ -418,7 +418,7 @@ func (b *book) metadata(of []byte) []byte {
 	return fmt.Appendf(nil, "%s<xmpTPg:NPages>%d</xmpTPg:NPages>%s", before, sheets, after)
 }
 
-// names returns a PDF name tree that consists of only one list.
+// names returns a name tree of PDF that consists of only one list.
 func names[V value](of map[string]V) dict {
 	list := make(array, 0, 2*len(of))
 	sorted := make([]string, 0, len(of))
@@ -432,7 +432,7 @@ func names[V value](of map[string]V) dict {
 	return dict{{"Names", list}}
 }
 
-// finish writes the objects that the book has only once, and the table of references.
+// finish writes the objects that exist once in the book, and the cross-reference table.
 func (b *book) finish() error {
 	same := func(n ref) ref { return n }
 	front, to := b.parts[0], b.to(0)

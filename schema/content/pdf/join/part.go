@@ -9,8 +9,8 @@ import (
 )
 
 // Scheme is the scheme of the addresses of links into other parts. After the scheme, the address has the name of the
-// place to which the target page's bookmark leads. The title of this bookmark describes the link. If the link leads to
-// another place on the page, the address continues with # and the name of this place.
+// place at which the target page begins. A bookmark leads to this place, and its title describes the link. If the link
+// leads to another place on the page, the address continues with # and the name of this place.
 const Scheme = "octavo:"
 
 // End is the name of a place in each part. The sheet of this place and all later sheets are left out of the book.
@@ -19,18 +19,18 @@ const End = "end"
 // Part is a PDF that the renderer has made of a part of a book.
 type Part struct {
 	from    io.ReaderAt
-	offsets []int64 // offsets of the objects in the file, by number; 0 if no object has the number
-	ends    []int64 // ends of the objects, by number
+	offsets []int64 // offsets of the objects in the file, by number; if no object has a number, its offset is 0
+	ends    []int64 // offsets of the ends of the objects, by number
 	order   []ref   // the objects in the order of the file
 	trailer dict
 	catalog dict
-	sheets  []ref          // the sheets that stay
-	dropped []ref          // the left-out sheets
-	places  map[string]ref // places by name
-	on      map[string]int // for each place, by name, the index of its sheet
+	sheets  []ref          // the sheets that the book contains
+	dropped []ref          // the sheets that are left out of the book
+	places  map[string]ref // the object of each place, by the place's name
+	on      map[string]int // the index of each place's sheet, by the place's name
 }
 
-// Open reads the tables of a part.
+// Open reads the tables of a part: the positions of its objects, its sheets and its places.
 func Open(from io.ReaderAt, size int64) (*Part, error) {
 	p := &Part{from: from, places: map[string]ref{}, on: map[string]int{}}
 	if err := p.table(size); err != nil {
@@ -56,22 +56,23 @@ func Open(from io.ReaderAt, size int64) (*Part, error) {
 	return p, nil
 }
 
-// Sheets returns the number of sheets that stay.
+// Sheets returns the number of sheets that the book contains.
 func (p *Part) Sheets() int { return len(p.sheets) }
 
-// Sheet finds the sheet of a place, counted from 0.
+// Sheet returns the index of the sheet that contains a place, counted from 0. The second result is false if the book
+// does not contain the sheet.
 func (p *Part) Sheet(place string) (int, bool) {
 	n, ok := p.on[place]
 	return n, ok && n < len(p.sheets)
 }
 
-// tailSize is the number of bytes to read at the end of a file. It is larger than the text after the trailer.
+// tailSize is the number of bytes that are read at the end of a file. It is larger than the text after the trailer.
 const tailSize = 64
 
-// lineSize is the length of a line in the table of references.
+// lineSize is the length of a line in the cross-reference table, in bytes.
 const lineSize = 20
 
-// table reads the positions of the objects.
+// table reads the positions of the objects from the cross-reference table.
 func (p *Part) table(size int64) error {
 	tail, err := p.read(max(0, size-tailSize), size)
 	if err != nil {
@@ -139,8 +140,8 @@ func (p *Part) read(from, to int64) ([]byte, error) {
 	return nil, err
 }
 
-// object reads an object. If the object is a stream, the value is its dictionary, and the second result has the bytes
-// after the dictionary.
+// object reads an object. If the object is a stream, it returns the stream's dictionary, and the bytes after the
+// dictionary.
 func (p *Part) object(n ref) (value, []byte, error) {
 	if n <= 0 || int(n) >= len(p.offsets) || p.offsets[n] == 0 {
 		return nil, nil, fmt.Errorf("%w: it has no object %d", errForm, n)
@@ -186,7 +187,7 @@ func (p *Part) dict(n ref) (dict, error) {
 	return d, nil
 }
 
-// inline returns the value of a member. If the member is a reference, inline returns the object.
+// inline returns the value of a member. If the member is a reference, inline returns the object to which it refers.
 func (p *Part) inline(v value) (value, error) {
 	if n, ok := v.(ref); ok {
 		v, _, err := p.object(n)
@@ -195,7 +196,7 @@ func (p *Part) inline(v value) (value, error) {
 	return v, nil
 }
 
-// kids lists the sheets below a node of the tree of pages. Typst writes a tree with only one level.
+// kids lists the sheets below a node of the tree of pages. Typst writes this tree with only one level.
 func (p *Part) kids(pages ref) ([]ref, error) {
 	node, err := p.dict(pages)
 	if err != nil {
@@ -249,7 +250,7 @@ func (p *Part) names() error {
 	})
 }
 
-// pairs reads a tree of names or of numbers. typst writes such a tree as one list.
+// pairs calls each for each entry of a tree of names or of numbers. Typst writes such a tree as one list.
 func pairs(tree dict, member string, each func(key, v value) error) error {
 	if tree.get("Kids") != nil {
 		return fmt.Errorf("%w: a tree has branches", errForm)

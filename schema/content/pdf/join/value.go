@@ -11,7 +11,7 @@ import (
 // value is a text, a word, a ref, an array or a dict.
 type (
 	value any
-	// text is a string as the file has it, with its brackets.
+	// text is a string as it is in the file, with its brackets.
 	text []byte
 	// word is a number, a name with its slash, or a keyword.
 	word  string
@@ -96,7 +96,7 @@ func (p *parser) blanks() {
 	}
 }
 
-// eat advances over the text `what` if this text comes next, and reports whether it does.
+// eat advances over the text `what` if this text comes next. It reports whether the text came next.
 func (p *parser) eat(what string) bool {
 	p.blanks()
 	if !bytes.HasPrefix(p.from[p.at:], []byte(what)) {
@@ -135,7 +135,7 @@ func (p *parser) value(depth int) (value, error) {
 	if !whole || n < 0 {
 		return w, nil
 	}
-	// A reference is two numbers and an R.
+	// A reference to an object consists of two numbers and an R.
 	before := p.at
 	if p.blanks(); p.word() == "0" {
 		if p.blanks(); p.word() == "R" {
@@ -241,12 +241,12 @@ func (t text) bytes() []byte {
 	return made
 }
 
-// written returns bytes as a hexadecimal string.
+// written returns bytes in the form of a hexadecimal string.
 func written(b []byte) text {
 	return text(append(hex.AppendEncode([]byte{'<'}, b), '>'))
 }
 
-// appendValue writes a value. For a reference it writes the result of to, or null if the result is 0.
+// appendValue writes a value. For a reference, it writes the reference that to returns, or null if to returns 0.
 func appendValue(out []byte, v value, to func(ref) ref) []byte {
 	switch v := v.(type) {
 	case text:

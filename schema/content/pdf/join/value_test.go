@@ -43,7 +43,7 @@ func TestTexts(t *testing.T) {
 	}
 }
 
-// FuzzValue: a value that was read and written can be read again, and is the same.
+// FuzzValue reads a value and writes it. If the written value is read, it must be the same.
 func FuzzValue(f *testing.F) {
 	for _, in := range []string{"<</A (x)/B [1 0 R <41>]>>", "[1 2 3 0 R]", `(a\)`, "<<<<", "[[[[", "1 0", "/A/B"} {
 		f.Add([]byte(in))
@@ -61,7 +61,7 @@ func FuzzValue(f *testing.F) {
 	})
 }
 
-// FuzzOpen: input that is not a PDF, or a PDF in another form, is refused.
+// FuzzOpen checks that input which is not a PDF, or is a PDF of another form, is refused.
 func FuzzOpen(f *testing.F) {
 	f.Add([]byte("%PDF-1.7\n1 0 obj\n<</Pages 2 0 R>>\nendobj\nxref\n0 2\n0000000000 65535 f \n0000000009 00000 n \n" +
 		"trailer\n<</Root 1 0 R>>\nstartxref\n44\n%%EOF"))
