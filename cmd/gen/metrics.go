@@ -73,7 +73,7 @@ func kindOf(c prometheus.Collector, name string) string {
 		return "counter"
 	case interface {
 		WithLabelValues(values ...string) prometheus.Gauge
-	}: // also types that embed a *prometheus.GaugeVec
+	}: // types that embed a *prometheus.GaugeVec match too
 		return "gauge"
 	case *prometheus.HistogramVec, prometheus.Histogram:
 		return "histogram"

@@ -40,18 +40,17 @@ type clockWatch struct {
 	metrics *observe.Clock
 	file    string // see clockFile; "" without an embedded broker
 
-	mu      sync.Mutex // held during a look
+	mu      sync.Mutex // look holds it while it runs
 	node    string
 	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran at the last look
-	was     clock.Doubt   // the state that this node has logged
+	was     clock.Doubt   // the doubt about the clock that this node logged last
 	apart   map[string]bool
 	// shown is the condition for /readyz; nil if all is well.
 	shown atomic.Pointer[frame.Condition]
 }
 
-// newClockWatch builds the watch. It does not start the watch. prepareEvents looks at the clock first, before data is
-// deleted.
+// newClockWatch builds the watch. It does not start the watch. prepareEvents calls look first, before data is deleted.
 func (n *node) newClockWatch() *clockWatch {
 	w := &clockWatch{
 		store: n.store, events: n.events, log: n.log, metrics: n.metrics.Clock, node: schema.NewID(),

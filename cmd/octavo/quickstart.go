@@ -16,8 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// quickstart has the objects that the first start created for a person who tries Octavo out. They are in a file of the
-// data directory that only its owner can read. So later starts print the same values, and a shell can source the file.
+// quickstart has the objects that the first start created for a person who tries Octavo out. They are stored in a file
+// of the data directory, which only the file's owner can read. So later starts print the same values, and a shell can
+// source the file.
 type quickstart struct{ URL, Token, Org, Site string }
 
 func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
@@ -63,7 +64,7 @@ func earlierQuickstart(s *Settings) (*quickstart, error) {
 			*at = value
 		}
 	}
-	q.URL = s.publicURL() // it may have changed since the first start
+	q.URL = s.publicURL() // the public URL may have changed since the first start
 	return q, q.save(s)
 }
 

@@ -19,7 +19,7 @@ import (
 // variable.
 type secretFiles struct {
 	stdin io.Reader
-	used  bool // standard input can be read only once
+	used  bool // whether standard input was read, which is possible only once
 	files map[*kong.Value]*kong.Flag
 }
 

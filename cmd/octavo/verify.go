@@ -72,14 +72,14 @@ type verifier struct {
 	*rowsTools
 	deep     bool
 	only     string                  // the only kind to verify; "" means all kinds
-	found    func(kind, what string) // describes damage
+	found    func(kind, what string) // called with a description of each damage
 	progress func(kind string, read, bytes int64)
 }
 
 // progressEvery is the time between two calls of progress.
 const progressEvery = 5 * time.Second
 
-// verification is the verification of one kind of data.
+// verification counts the data of one kind that was read, and its damage.
 type verification struct {
 	schema.Verification
 	v    *verifier
@@ -102,8 +102,8 @@ func (f *verification) read(bytes int64, damage string) {
 }
 
 const (
-	verifiedEvents = "events"                // nodes repair them automatically
-	verifiedTables = "postgres small tables" // nodes verify them once an hour
+	verifiedEvents = "events"                // nodes repair this kind automatically
+	verifiedTables = "postgres small tables" // nodes verify this kind once an hour
 )
 
 // verifications is the table of all kinds of data. Each has a hint for the operator, which is shown next to damage.
@@ -178,8 +178,8 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 	return nil
 }
 
-// doubled looks for rows that are in the table twice. If other rows are missing, the number of rows alone does not show
-// this.
+// doubled looks for rows that are in the table twice. If as many other rows are missing, the number of rows does not
+// show this.
 func (v *verifier) doubled(ctx context.Context, f *verification) error {
 	if !v.table.Sequential() {
 		f.Hint = "not read: on a cluster, `octavo reconcile` compares the rows with the log"
@@ -270,7 +270,8 @@ func (v *verifier) pages(ctx context.Context, f *verification) error {
 
 const pageSize = 8192 // bytes of a page of Postgres
 
-// smallTables and largeTables look for pages that have become zeros, because Postgres regards them as empty.
+// smallTables and largeTables look for pages whose bytes have become zeros. Postgres's own check does not find such
+// pages, because Postgres regards them as empty.
 func (v *verifier) smallTables(ctx context.Context, f *verification) error {
 	return v.tables(ctx, f, true)
 }

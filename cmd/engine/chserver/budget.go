@@ -2,7 +2,7 @@ package chserver
 
 import "sync"
 
-// budget bounds the memory for incomplete INSERTs of all connections. The engine's own memory limit does not count
+// budget limits the memory for the incomplete INSERTs of all connections. The engine's own memory limit does not count
 // these bytes.
 type budget struct {
 	mu    sync.Mutex
@@ -26,7 +26,7 @@ func (b *budget) release(n int64) {
 	b.taken -= n
 }
 
-// share is the part of a budget that one connection or INSERT has reserved. It grows in large steps.
+// share is the part of a budget that one connection or INSERT has reserved.
 type share struct {
 	budget *budget
 	held   int64
@@ -50,7 +50,7 @@ func (s *share) cover(n int64) error {
 	return nil
 }
 
-// release gives back the whole share.
+// release returns the whole share to the budget.
 func (s *share) release() {
 	s.budget.release(s.held)
 	s.held = 0

@@ -20,11 +20,12 @@ type Config struct {
 	// too.
 	User, Password string
 
-	MaxConnections int           // default 64
-	MaxMemory      int64         // bytes that the engine may use, default half of the machine's memory
-	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB, or less with less MaxMemory
-	MaxInserts     int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
-	DrainTimeout   time.Duration // how long running statements may continue after Run's context ends, default 5 s
+	MaxConnections int   // default 64
+	MaxMemory      int64 // bytes that the engine may use, default half of the machine's memory
+	// bytes of one INSERT's blocks, default 1 GiB, or MaxMemory/8 if that is less, but at least 64 MiB
+	MaxInsert    int64
+	MaxInserts   int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
+	DrainTimeout time.Duration // how long running statements may continue after Run's context ends, default 5 s
 
 	Logger  *slog.Logger        // default slog.Default()
 	OnReady func(addr net.Addr) // called once, when the server listens
@@ -40,8 +41,8 @@ const (
 	killEvery    = 20 * time.Millisecond
 )
 
-// timezone is the time zone that the server announces and sessions use,
-// whatever the machine's is.
+// timezone is the time zone that the server announces and that sessions use. It does not depend on the machine's time
+// zone.
 const timezone = "UTC"
 
 func (c Config) withDefaults() (Config, error) {
@@ -96,7 +97,7 @@ func checkLoopback(listen string) error {
 // fullMemory is the least memory with which the engine's caches have their full sizes.
 const fullMemory = 4 << 30
 
-// cache returns the size of a cache, which shrinks with the engine's memory.
+// cache returns the size of a cache. The size is most with fullMemory, and less in proportion with less memory.
 func (c Config) cache(most int) int {
 	if c.MaxMemory <= 0 || c.MaxMemory >= fullMemory {
 		return most

@@ -34,7 +34,7 @@ type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format
 // anchor is a symbol. Its address shows where the library was loaded.
 const anchor = "chdb_connect"
 
-// openLibrary loads the engine into this process. It cannot be unloaded.
+// openLibrary loads the engine into this process. The engine cannot be unloaded.
 func openLibrary(path string) (*library, error) {
 	// The reason of a failure is stored in the thread on which it happened.
 	runtime.LockOSThread()

@@ -45,8 +45,8 @@ func (s *session) runWith(st *statement, params []param, to answer, total *figur
 	return s.runWhole(st, params, to, total)
 }
 
-// errNotStreamable means that the library cannot stream this statement: it
-// streams plain SELECTs only. It returns the error before it runs anything.
+// errNotStreamable means that the library cannot stream this statement, because it streams only plain SELECTs. The
+// library reports this before it runs any part of the statement.
 var errNotStreamable = errors.New("the statement cannot be streamed")
 
 // runStreamed forwards a result block by block as the engine produces it.
@@ -190,8 +190,8 @@ func (f *figures) add(res *result, started time.Time) {
 }
 
 // settle corrects the sums of a stream. A chunk's figures include only the rows that were read during its fetch. They
-// do not include rows that the engine read ahead between fetches. The result of an empty statement has the sums of the
-// connection's last statement.
+// do not include rows that the engine read ahead between fetches. So settle runs an empty statement, whose result has
+// the sums of the connection's previous statement.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {

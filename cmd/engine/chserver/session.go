@@ -8,11 +8,11 @@ import (
 )
 
 // session is one engine connection and its current settings. Settings of a query apply only to the query. A SET
-// statement of the client is permanent.
+// statement of the client applies to all later queries.
 //
 // A query's settings are reset before the next statement, in one statement together with the new settings. So no extra
-// statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
-// client must run inside session.with. Otherwise, its settings would stay for the next query.
+// statement is needed for a client that sends equal limits with each query, as Octavo's client does. Every statement of
+// a client must run inside session.with. Otherwise, the settings of an earlier query would apply to it.
 type session struct {
 	engine   *engine
 	conn     *engineConn
@@ -73,8 +73,7 @@ func (s *session) close() {
 	}
 }
 
-// reopen replaces a session whose settings or role cannot be reset. Temporary
-// tables are lost.
+// reopen replaces the engine connection of a session whose settings or role cannot be reset. Temporary tables are lost.
 func (s *session) reopen() error {
 	s.close()
 	return s.open()

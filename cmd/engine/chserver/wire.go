@@ -106,7 +106,7 @@ func appendException(buf []byte, e *exception) []byte {
 	return appendBool(buf, false)
 }
 
-// figures are the rows and bytes that a statement has read and written.
+// figures has the numbers of rows and bytes that a statement has read and written.
 type figures struct {
 	rowsRead, bytesRead       uint64
 	rowsWritten, bytesWritten uint64

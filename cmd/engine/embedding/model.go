@@ -94,7 +94,7 @@ type Shared struct {
 	model weak.Pointer[Model]
 }
 
-// NewShared shares the model in a file. The file is read at the first use.
+// NewShared returns a Shared for the model in a file. It does not read the file.
 func NewShared(path string) *Shared { return &Shared{path: path} }
 
 // Open returns the model.

@@ -50,8 +50,8 @@ static void check(const char *call, int fd, int error)
 
 /*
  * GUARD defines a function that calls libc's function of the same name. error_of is an expression for the error that
- * the result r means, or 0 for success. The constructor runs before the program. Constructors of other libraries that
- * are loaded before libc run earlier, and may call the function.
+ * the result r means, or 0 for success. The constructor finds libc's function before the program starts. Constructors
+ * of other libraries may run earlier and call the defined function, which then finds libc's function itself.
  */
 #define GUARD(result, name, parameters, arguments, fd, error_of)             \
 	static result (*libc_##name) parameters;                             \
