@@ -30,10 +30,10 @@ import (
 
 const (
 	publicIndex = "https://pypi.org/simple/"
-	// maxFile bounds the file, and maxList the index's list of a package's files.
+	// maxFile is the largest size of the file. maxList is the largest size of the index's list of a package's files.
 	maxFile = 64 << 20
 	maxList = 16 << 20
-	// attempts bounds the tries, and timeout bounds the time of all tries together.
+	// attempts is the largest number of tries. timeout is the longest time of all tries together.
 	attempts = 3
 	timeout  = 5 * time.Minute
 )

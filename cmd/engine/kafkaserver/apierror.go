@@ -53,7 +53,7 @@ func (e *apiError) split() (int16, *string) {
 	return e.code, &e.message
 }
 
-// logErrors maps the errors of a log to codes. The first match applies.
+// logErrors maps the errors of a log to codes. codeOf uses the first row that matches.
 var logErrors = []struct {
 	err  error
 	code int16

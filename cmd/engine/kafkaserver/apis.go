@@ -29,12 +29,12 @@ func grouped[Q kmsg.Request, R kmsg.Response](f func(m *group.Manager, q Q) R) f
 	return func(c *conn, r *request) (kmsg.Response, error) { return f(c.server.broker.groups, r.kmsg.(Q)), nil }
 }
 
-// apis are all supported requests, in the versions before the flexible versions. Flexible versions begin with a count
-// of tags. kmsg loops over this count, even if the request has no tags. So a few bytes would cost seconds of CPU time,
-// even before the login.
+// apis has all supported kinds of requests, with their versions. It has no flexible versions of the protocol. Requests
+// of these versions have a count of tags. kmsg loops over this count, even if the request has no tags. So a few bytes
+// would cost seconds of CPU time, even before the login.
 var apis []api
 
-func init() { // set here, because apiVersions refers to it
+func init() { // set here, because the handler apiVersions itself reads apis
 	apis = []api{
 		{keyProduce, 3, 8, false, (*conn).produceRequest},
 		{1, 4, 11, false, on((*conn).fetch)},

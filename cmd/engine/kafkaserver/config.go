@@ -45,16 +45,16 @@ type Config struct {
 	CleanEvery time.Duration
 
 	fs      disk.FS // default disk.OS
-	ballast int64   // see journal.Config; far more than commits write while disk space is short
+	ballast int64   // Ballast of journal.Config; far more than commits write while disk space is short
 }
 
 const (
 	defaultMaxBytes    = 16 << 30
 	defaultRetainBytes = 1 << 30
-	// LeastMaxBytes is the smallest allowed MaxBytes of a product's log.
+	// LeastMaxBytes is the smallest MaxBytes that `octavo serve` allows.
 	LeastMaxBytes = 64 << 20
 
-	lookEvery = time.Second // how often the free space is measured
+	lookEvery = time.Second // interval between two measurements of the free space
 )
 
 func (c *Config) complete() error {
@@ -68,7 +68,7 @@ func (c *Config) complete() error {
 		c.RetainBytes = min(defaultRetainBytes, c.MaxBytes/2)
 	}
 	if c.SegmentBytes == 0 {
-		// Only whole segments are removed, so many of them must fit.
+		// Only whole segments are removed, so a segment must be small compared with MaxBytes.
 		c.SegmentBytes = min(64<<20, max(1<<20, c.MaxBytes/64))
 	}
 	if c.fs == nil {

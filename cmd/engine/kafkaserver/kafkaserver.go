@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// lockWait is the time that a new broker waits for the directory. The broker of a killed parent dies shortly after the
-// parent.
+// lockWait is the longest time that a new broker waits until an earlier broker releases the data directory. The broker
+// of a killed parent dies shortly after the parent.
 const lockWait = 10 * time.Second
 
 // Run serves until ctx is done and then returns nil.

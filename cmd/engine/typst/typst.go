@@ -183,7 +183,7 @@ func (r *Renderer) run(
 		_ = cmd.Wait() // The child was killed.
 		return err
 	}
-	// A broken pipe is only an effect: the child ended. So the error is about the child's end.
+	// A broken pipe only shows that the child has ended. So run returns the reason for which the child has ended.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)
@@ -234,8 +234,8 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so it is
-	// not precise. So exceeds watches the used memory too.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so the
+	// limit is not precise. Therefore exceeds also watches the used memory.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )

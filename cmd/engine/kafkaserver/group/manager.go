@@ -192,7 +192,7 @@ func (g *group) expire(m *member) {
 	if g.members[m.id] != m {
 		return
 	}
-	if m.join != nil || m.sync != nil { // it is waiting for our answer
+	if m.join != nil || m.sync != nil { // the member waits for the coordinator's answer
 		m.timer.Reset(m.session)
 		return
 	}
@@ -205,7 +205,7 @@ func (g *group) expire(m *member) {
 	g.changed()
 }
 
-// remove removes a member. The caller holds mu and calls changed.
+// remove removes a member. The caller holds mu, and calls changed afterwards.
 func (g *group) remove(m *member) {
 	m.timer.Stop()
 	delete(g.members, m.id)

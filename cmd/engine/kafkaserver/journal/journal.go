@@ -30,7 +30,7 @@ type Config struct {
 	// Ballast is the size of a file that only reserves disk space. When the disk is full, the ballast is deleted, so
 	// that the journal can still be written. 0 means no ballast.
 	Ballast int64
-	// Check looks at the entries before Open changes a file. Its error refuses the journal. May be nil.
+	// Check looks at the entries before Open changes a file. If Check returns an error, Open fails. Check may be nil.
 	Check func(*Journal) error
 	// MinRewrite is the size below which the file is not rewritten. Default 4
 	// MiB.
@@ -48,7 +48,7 @@ type Journal struct {
 	closed   bool
 	last     *Ticket // the newest ticket
 
-	// The fields below belong to the goroutine that flushes.
+	// After Open, only the goroutine that runs flush uses the fields below.
 	file   disk.File
 	number int64
 	size   int64 // of the file

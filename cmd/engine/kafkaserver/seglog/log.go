@@ -247,7 +247,7 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	name := l.segmentName(base)
 	file, err := l.cfg.FS.Create(name)
 	if err != nil {
-		// A begin that failed may have left an empty file. Replace it.
+		// An earlier call of begin that failed may have left an empty file. Replace this file.
 		if rest, openErr := l.cfg.FS.Open(name); openErr == nil {
 			size, sizeErr := rest.Size()
 			_ = rest.Close()

@@ -33,14 +33,15 @@ type producer struct {
 	batches []batchID // the last batches, oldest first
 }
 
-// producers are a partition's producers by id.
+// producers has a partition's producers by id.
 type producers map[int64]*producer
 
 func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check reports whether a batch may be appended. known is set if the batch is already in the log.
+// check returns an error if a batch's epoch or sequence is wrong. If the batch is already in the log, known is the
+// batch in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
 	case p == nil: // a new or forgotten producer may begin with any sequence

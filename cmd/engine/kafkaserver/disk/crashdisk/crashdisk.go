@@ -31,9 +31,9 @@ const (
 // Disk is a file system. Its root is "/".
 type Disk struct {
 	mu    sync.Mutex
-	names map[string]*inode // current
+	names map[string]*inode // the current files by name
 	kept  map[string]*inode // names that survive a crash for certain
-	dirs  map[string]bool   // current directories; the directories in keptDirs survive a crash
+	dirs  map[string]bool   // current directories; the directories in kdirs survive a crash
 	kdirs map[string]bool
 	// fail, if set, can make an operation fail. It is called without locks.
 	fail func(op Op, name string) error
@@ -73,8 +73,8 @@ func (d *Disk) failing(op Op, name string) error {
 	return f(op, name)
 }
 
-// Crash returns the disk as after a power loss now. choose(n) returns a number from 0 to n and makes all random
-// choices.
+// Crash returns a disk in a state that a power loss could leave at this moment. Crash makes all random choices with
+// choose: choose(n) returns a number from 0 to n.
 func (d *Disk) Crash(choose func(n int) int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
