@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
 	}
-	// Servers run side by side, so only a test that needs an operators' listener starts this listener.
+	// Tests run servers concurrently, so only a test that needs an operators' listener starts this listener.
 	_ = os.Setenv("OCTAVO_ADMIN_LISTEN", adminOff)
 	os.Exit(m.Run())
 }

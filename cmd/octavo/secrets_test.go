@@ -76,7 +76,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	}
 }
 
-// TestSecretsAreTagged: every flag whose name looks like a secret is tagged as a secret.
+// TestSecretsAreTagged checks that every flag whose name looks like a secret is tagged as a secret.
 func TestSecretsAreTagged(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)

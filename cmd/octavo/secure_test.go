@@ -23,8 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSecureEngines runs the product on three engines with TLS, logins, and
-// certificates of a private certificate authority.
+// TestSecureEngines runs Octavo on three engines with TLS, logins, and certificates of a private certificate authority.
 func TestSecureEngines(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestReadmeSession: the README's first session works as printed there.
+// TestReadmeSession checks that the README's first session works as printed there.
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -68,8 +68,8 @@ func (i *instance) shell(commands string, env ...string) string {
 	return string(output)
 }
 
-// TestRestartKeepsEverything: organizations, tokens and events survive a restart, even events that were acknowledged
-// just before it.
+// TestRestartKeepsEverything checks that organizations, tokens and events survive a restart, even events that were
+// acknowledged just before it.
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
@@ -175,7 +175,7 @@ func TestEnginesKilled(t *testing.T) {
 	})
 }
 
-// TestEveryEventType: events of every type can be queried by type, with all of their members.
+// TestEveryEventType checks that events of every type can be queried by type, with all of their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -288,8 +288,8 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 }
 
-// TestBadBatchStoresNothing: one invalid event makes the server refuse its whole request. No event of the request is
-// stored.
+// TestBadBatchStoresNothing checks that the server refuses a whole request if one of its events is invalid. No event of
+// the request may be stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -305,7 +305,7 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestClearErrors: the error of a failed start names the setting to change.
+// TestClearErrors checks that the error of a failed start names the setting to change.
 func TestClearErrors(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 1)
@@ -350,8 +350,8 @@ func TestClearErrors(t *testing.T) {
 	}
 }
 
-// TestRoles: a node without the role api serves health and metrics, and its sink stores events that another node
-// accepted. The two nodes share engines that their settings name.
+// TestRoles checks that a node without the role api serves health and metrics, and that its sink stores events that
+// another node accepted. The two nodes share engines that their settings name.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 2)

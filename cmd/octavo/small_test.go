@@ -34,7 +34,8 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	if _, err := os.Stat(filepath.Join(g.dir, limit)); err != nil {
 		g = memoryGroup{root, "memory.events", "memory.peak"}
 		limit = "memory.max"
-		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0) // or the next write fails
+		// If this write fails, the write of the limit fails too.
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
 	}
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
@@ -102,7 +103,7 @@ func TestSmallMachines(t *testing.T) {
 	}
 	sizes := []struct {
 		mib      int64
-		answered float64 // at least
+		answered float64 // the least share of answered queries
 	}{{512, 0}, {768, 0.9}, {1024, 0.9}}
 	if os.Getenv("OCTAVO_TEST_SMALL_MACHINES") == "" {
 		sizes = sizes[:1]

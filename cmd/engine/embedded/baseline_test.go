@@ -88,7 +88,7 @@ func TestBaselineIsMarked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".env": "OCTAVO_ROLES=api", "quickstart.env": "token", "git/pack": "cache"})
-	for _, folder := range []string{"kafka/lost+found", "postgres"} { // mounted file systems
+	for _, folder := range []string{"kafka/lost+found", "postgres"} { // as if these folders were mounted file systems
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
 			t.Fatal(err)
 		}

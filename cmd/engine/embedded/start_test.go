@@ -125,7 +125,7 @@ func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	}
 }
 
-// below returns the command lines that contain a directory, one for each such process.
+// below returns the command line of each process whose command line contains a directory.
 func below(dir string) []string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -37,11 +37,11 @@ func oneRecord(n int) []byte {
 // kept describes the records that a partition must contain.
 type kept struct {
 	first  int64
-	values []int // values of the records from offset 0 on
+	values []int // values of the records, beginning with offset 0
 }
 
 // TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses
-// between these steps.
+// between these steps. All acknowledged topics, records and offsets must survive.
 func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

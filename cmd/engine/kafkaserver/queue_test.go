@@ -88,7 +88,7 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 		if err := produce(t, c, "events", i%2, strings.Repeat("x", 50_000)); err != nil {
 			t.Fatal(err)
 		}
-		if i == 1 { // from now on, uncommitted records are not removed
+		if i == 1 { // after this commit, uncommitted records are not removed
 			if err := commit(t, c, "sink", "events", 0, 0, ""); err != nil {
 				t.Fatal(err)
 			}

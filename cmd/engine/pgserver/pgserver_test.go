@@ -111,7 +111,8 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 			return
 		}
 		pids <- int(conn.PgConn().PID())
-		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m") // until SIGKILL
+		// runs until SIGKILL
+		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m")
 	}()
 	backend := <-pids
 	if backend == 0 {
@@ -299,8 +300,8 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	return server, stop
 }
 
-// TestLostPages checks that a page of zeros is lost if an index refers to it. A new empty page at a table's end is not
-// lost.
+// TestLostPages checks that lost_pages returns a page of zeros if an index refers to it. It must not return a new empty
+// page at a table's end.
 func TestLostPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -225,7 +225,7 @@ func TestAPowerCutInAGroup(t *testing.T) {
 			j := open(t, f, 0)
 			group := make(chan struct{})
 			cut := sync.OnceFunc(func() { close(group) })
-			t.Cleanup(cut) // before the journal's cleanup, which waits for the sync
+			t.Cleanup(cut) // this cleanup runs before the journal's cleanup, which waits for the sync
 			first, queued, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			syncs := 0
 			f.SetFail(func(op crashdisk.Op, _ string) error {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// model has the batches that a log must contain, and the batches that it may contain.
+// model is a log with the records that it must contain.
 type model struct {
 	t     *rapid.T
 	disk  *crashdisk.Disk
