@@ -111,8 +111,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 			return
 		}
 		pids <- int(conn.PgConn().PID())
-		// runs until SIGKILL
-		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m")
+		_, _ = conn.Exec(context.Background(), "SELECT count(*) FROM generate_series(1, 1000000000000) n, generate_series(1, 10) m") // until SIGKILL
 	}()
 	backend := <-pids
 	if backend == 0 {
