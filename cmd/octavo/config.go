@@ -33,10 +33,12 @@ const mostSinkPause = 10 * time.Second
 // specification's server.
 const leastOpenAPIPoll = time.Minute
 
-// leastAnswerMemory is the memory for answers of 1 MiB to four addresses.
+// leastAnswerMemory is the least memory for answers. It is enough for one answer of 1 MiB to each of four client
+// addresses.
 const leastAnswerMemory schema.ByteSize = 4 << 20
 
-// leastBodyMemory is the memory for one body of the largest size: for the bytes as sent, and for the inflated bytes.
+// leastBodyMemory is the least memory for request bodies. It is enough for one body of the largest size: for the bytes
+// as sent, and for the inflated bytes.
 const leastBodyMemory schema.ByteSize = 32 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}

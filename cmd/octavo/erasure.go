@@ -162,9 +162,10 @@ func (v visitorErasures) ask(
 		return sites.Erasure{}, schema.Unavailable(
 			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	// This node's clock decides if it is right, because each node's clock sets the receiving times of its events.
-	// Otherwise the erasure reaches to the time that the installation knows. Rows have whole seconds, so the answer
-	// waits for the end of the current second. Events received later stay.
+	// Events are erased that were received before a time of this node's clock, because each node's clock sets the
+	// receiving times of its events. If this clock or Postgres's clock is wrong, the store uses known_time
+	// (store/functions/clock.sql) instead. Rows have whole seconds, so the answer waits for the end of the current
+	// second. Events received later stay.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
 	e, err := ask(until, logKeeps(keeps))
 	if err != nil {

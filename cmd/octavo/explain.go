@@ -37,8 +37,8 @@ func reportWords() kong.Vars {
 	return kong.Vars{"reports": strings.Join(append(query.ReportWords(), string(explainBatch)), ",")}
 }
 
-// arguments returns the site and the request's file, "" for standard input. A single argument is the request's file if
-// such a file exists and OCTAVO_SITE names the site.
+// arguments returns the site and the request's file. If the request comes from standard input, the file is "". A single
+// argument is the request's file if such a file exists and OCTAVO_SITE names the site.
 func (c *ExplainCmd) arguments() (site, file string, err error) {
 	site, file = c.Site, c.Request
 	if info, err := os.Stat(site); file == "" && c.Known != "" && err == nil && !info.IsDir() {

@@ -49,7 +49,7 @@ type rowsWatch struct {
 
 	reading sync.Mutex // guards node, notice and beaten
 	node    string     // the name of this process among the readers of notices
-	notice  int64      // the last notice that was read
+	notice  int64      // number of the last notice that was read
 	beaten  time.Time  // when this node last recorded that it runs
 
 	mu       sync.Mutex

@@ -99,7 +99,7 @@ type node struct {
 	checks       []frame.Check
 	jobs         *jobs.Runner // nil without the role jobs
 	server       *frame.Server
-	admin        *admin // nil if it is off
+	admin        *admin // nil if the operators' listener is off
 }
 
 type stopper struct {

@@ -106,7 +106,8 @@ const (
 	verifiedTables = "postgres small tables" // nodes verify this kind once an hour
 )
 
-// verifications is the table of all kinds of data. Each has a hint for the operator, which is shown next to damage.
+// verifications has all kinds of data that can be verified. If a kind has damage, its hint tells the operator how to
+// repair the data.
 var verifications = []struct {
 	kind string
 	deep bool // whether it is only verified with --deep

@@ -98,7 +98,7 @@ func (w *verifyWatch) look(ctx context.Context) error {
 func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
 	for _, of := range verifications {
 		young := slices.ContainsFunc(list, func(v schema.Verification) bool {
-			since := now.Sub(v.VerifiedAt) // It is less than 0 if the clock was set back since then.
+			since := now.Sub(v.VerifiedAt) // since is less than 0 if the clock was set back after the verification
 			return v.Kind == of.kind && since >= 0 && since <= age
 		})
 		if (only == "" || of.kind == only) && !young {

@@ -2,8 +2,8 @@ package chserver
 
 import "sync"
 
-// budget limits the memory for the incomplete INSERTs of all connections. The engine's own memory limit does not count
-// these bytes.
+// budget limits the memory for the incomplete INSERTs of all connections. The engine's own memory limit does not
+// include these bytes.
 type budget struct {
 	mu    sync.Mutex
 	limit int64
@@ -32,7 +32,7 @@ type share struct {
 	held   int64
 }
 
-// cover grows the share to at least n.
+// cover grows the share to at least n bytes.
 func (s *share) cover(n int64) error {
 	const step = 1 << 20
 	if n <= s.held {

@@ -97,7 +97,8 @@ func checkLoopback(listen string) error {
 // fullMemory is the least memory with which the engine's caches have their full sizes.
 const fullMemory = 4 << 30
 
-// cache returns the size of a cache. The size is most with fullMemory, and less in proportion with less memory.
+// cache returns the size of a cache. With fullMemory or more, the size is `most`. With less memory, the size is
+// proportionally smaller.
 func (c Config) cache(most int) int {
 	if c.MaxMemory <= 0 || c.MaxMemory >= fullMemory {
 		return most

@@ -317,7 +317,7 @@ func (c *conn) watch() (stop func()) {
 	}()
 	return func() {
 		close(over)
-		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // wake up Peek
+		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // end the wait of Peek in watch's goroutine
 		<-stopped
 		_ = c.socket.SetReadDeadline(time.Time{})
 	}

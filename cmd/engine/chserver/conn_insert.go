@@ -25,7 +25,7 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 			break
 		}
 		if err := in.add(b); err != nil {
-			return figures{}, broken(err) // broken, because more rows are still arriving
+			return figures{}, broken(err) // this ends the connection, because more rows are still arriving
 		}
 	}
 	defer c.watch()()

@@ -142,7 +142,7 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	case "SELECT", "WITH", "FROM", "(":
 		rows, err := s.describe("("+st.text+")", params)
 		if err != nil {
-			return nil //nolint:nilerr // e.g. WITH … INSERT: it has run and has no columns
+			return nil //nolint:nilerr // the statement has run and has no columns, for example WITH … INSERT
 		}
 		for _, row := range rows {
 			columns = append(columns, column{name: row.name, typ: row.typ})

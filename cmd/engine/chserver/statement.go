@@ -8,8 +8,8 @@ type statement struct {
 	text string // without FORMAT clause and trailing semicolon
 	verb string // the first keyword, upper case
 
-	insert      *insertTarget // for insertData
-	assignments []assignment  // for setSession
+	insert      *insertTarget // set only for insertData
+	assignments []assignment  // set only for setSession
 }
 
 type statementKind uint8
@@ -26,7 +26,7 @@ const (
 type insertTarget struct {
 	table    string
 	columns  []string // unquoted; nil means all
-	settings string   // without the keyword
+	settings string   // the text after the keyword SETTINGS
 }
 
 // assignment is one "name = value" of a SET. The value is a literal, as the client wrote it.

@@ -142,7 +142,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	hourAgo := time.Now().Add(-time.Hour).Format(time.RFC3339)
 	for _, step := range []struct {
 		name, text   string
-		faults, ends int // lines of the log
+		faults, ends int // numbers of lines in the broker's log since its start
 	}{
 		{"no file", "", 0, 0},
 		{"an empty file", "\n", 1, 0},

@@ -39,7 +39,7 @@ func (b *broker) maintain() {
 // clockFile is the state of the file Clock. Only clean uses it.
 type clockFile struct {
 	read   bool // the file was read at least once
-	failed bool // the last try to read the file failed, and that is logged
+	failed bool // the last try to read the file failed, and this failure is logged
 }
 
 // guarded returns the earlier of two times: now and the time in the file Clock. If the file cannot be read, it returns

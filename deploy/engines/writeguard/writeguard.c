@@ -28,7 +28,7 @@
 /* status is EX_IOERR of sysexits.h. */
 enum { status = 74, no_descriptor = -1 };
 
-/* passes_on returns whether fd is a socket, a pipe or a terminal. A failed write to them loses no stored data. */
+/* passes_on returns whether fd is a socket, a pipe or a terminal. A failed write to such an fd loses no stored data. */
 static int passes_on(int fd)
 {
 	struct stat file;

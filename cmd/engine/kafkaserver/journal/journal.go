@@ -51,7 +51,7 @@ type Journal struct {
 	// After Open, only the goroutine that runs flush uses the fields below.
 	file   disk.File
 	number int64
-	size   int64 // of the file
+	size   int64 // size of the file
 	live   int64 // approximate size of the live entries
 	broken bool
 	spare  []byte

@@ -211,8 +211,8 @@ func (l *Log) unknown(first, next int64) (n int64) {
 	return n + max(0, next-first)
 }
 
-// learn reads the reported losses from the file names in the log's directory. It returns an offset that the log had
-// reached, because lost messages were in the log.
+// learn reads the reported losses from the file names in the log's directory. It returns the end that the log had
+// before the losses, as far as the names of .damaged files and the newest summary show it.
 func (l *Log) learn(entries []disk.Entry) (reached int64) {
 	newest := int64(0)
 	for _, e := range entries {

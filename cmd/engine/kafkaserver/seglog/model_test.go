@@ -20,7 +20,7 @@ type model struct {
 	disk  *crashdisk.Disk
 	log   *seglog.Log
 	cfg   seglog.Config
-	acked map[int64]string // by offset
+	acked map[int64]string // values of records, by offset
 	seen  int64            // largest end that readers have seen
 	start int64
 	count int

@@ -22,7 +22,7 @@ const (
 
 // batchID is one batch of a producer.
 type batchID struct {
-	first, last int32 // sequences
+	first, last int32 // sequence numbers of the first and the last record
 	offset      int64 // offset of the batch's first record
 }
 
