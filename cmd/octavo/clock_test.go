@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// TestClockAhead starts a node whose clock is 400 days ahead of the time that it last saw. No stored data of sites is
-// deleted until an operator confirms the time.
+// TestClockAhead starts a node whose clock is 400 days ahead of the time that the installation has recorded. No stored
+// data of sites is deleted until an operator confirms the time.
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)

@@ -26,7 +26,8 @@ import (
 // session.
 const leastSinkSession = 3 * time.Second
 
-// mostSinkPause is the longest pause of a sink. People who look at their newest events still accept such a wait.
+// mostSinkPause is the longest pause of a sink. People who look at their newest events still accept a wait of this
+// length.
 const mostSinkPause = 10 * time.Second
 
 // leastOpenAPIPoll is the shortest interval at which a specification is fetched. It limits the load on the

@@ -150,8 +150,8 @@ func TestMissingRows(t *testing.T) {
 	}
 }
 
-// TestDoubledRows copies a part. The server counts its rows once. When the copy has been merged with the part, the
-// server reports the rows as doubled until a repair removes the duplicates.
+// TestDoubledRows copies a part. An answer must include the part's rows only once. When the copy has been merged with
+// the part, the server reports the rows as doubled until a repair removes the duplicates.
 func TestDoubledRows(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)

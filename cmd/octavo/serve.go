@@ -207,7 +207,7 @@ func (n *node) noteLosses(ctx context.Context) error {
 	return n.backends.engines.ForgetLosses()
 }
 
-// open creates the metrics, starts the embedded engines and connects.
+// open creates the metrics, starts the embedded engines, and connects to Postgres and the insights store.
 func (n *node) open(ctx context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	var err error

@@ -93,8 +93,8 @@ func (w *verifyWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// verificationDue reports whether a kind of data has no results that are younger than age. It looks at the kind only,
-// or at all kinds if only is "".
+// verificationDue reports whether a kind of data has no results that are younger than age. The parameter `only` names
+// the kind to look at. If it is "", verificationDue looks at all kinds.
 func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
 	for _, of := range verifications {
 		young := slices.ContainsFunc(list, func(v schema.Verification) bool {

@@ -264,8 +264,9 @@ func (c *conn) block(b *block) error {
 	return err
 }
 
-// progress queues the growth of the figures since its last call. It flushes if many bytes are queued, or if the last
-// flush was long ago. So a short answer is sent in one write, and a long answer in several writes.
+// progress queues a Progress packet with the rows and bytes that were added since its last call. It flushes if many
+// bytes are queued, or if the last flush was long ago. So a short answer is sent in one write, and a long answer in
+// several writes.
 func (c *conn) progress(total figures) error {
 	c.out = appendProgress(c.out, total.since(c.sent))
 	c.sent = total

@@ -15,9 +15,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile has statements that would open a file, an address or another database, or grant the right to do so. The test
-// replaces SECRET by the path of a file, FOLDER by a writable folder, and URL by the address of a server that detects
-// requests.
+// hostile has statements that would open a file, an address or another database, or grant the right to open them. The
+// test replaces SECRET by the path of a file, FOLDER by a writable folder, and URL by the address of a server that
+// detects requests.
 var hostile = []string{
 	// Statements that another user of this machine might send.
 	"select * from file('SECRET', 'LineAsString')",

@@ -76,7 +76,7 @@ func field(data []byte) (number uint64, value, rest []byte) {
 	return tag >> 3, data[n+m:][:size], data[n+m:][size:]
 }
 
-// space stands for a blank in pieces.
+// space is the character that represents a blank in pieces.
 const space = "\u2581"
 
 // cut returns the numbers of a text's pieces. The first number is the start piece, and the last number is the end

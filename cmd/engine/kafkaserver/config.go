@@ -25,10 +25,10 @@ type Config struct {
 	User, Password string
 
 	// MaxBytes limits the size of the log. Records that every group has committed are removed to make space. When the
-	// other records reach the limit, produce requests are refused. Default 16 GiB.
+	// size of the other records is at the limit, produce requests are refused. Default 16 GiB.
 	MaxBytes int64
-	// RetainBytes is the size of the committed records that are retained. A record counts as committed when every group
-	// has committed it. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
+	// RetainBytes is the size of the committed records that are retained. A record is committed when every group has
+	// committed it. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
 	// records stay, or an eighth of MaxBytes if an eighth is less.
 	RetainBytes int64
 	// MinFreeBytes is the space that stays free on the disk. With less free space, produce requests are refused.

@@ -22,7 +22,7 @@ const (
 	topicsName  = "topics"
 	topicPrefix = "topic/"
 	startPrefix = "start/"
-	// An entry with endPrefix has the offset that a partition had reached at the last clean stop.
+	// An entry with endPrefix has the end of a partition's log at the last clean stop.
 	endPrefix = "end/"
 	// An entry with deletedPrefix names a deleted topic. Some of its files may still exist.
 	deletedPrefix = "deleted/"

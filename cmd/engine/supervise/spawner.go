@@ -27,8 +27,8 @@ func newSpawner() *spawner {
 	return &spawner{queue: make(chan spawnRequest), quit: make(chan struct{})}
 }
 
-// start runs cmd.Start on the spawner's thread. The child leads its own process group. So Ctrl-C in the terminal
-// reaches only this process, which then stops its children in the right order.
+// start runs cmd.Start on the spawner's thread. The child leads its own process group. So the terminal sends the signal
+// of Ctrl-C only to this process, which then stops its children in the right order.
 func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	s.once.Do(func() { go s.loop() })
 	if cmd.SysProcAttr == nil {

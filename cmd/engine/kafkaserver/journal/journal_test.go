@@ -183,7 +183,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 				}
 				damaged, _ := disk.ReadFile(f, name, 1<<20)
 				j, err := journal.Open(journal.Config{FS: f, Dir: "/"})
-				if kind == "cut" || at+12 >= len(whole)-frame { // the damage may reach the last frame
+				if kind == "cut" || at+12 >= len(whole)-frame { // the damaged bytes may include the last frame
 					// Open may fail or succeed, because a good frame may or may not follow. But no entry may be wrong.
 					if err == nil {
 						defer j.Close()
