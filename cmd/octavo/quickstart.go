@@ -133,7 +133,7 @@ curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/even
 
 `))
 
-// isTerminal reports whether a file is a terminal, so that people see its output.
+// isTerminal reports whether a file is a terminal. If it is a terminal, a person sees the output.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0

@@ -56,7 +56,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				args := append([]string{command}, c.args...)
-				if name == "kafka-password" { // only valid with these flags
+				if name == "kafka-password" { // kafka-password is only valid with these flags
 					args = append(args, "--kafka-brokers=a:1", "--kafka-sasl=plain", "--kafka-username=u")
 				}
 				_, err = parser.Parse(args)

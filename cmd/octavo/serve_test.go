@@ -181,7 +181,7 @@ func TestEveryEventType(t *testing.T) {
 	i := newAttached(t)
 	generator := eventgen.New(eventgen.Options{Seed: 1, Events: 4000})
 	var body []byte
-	sent := map[any]any{} // by type
+	sent := map[any]any{} // number of sent events, by type
 	for range 8 {
 		body = generator.AppendBatch(body[:0], 500)
 		var batch struct{ Events []struct{ Type string } }
@@ -300,8 +300,8 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// These events were sent after the bad request. If a good event of the bad request had been stored, the counts
-	// would differ.
+	// The two events of the second request are stored after the first request was handled. If an event of the first
+	// request had been stored, the counts would differ.
 	i.wantCounts(2, 2)
 }
 

@@ -82,7 +82,7 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 			continue // the process has exited since then
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		for _, field := range fields[11:13] { // user and system
+		for _, field := range fields[11:13] { // processor time of the program, and of the kernel for the program
 			ticks, err := strconv.Atoi(field)
 			if err != nil {
 				t.Fatal(err)

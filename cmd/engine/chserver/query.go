@@ -193,5 +193,5 @@ func readDataName(r wireReader) (string, error) { return r.text(maxShortText) }
 
 // appendDataHead starts a Data packet.
 func appendDataHead(buf []byte) []byte {
-	return binary.AppendUvarint(append(buf, serverData), 0) // no name
+	return binary.AppendUvarint(append(buf, serverData), 0) // an empty name
 }

@@ -74,7 +74,7 @@ func newPassword() string {
 // replaceFile atomically and durably writes a file that only its owner can read.
 func replaceFile(path string, text []byte) error {
 	temporary := path + ".new"
-	// an old file may have other permissions
+	// A file that an interrupted call left may have other permissions.
 	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}

@@ -14,7 +14,7 @@ const (
 // api is one kind of request.
 type api struct {
 	key         int16
-	least, most int16 // versions
+	least, most int16 // lowest and highest supported version
 	stranger    bool  // allowed before the login
 	handle      func(c *conn, r *request) (kmsg.Response, error)
 }

@@ -93,7 +93,7 @@ func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }()
 		var frame [12]byte
-		binary.BigEndian.PutUint32(frame[:], 4000) // the frame's length, but its bytes are not sent
+		binary.BigEndian.PutUint32(frame[:], 4000) // the frame's announced length; most of its bytes are not sent
 		frame[5] = 36
 		_, _ = conn.Write(frame[:])
 		open = append(open, conn)

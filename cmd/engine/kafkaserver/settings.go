@@ -9,8 +9,8 @@ import (
 
 // settings has a topic's parsed configs.
 type settings struct {
-	retention      time.Duration // < 0: forever
-	retentionBytes int64         // limit for a partition; < 0: no limit
+	retention      time.Duration // how long records stay; < 0 means forever
+	retentionBytes int64         // limit for a partition; < 0 means no limit
 	maxMessage     int
 	minInSync      int
 	appendTime     bool

@@ -25,7 +25,7 @@ type Entry struct {
 // Config configures a journal.
 type Config struct {
 	FS     disk.FS
-	Dir    string // must exist
+	Dir    string // the journal's directory; must exist
 	Logger *slog.Logger
 	// Ballast is the size of a file that only reserves disk space. When the disk is full, the ballast is deleted, so
 	// that the journal can still be written. 0 means no ballast.

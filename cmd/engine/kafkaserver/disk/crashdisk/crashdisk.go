@@ -320,7 +320,7 @@ func (d *Disk) Damage(name string, at int64) error {
 	return nil
 }
 
-// Change replaces the content of a file, as damage does. The change is immediately on disk.
+// Change replaces the content of a file, like damage to the disk. The change is immediately on disk.
 func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -333,8 +333,8 @@ func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	return nil
 }
 
-// Lose renames or removes a file, as damage does. The change is immediately on disk. If the new name is empty, it
-// removes the file.
+// Lose renames or removes a file, like damage to the disk. The change is immediately on disk. If the new name is empty,
+// it removes the file.
 func (d *Disk) Lose(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
