@@ -208,7 +208,8 @@ const (
 func (s *Settings) queryConfig(z *sizes) query.Config {
 	states := uint64(s.QueryStates)
 	if s.ClickHouseCluster != "" {
-		// Aggregate states are cached for each part of a table. The parts of a cluster's table are on several servers.
+		// No aggregate states are cached on a cluster. A state belongs to a part of a table, and the parts of a
+		// cluster's table are on several servers.
 		states = 0
 	}
 	return query.Config{

@@ -208,7 +208,7 @@ func (i *instance) stop() {
 	}
 }
 
-// kill sends SIGKILL to the server. Its engines end with it.
+// kill sends SIGKILL to the server. The server's engines end with the server.
 func (i *instance) kill() {
 	_ = i.cmd.Process.Kill() // the process may have ended already
 	err := <-i.ended

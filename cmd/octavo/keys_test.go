@@ -339,7 +339,7 @@ func TestKeyRefusals(t *testing.T) {
 	n.log.refuse = nil
 	n.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(1, 1)
-	// First Postgres does not answer when the key is finished, and then it does not answer at all.
+	// First Postgres does not answer when a node finishes a key. Then it answers no statement.
 	n.finished(t)
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")

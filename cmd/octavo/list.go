@@ -25,8 +25,8 @@ type rows struct {
 	n     int
 }
 
-// list prints the rows that `each` adds, below the header, in columns. If there are more rows than the limit, it says
-// so on standard error.
+// list prints the rows that `each` adds, below the header, in columns. If there are more rows than the limit, it prints
+// a notice on standard error.
 func (f listFlags) list(out io.Writer, header string, each func(*rows) error) error {
 	r := &rows{listFlags: f, table: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0), array: jsonList{to: out}}
 	if !f.JSON {

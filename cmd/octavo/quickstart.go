@@ -158,7 +158,8 @@ func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, e
 func (q *quickstart) print(w io.Writer, s *Settings, link string, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {
-		// The shell would look up a name without a slash in PATH.
+		// The printed commands read the file with the shell's command `.`, which looks in PATH for a name without a
+		// slash.
 		if short, err := filepath.Rel(here, file); err == nil && strings.Contains(short, "/") && !strings.HasPrefix(short, "..") {
 			file = short
 		}

@@ -26,8 +26,8 @@ type RepairCmd struct {
 
 const repairCommand = "repair"
 
-// errFromCluster refuses a copy. The folders of a cluster's servers are on other machines, and a copy of one server has
-// the events of one shard.
+// errFromCluster is the error of a repair of a cluster from a copy. The folders of a cluster's servers are on other
+// machines, and a copy of one server has the events of one shard.
 var errFromCluster = errors.New("--from: cannot restore events of a ClickHouse cluster from a copy. Its replicas " +
 	"restore damaged parts, and `octavo repair --yes` restores what the log has. For other events, follow " +
 	"deploy/OPERATING.md, Copies of a cluster")

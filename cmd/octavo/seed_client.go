@@ -169,7 +169,7 @@ func (c *seedClient) once(method, path string, body []byte, key string) (status 
 	return response.StatusCode, retryAfter(response.Header.Get("Retry-After")), answer, nil
 }
 
-// retryAfter reads both forms of the header. It returns -1 if the header is
+// retryAfter reads the header Retry-After, which is a number of seconds or a date. It returns -1 if the header is
 // absent or malformed.
 func retryAfter(value string) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {

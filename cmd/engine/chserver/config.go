@@ -135,7 +135,7 @@ func (c Config) engineArgs(configFile string) []string {
 		value int
 	}{
 		{"background_pool_size", c.merges()},
-		{"os_threads_nice_value_merge_mutate", 10}, // merges run after queries: see query.Config
+		{"os_threads_nice_value_merge_mutate", 10}, // queries get the processor before merges: see query.Config
 		{"background_schedule_pool_size", 8},
 		{"background_common_pool_size", 2},
 		{"background_move_pool_size", 1},

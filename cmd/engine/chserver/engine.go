@@ -96,9 +96,8 @@ func (e *engine) nextMarker() string {
 	return fmt.Sprintf("octavo-session-%d", e.markers.Add(1))
 }
 
-// kill asks the engine to end the running statement of a session. The statement
-// ends at its next block; if it has not started yet, kill has no effect. So the
-// caller repeats kill until its statement is over.
+// kill asks the engine to end the running statement of a session. The statement ends at its next block; if it has not
+// started yet, kill has no effect. So the caller repeats kill until the statement has ended.
 func (e *engine) kill(marker string) {
 	e.root.Lock()
 	defer e.root.Unlock()

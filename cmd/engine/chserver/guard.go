@@ -25,7 +25,7 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
 // refusedFunctions are the refused functions that are not table functions. The function file reads a file as a value.
-// The function disk makes a path or an address the storage of a table.
+// With the function disk, a statement can store a table in any folder or at any address.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines store their rows in the data directory or in memory, or store no rows.

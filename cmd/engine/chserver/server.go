@@ -37,8 +37,8 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Run opens the engine, listens and serves until ctx ends. Then it accepts no more connections, and gives running
-// statements the drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. A Server
-// runs once.
+// statements the drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. Call Run
+// once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
 	engine, err := startEngine(ctx, s.cfg)

@@ -153,7 +153,8 @@ func (s *session) enter(settings []assignment) error {
 		}
 	}
 	err := s.set(slices.Concat(resets, changes))
-	if err != nil && len(resets) > 0 { // find the failed step: resetting the old settings or setting the new settings
+	// Find out which step failed: the reset of the old settings, or the SET of the new settings.
+	if err != nil && len(resets) > 0 {
 		if resetErr := s.set(resets); resetErr != nil {
 			s.engine.log.Warn("A session was replaced: its settings could not be reset.", "error", resetErr)
 			if openErr := s.reopen(); openErr != nil {

@@ -32,8 +32,8 @@ type insertTarget struct {
 // assignment is one "name = value" of a SET. The value is a literal, as the client wrote it.
 type assignment struct{ name, value string }
 
-// outline returns the facts about a query. It refuses several statements in one query, as a server does, because the
-// library would run all of them.
+// outline parses a query, and returns what the server must know to run it. It refuses several statements in one query,
+// as a server does, because the library would run all of them.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()

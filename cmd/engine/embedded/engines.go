@@ -90,8 +90,8 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 }
 
 // killed returns the function that halves the load after the kernel has killed an engine because memory ran out. The
-// kernel's count of such kills distinguishes them from other kills. If the count is unknown, the function treats every
-// kill as such a kill.
+// kernel's count of such kills distinguishes them from other kills. If the count is unknown, the function halves the
+// load after every kill.
 func (c *Config) killed() func(engine string) {
 	var mu sync.Mutex
 	before, _ := c.Kills()

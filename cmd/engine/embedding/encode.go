@@ -30,7 +30,7 @@ var branches = []struct {
 	span, before int
 }{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
-// tiny prevents a division by zero. Its value is part of the trained model.
+// tiny prevents a division by zero. The model was trained with this value.
 const tiny = 1e-12
 
 // sizes returns the number of values of each weight by name.

@@ -98,7 +98,7 @@ func (c *conn) listGroups(_ *request, _ *kmsg.ListGroupsRequest) *kmsg.ListGroup
 func (c *conn) findCoordinator(_ *request, q *kmsg.FindCoordinatorRequest) *kmsg.FindCoordinatorResponse {
 	resp := kmsg.NewPtrFindCoordinatorResponse()
 	resp.NodeID, resp.Host, resp.Port = nodeID, c.server.host, c.server.port
-	if q.CoordinatorType != 0 { // the transaction coordinator
+	if q.CoordinatorType != 0 { // the client looks for a transaction coordinator
 		resp.ErrorCode, resp.NodeID = errCoordinatorNotReady, -1
 	}
 	return resp

@@ -200,8 +200,8 @@ func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit in
 	}
 }
 
-// TestCommittedOffsetsAreNotUsedAgain loses a partition's only segment after a group's commit. The next record must not
-// get an offset that the group has already read.
+// TestCommittedOffsetsAreNotUsedAgain removes a partition's only segment after a group's commit. The next record must
+// not get an offset that the group has already read.
 func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	disk := crashdisk.New()

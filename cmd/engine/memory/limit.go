@@ -110,7 +110,7 @@ func memoryGroups(files fs.FS) (list []group) {
 		return nil
 	}
 	for line := range bytes.Lines(mountinfo) {
-		// 36 35 98:0 ROOT MOUNT OPTIONS [optional fields] - TYPE SOURCE OPTIONS
+		// A line has the form: 36 35 98:0 ROOT MOUNT OPTIONS [optional fields] - TYPE SOURCE OPTIONS
 		before, after, _ := strings.Cut(string(line), " - ")
 		mount, system := strings.Fields(before), strings.Fields(after)
 		if len(mount) < 5 || len(system) < 3 {

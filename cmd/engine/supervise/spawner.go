@@ -10,8 +10,8 @@ import (
 // spawner starts all processes from one OS thread, which ends only in close.
 //
 // The kernel sends PDEATHSIG when the thread that created the child ends. The thread may end long before its process:
-// the Go runtime ends a thread when a goroutine returns that is locked to it. So a child from another thread could be
-// killed at any time.
+// the Go runtime ends a thread when a goroutine that is locked to the thread returns. So a child from another thread
+// could be killed at any time.
 type spawner struct {
 	once  sync.Once
 	queue chan spawnRequest

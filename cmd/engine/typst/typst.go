@@ -292,7 +292,8 @@ func (r *Renderer) command(describe bool) ([]string, error) {
 	}
 	return []string{
 		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "tex2typst"), "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
-		// The optimizing compiler would need much memory and save little time.
+		// Use only the baseline compiler of Node.js for WebAssembly. The optimizing compiler would need much memory and
+		// save little time.
 		"--liftoff-only", "--max-old-space-size=256", "--no-warnings", "--input-type=module", "-e", program, string(settings),
 	}, nil
 }

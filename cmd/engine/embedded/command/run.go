@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// stopTimeout bounds the clean stop of all engines.
+// stopTimeout is the longest time that the engines may take to stop cleanly.
 const stopTimeout = 60 * time.Second
 
 // Run runs the embedded engines as `octavo serve` does, without the server.
