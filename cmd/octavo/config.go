@@ -200,7 +200,7 @@ const (
 	maxQueryConcurrency                 = 10_000
 	maxQueryMemory      schema.ByteSize = 1 << 50
 	maxQueryStates      schema.ByteSize = 1 << 50
-	// maxQueryCache also limits the time for which an erased visitor is still counted.
+	// maxQueryCache also limits the time for which cached answers still include an erased visitor.
 	maxQueryCache = time.Minute
 )
 

@@ -157,8 +157,8 @@ func (v visitorErasures) ask(
 ) (sites.Erasure, error) {
 	keeps, err := v.log.Retention(ctx)
 	if err != nil {
-		// The log's retention decides how long the tombstone of the erasure is stored. A tombstone that is deleted too
-		// early cannot be restored, and an erasure needs the log anyway.
+		// The log's retention decides how long the tombstone of the erasure is stored. So refuse the erasure: a
+		// tombstone that is deleted too early cannot be restored, and an erasure needs the log anyway.
 		return sites.Erasure{}, schema.Unavailable(
 			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}

@@ -182,7 +182,7 @@ func TestEraseVisitor(t *testing.T) {
 		t.Fatalf("the scan of %d blocks finds only %v: it would find nothing later either", n, found)
 	}
 
-	// Other visitors' events continue until the end.
+	// This goroutine posts events of other visitors until the channel `ended` is closed.
 	var flow sync.WaitGroup
 	ended, others := make(chan struct{}), 0
 	flow.Go(func() {

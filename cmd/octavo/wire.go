@@ -234,8 +234,9 @@ const connectionWait = 10 * time.Second
 // inserted would use 10 MiB.
 const sendBuffer = 1 << 20
 
-// openClickHouse makes a pool of connections to the insights store. It connects on first use. authoritiesFile is a PEM
-// file with the trusted certificate authorities, for a URL with TLS. "" means the system's authorities.
+// openClickHouse makes a pool of connections to the insights store. The pool connects when it is first used.
+// authoritiesFile is a PEM file with the trusted certificate authorities, for a URL with TLS. "" means the system's
+// authorities.
 func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {

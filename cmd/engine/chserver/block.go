@@ -22,7 +22,7 @@ const (
 	onWire framing = true
 )
 
-// column is one column of a block; data points into the source's bytes.
+// column is one column of a block. Its data points into the source's bytes.
 type column struct {
 	name, typ string
 	data      []byte

@@ -34,7 +34,7 @@ type Config struct {
 const (
 	defaultMaxConnections = 64
 	defaultMaxInsert      = 1 << 30
-	leastMaxInsert        = 64 << 20 // several times the largest insert of a sink
+	leastMaxInsert        = 64 << 20 // least default of MaxInsert: several times the largest insert of a sink
 	defaultDrainTimeout   = 5 * time.Second
 
 	helloTimeout = 5 * time.Second // the time from accept to the end of the greeting

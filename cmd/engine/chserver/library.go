@@ -31,7 +31,7 @@ type library struct {
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
-// anchor is a symbol. Its address shows where the library was loaded.
+// anchor is a function of the library. Its address shows where the library was loaded.
 const anchor = "chdb_connect"
 
 // openLibrary loads the engine into this process. The engine cannot be unloaded.

@@ -78,7 +78,7 @@ func (s *Server) accept(listener net.Listener) error {
 		socket, err := listener.Accept()
 		if err != nil {
 			var temporary interface{ Temporary() bool }
-			// no file descriptor is free until other connections close
+			// Usually the process has too many open files. Other connections may close some of them, so retry.
 			if errors.As(err, &temporary) && temporary.Temporary() {
 				s.cfg.Logger.Warn("Cannot accept a connection.", "error", err)
 				time.Sleep(50 * time.Millisecond)

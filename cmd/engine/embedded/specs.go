@@ -179,7 +179,7 @@ func childEnv() []string {
 func ownLine(line string) (slog.Level, string) {
 	_, rest, found := strings.Cut(line, " level=")
 	if !found {
-		return slog.LevelWarn, line // a panic, or output of the engine's library
+		return slog.LevelWarn, line // the line is from a panic, or from the engine's library
 	}
 	name, text, _ := strings.Cut(rest, " ")
 	var level slog.Level

@@ -86,7 +86,7 @@ func residentOf(pid int) (resident, shared int64) {
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // skip it
+			return nil //nolint:nilerr // skip files that cannot be read, and everything that is not a file
 		}
 		if info, err := entry.Info(); err == nil {
 			bytes += info.Size()

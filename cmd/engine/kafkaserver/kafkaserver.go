@@ -30,7 +30,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("cannot start the Kafka broker: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
-	// Listen before opening the data, which takes longer, so that a port in use is reported immediately.
+	// Listen first, so that a port in use is reported immediately. Opening the data takes longer.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return startError(address, cfg.DataDir, err)

@@ -123,7 +123,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the error says that it was killed
+	_ = cmd.Wait() // the error only says that cmd was killed
 	if !alive(backend) {
 		t.Fatal("the backend exited by itself: this test proves nothing")
 	}

@@ -35,7 +35,7 @@ type Config struct {
 	Memory int64
 }
 
-// Server is one configured server. It runs when the caller starts its Command.
+// Server is one configured server. The server runs when the caller starts the command that Command returns.
 type Server struct {
 	cfg      Config
 	secrets  secrets

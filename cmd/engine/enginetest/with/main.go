@@ -122,7 +122,8 @@ func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.S
 	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = env
-	// End the command with this process: without its engines, a test run would only fail slowly.
+	// The kernel ends the command when this process ends. Without the engines, the command's tests would only fail
+	// slowly.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := cmd.Start(); err != nil {
 		return 127, fmt.Errorf("cannot run %s: %w", command[0], err)
