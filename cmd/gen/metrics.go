@@ -32,10 +32,11 @@ func (r *recorder) MustRegister(list ...prometheus.Collector) {
 	}
 }
 
-// described parses the printed form of a metric's description, because client_golang has no other access to it.
+// described is the regular expression that parses the printed form of a metric's description, because client_golang has
+// no other access to the description.
 var described = regexp.MustCompile(`^Desc\{fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 
-// metrics writes every metric that the server registers.
+// metrics writes the document that lists every metric that the server registers.
 func metrics(b *bytes.Buffer) error {
 	r := &recorder{Registerer: prometheus.NewRegistry()}
 	if _, err := observe.New(r); err != nil {

@@ -79,7 +79,7 @@ func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
 	a.intake.RefuseUnread(siteID, reason)
 }
 
-// eventBalances computes balances from this process's counters, which started at `since`.
+// eventBalances computes the balance of a site's events from this process's counters, which started at `since`.
 type eventBalances struct {
 	sites *balance.Sites
 	since time.Time
@@ -145,7 +145,7 @@ func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryO
 	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }
 
-// segmentOf reads the conditions of saved segments from the store.
+// segmentOf returns a function that reads the conditions of a saved segment from the store.
 func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string) ([]byte, error) {
 	return func(ctx context.Context, site, user, id string) ([]byte, error) {
 		row, err := st.Sites.SavedSegment(ctx, site, user, id)

@@ -89,7 +89,9 @@ func (w *clockWatch) run(ctx context.Context) {
 // errNoNewest means that it is unknown whether events exist, so the first look must wait.
 var errNoNewest = errors.New("the insights store does not say yet when its newest event was received")
 
-// look compares the clocks, and stores the time for the guard of deletions by age.
+// look compares this node's clock with the clocks of Postgres and the insights store. It stores the times in Postgres,
+// where functions use them to guard deletions by age (store/functions/clock.sql). It also updates the file for the
+// embedded broker.
 func (w *clockWatch) look(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

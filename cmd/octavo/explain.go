@@ -29,7 +29,7 @@ type ExplainCmd struct {
 	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Report that the request is for: ${enum}."`
 }
 
-// explainBatch is the report word of a batch.
+// explainBatch is the value of --report for a batch of queries.
 const explainBatch query.Report = "batch"
 
 // reportWords are the values of --report.

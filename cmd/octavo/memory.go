@@ -156,7 +156,8 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 	}
 }
 
-// fewConnections is an amount of memory. If Postgres has less, each kind of jobs has one worker, and so one connection.
+// fewConnections is the least memory of Postgres for several workers of each kind of jobs. With less memory, each kind
+// has one worker, and so one connection.
 const fewConnections = 128 << 20
 
 // fillJobs sets the sizes of background jobs.
@@ -234,7 +235,7 @@ func (z *sizes) limitFor(u use) int64 {
 	return limit
 }
 
-// bound sets the Go runtime's memory limit and garbage collection.
+// bound sets the Go runtime's memory limit and the percentage of its garbage collector.
 func (z *sizes) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(z.limitFor(use{}))

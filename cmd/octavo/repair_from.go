@@ -29,7 +29,7 @@ func openBackup(dir, dataDir string) (*eventstore.Backup, error) {
 	return nil, fmt.Errorf("--from: %w", err)
 }
 
-// sources names the places where missing events were searched.
+// sources names the places in which the repair has looked for missing events.
 func (c *RepairCmd) sources() string {
 	if c.backup == nil {
 		return "the log"

@@ -87,7 +87,7 @@ func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) 
 	if onCommandLine {
 		path, _ = ctx.FlagValue(file).(string)
 	} else {
-		path = file.Target.String() // the path in its environment variable
+		path = file.Target.String() // the value of the environment variable that ends with _FILE
 	}
 	if path == "" {
 		return nil, nil

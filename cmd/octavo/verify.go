@@ -86,7 +86,8 @@ type verification struct {
 	next time.Time // the time of the next progress message
 }
 
-// read adds an object to the results. damage describes the object's damage, and is "" if the object is undamaged.
+// read adds a verified object to the results, such as a part, a message or a pack. damage describes the object's
+// damage, and is "" if the object is undamaged.
 func (f *verification) read(bytes int64, damage string) {
 	f.Read, f.Bytes = f.Read+1, f.Bytes+bytes
 	if damage != "" {

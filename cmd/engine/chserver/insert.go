@@ -149,7 +149,7 @@ func (in *insert) run(q *query) (figures, error) {
 
 const deduplicationToken = "insert_deduplication_token"
 
-// text returns the statement that reads the file.
+// text returns the INSERT statement that reads the rows from the file in memory.
 func (in *insert) text(q *query) string {
 	names, structure := make([]string, len(in.columns)), make([]string, len(in.columns))
 	for i, c := range in.columns {

@@ -105,7 +105,7 @@ func skipClientInfo(r wireReader) error {
 	return skip(3, number) // parallel replicas
 }
 
-// settingName matches valid names, so that a name cannot inject SQL into a SET.
+// settingName is the regular expression for valid names of settings, so that a name cannot inject SQL into a SET.
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
 // readSettings reads pairs until an empty name. Values are plain text, but values of custom settings are literals.

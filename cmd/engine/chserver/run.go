@@ -182,7 +182,7 @@ func (s *session) columnsOfEmpty(text string, params []param) ([]column, error) 
 	return columns, nil
 }
 
-// add adds the figures of a result.
+// add adds the rows and bytes that a result reports.
 func (f *figures) add(res *result, started time.Time) {
 	f.rowsRead += res.conn.lib.storageRows(res.handle)
 	f.bytesRead += res.conn.lib.storageBytes(res.handle)

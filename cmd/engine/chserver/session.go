@@ -212,7 +212,7 @@ func (s *session) ran(st *statement) {
 	}
 }
 
-// described is one row of DESCRIBE.
+// described is one row of the result of DESCRIBE, which describes a column.
 type described struct{ name, typ, defaultKind string }
 
 // noLimits lifts the limits of the client's query for one of the server's own

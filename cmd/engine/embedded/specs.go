@@ -149,7 +149,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			if most := c.Memory[name]; name == Kafka && most > 0 {
-				// the engine's Go runtime may use all of its memory
+				// The soft limit of the broker's Go runtime is all of the broker's memory.
 				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10))
 			}
 			return cmd, nil

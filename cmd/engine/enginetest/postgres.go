@@ -158,7 +158,7 @@ func makeTemplate(
 		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
 	}
 	if err != nil {
-		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err instead of this error
+		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // err is reported instead of this error
 	}
 	return note, err
 }

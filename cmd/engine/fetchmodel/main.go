@@ -122,7 +122,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	return os.Rename(part.Name(), target)
 }
 
-// links matches the addresses in an index's page.
+// links is the regular expression for the addresses of files in the HTML page of an index.
 var links = regexp.MustCompile(`(?i)<a\s[^>]*href=["']([^"']+)["']`)
 
 // find returns the file's address from the index's list.

@@ -23,7 +23,7 @@ const (
 	maxInFlight = 256 << 20
 )
 
-// server answers requests.
+// server accepts connections and answers their requests.
 type server struct {
 	broker   *broker
 	listener net.Listener

@@ -65,7 +65,7 @@ func run(engines, command []string) (code int, err error) {
 	return runCommand(command, environment(binary, set), lost, signals)
 }
 
-// start starts the engines. A signal interrupts it.
+// start starts the engines. A signal interrupts the start.
 func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

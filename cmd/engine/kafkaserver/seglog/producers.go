@@ -40,7 +40,7 @@ func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check returns an error if a batch's epoch or sequence is wrong. If the batch is already in the log, known is the
+// check returns an error if a batch's epoch or sequence is wrong. If the log already has the batch, known describes the
 // batch in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
@@ -82,7 +82,7 @@ func (p *producer) after(h *header) *producer {
 	return q
 }
 
-// learn records a batch that is in the log.
+// learn updates the producers with a batch that is in the log.
 func (s producers) learn(h *header) {
 	if h.producer >= 0 {
 		s.set(h.producer, s[h.producer].after(h))
