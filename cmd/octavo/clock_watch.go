@@ -63,7 +63,8 @@ func (n *node) newClockWatch() *clockWatch {
 	return w
 }
 
-// check reports the result of the last check to /readyz. The node serves requests with any state of the clocks.
+// check reports to /readyz what the last look found about the clocks. The node serves requests with any state of the
+// clocks.
 func (w *clockWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown

@@ -74,7 +74,7 @@ type pin struct{ project, hash string }
 var pinned = regexp.MustCompile(`(?m)^([a-z0-9-]+) sha256:([0-9a-f]{64})$`)
 
 func readPin(path string) (pin, error) {
-	data, err := os.ReadFile(path) // The Makefile names the file.
+	data, err := os.ReadFile(path) // The path is an argument from the Makefile.
 	if err != nil {
 		return pin{}, err
 	}
@@ -99,7 +99,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	if err != nil {
 		return err
 	}
-	defer body.Body.Close()                                          //nolint:errcheck // The body is only read.
+	defer body.Body.Close()                                          //nolint:errcheck // The body is only read: no data is lost.
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { // Everybody may read a model.
 		return err
 	}
@@ -131,7 +131,7 @@ func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // The body is only read.
+	defer answer.Body.Close() //nolint:errcheck // The body is only read: no data is lost.
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxList))
 	if err != nil {
 		return nil, err

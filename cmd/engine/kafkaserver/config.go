@@ -38,8 +38,9 @@ type Config struct {
 	// SegmentBytes is the size of a segment file. Default 64 MiB, or less if
 	// MaxBytes is small.
 	SegmentBytes int64
-	// Clock is a file with the time that records' ages are measured against. Another process rewrites the file
-	// regularly. Without the file, no record is old. If Clock is "", ages are measured against this machine's clock.
+	// Clock is the path of a file that contains a time. The age of a record is measured against this time. Another
+	// process rewrites the file regularly. Without the file, no record is old. If Clock is "", ages are measured
+	// against this machine's clock.
 	Clock string
 	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration

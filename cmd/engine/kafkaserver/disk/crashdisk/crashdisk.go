@@ -116,7 +116,7 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 func (f *inode) crash(choose func(n int) int) []byte {
 	content := append([]byte{}, f.synced...)
 	if len(f.data) <= len(f.synced) {
-		if choose(1) == 1 { // an unsynced truncation
+		if choose(1) == 1 { // an unsynced truncation may survive
 			content = content[:len(f.data)]
 		}
 		return content
