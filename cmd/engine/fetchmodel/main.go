@@ -99,7 +99,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	if err != nil {
 		return err
 	}
-	defer body.Body.Close()                                          //nolint:errcheck // The body is only read: no data is lost.
+	defer body.Body.Close()                                          //nolint:errcheck // The body is only read.
 	if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil { // Everybody may read a model.
 		return err
 	}
@@ -131,7 +131,7 @@ func (p pin) find(ctx context.Context, base *url.URL) (*url.URL, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer answer.Body.Close() //nolint:errcheck // The body is only read: no data is lost.
+	defer answer.Body.Close() //nolint:errcheck // The body is only read.
 	data, err := io.ReadAll(io.LimitReader(answer.Body, maxList))
 	if err != nil {
 		return nil, err
