@@ -3,5 +3,5 @@
 //	octavo   the program: commands, settings, and the wiring of all parts
 //	engine   the embedded engines and their supervisor
 //	gen      writes the generated documents
-//	observe  one process's metrics
+//	observe  registers the metrics of a process
 package cmd

@@ -18,7 +18,7 @@ import (
 // names.
 var pageParts = []string{"app.css", "app.js", "chunk.js", "more.js", "world.js"}
 
-// page returns the writer of a file of the dashboard's bundle.
+// page returns a function that writes a file of the dashboard's bundle.
 func page(name string) func(*bytes.Buffer) error {
 	return func(b *bytes.Buffer) error {
 		files, err := pageFiles()

@@ -38,8 +38,8 @@ func columns(b *bytes.Buffer) error {
 	return nil
 }
 
-// guides is the text about the questions of GitBook's published guides. query/testdata/rows/guides.txt tests their
-// queries.
+// guides is the section of the column table's document about GitBook's published guides. query/testdata/rows/guides.txt
+// tests the queries of these guides.
 const guides = `
 ## Questions of GitBook's guides
 

@@ -1,7 +1,7 @@
 // Command gen writes the documents that are generated from tables in the code. The documents describe columns, reasons
-// for refusing events, operations, webhooks, metrics and settings. Another of these documents is the OpenAPI
-// description of the operations. All facts in the documents come from the tables. The command also bundles the tracker
-// and the dashboard. With --check it writes nothing: it compares the files, and fails if a file is stale.
+// for refusing events, operations, webhooks, metrics and settings. The OpenAPI description of the operations is also
+// such a document. The command also bundles the tracker and the dashboard. With --check it writes nothing: it compares
+// the files, and fails if a file is stale.
 package main
 
 import (

@@ -32,10 +32,11 @@ func (r *recorder) MustRegister(list ...prometheus.Collector) {
 	}
 }
 
-// described parses the printed form of a metric's description, because client_golang has no other access to it.
+// described is the regular expression that parses the printed form of a metric's description, because client_golang has
+// no other access to the description.
 var described = regexp.MustCompile(`^Desc\{fqName: "([^"]*)", help: "((?:[^"\\]|\\.)*)", (?:unit: "[^"]*", )?constLabels: \{[^}]*\}, variableLabels: \{([^}]*)\}`)
 
-// metrics writes every metric that the server registers.
+// metrics writes the document that lists every metric that the server registers.
 func metrics(b *bytes.Buffer) error {
 	r := &recorder{Registerer: prometheus.NewRegistry()}
 	if _, err := observe.New(r); err != nil {
@@ -73,7 +74,7 @@ func kindOf(c prometheus.Collector, name string) string {
 		return "counter"
 	case interface {
 		WithLabelValues(values ...string) prometheus.Gauge
-	}: // also types that embed a *prometheus.GaugeVec
+	}: // types that embed a *prometheus.GaugeVec match too
 		return "gauge"
 	case *prometheus.HistogramVec, prometheus.Histogram:
 		return "histogram"

@@ -48,13 +48,14 @@ func pageColumns(b *bytes.Buffer) error {
 	return nil
 }
 
-// quoted writes the first sentence of a text as TypeScript, in lines that fit.
+// quoted escapes the first sentence of a text, and writes it as a TypeScript string like inLines.
 func quoted(text string) string {
 	text, _, _ = strings.Cut(text, ". ")
 	return inLines(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(strings.TrimSuffix(text, ".")) + ".")
 }
 
-// inLines writes a text without quotes as TypeScript, in lines that fit.
+// inLines writes a text as a TypeScript string, in lines of at most 80 characters of the text. Quotes in the text must
+// be escaped.
 func inLines(text string) string {
 	const most = 80
 	var lines []string

@@ -7,7 +7,7 @@ import (
 	esbuild "github.com/evanw/esbuild/pkg/api"
 )
 
-// script returns the writer of a bundle of the tracker: the minified source with all its imports.
+// script returns a function that writes a bundle of the tracker: a minified source file with all its imports.
 func script(source string, format esbuild.Format) func(*bytes.Buffer) error {
 	return func(b *bytes.Buffer) error {
 		files, err := bundle(esbuild.BuildOptions{

@@ -17,11 +17,10 @@ import (
 const (
 	// worldWidth is the width of the map in map units. All coordinates are integers.
 	worldWidth = 1000
-	// worldDetail is the least area, in square units, by which a point must change an outline. Other points are
-	// removed.
+	// A point is removed from an outline if this changes the area by less than worldDetail, in square units.
 	worldDetail = 1.2
-	// worldLeast is the least area of an island on the map. If a country's largest part has less area than worldSpot,
-	// the country is drawn as a spot.
+	// worldLeast is the least area of an island that is drawn on the map. If a country's largest part has less area
+	// than worldSpot, the country is drawn as a spot.
 	worldLeast, worldSpot = 2.5, 9
 )
 
@@ -29,15 +28,15 @@ const (
 // these areas.
 var worldUnnumbered = map[string]string{"Kosovo": "XK", "Somaliland": "SO", "N. Cyprus": "CY"}
 
-// worldParts has the places of countries that Natural Earth leaves out or draws as parts of other countries, by the
-// codes of these countries.
+// worldParts has the places of some countries, by country code. Natural Earth leaves these countries out, or draws them
+// as parts of other countries.
 var worldParts = map[string]place{
 	"BQ": {-68.3, 12.2}, "GF": {-53, 4}, "GI": {-5.4, 36.1}, "GP": {-61.5, 16.2}, "MQ": {-61, 14.6},
 	"RE": {55.5, -21.1}, "SJ": {16, 78.5}, "TV": {179.2, -8.5}, "YT": {45.2, -12.8},
 }
 
-// topology is a map in TopoJSON. Neighbours share the arcs of their border, so the border is simplified equally for
-// both.
+// topology is a map in TopoJSON. Neighbouring countries share the arcs of their border, so the border stays the same
+// for both after its lines are simplified.
 type topology struct {
 	Transform struct{ Scale, Translate [2]float64 }
 	Arcs      [][][2]int
@@ -197,7 +196,7 @@ func joined(arcs [][]place, ring []int) []point {
 		line = append(line, arc...)
 	}
 	line = unbroken(line)
-	// An outline that is mostly beyond 180 degrees is moved to the other side.
+	// An outline that is mostly beyond 180 degrees is moved to the other edge of the map.
 	sum := 0.0
 	for _, at := range line {
 		sum += at[0]
@@ -282,8 +281,8 @@ func middle(ring []point) point {
 	return point{(low[0] + high[0]) / 2, (low[1] + high[1]) / 2}
 }
 
-// shape writes the outline of an area, without its smallest islands. The outline is not drawn if even the largest part
-// of the area is too small.
+// shape writes the outline of an area, without its smallest islands. If the largest ring of the area is smaller than
+// worldSpot, drawn is false.
 func (a area) shape() (path string, drawn bool) {
 	if math.Abs(surface(a.largest())) < worldSpot {
 		return "", false

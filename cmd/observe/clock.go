@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Clock are the measurements of clocks.
+// Clock has the metrics of clocks.
 type Clock struct {
 	held, left prometheus.Gauge
 	differs    *prometheus.GaugeVec
@@ -35,7 +35,8 @@ func NewClock(r prometheus.Registerer) *Clock {
 	return c
 }
 
-// Held shows whether deletions by age are stopped, and how long nodes must run until the clock is trusted.
+// Held sets the metrics that show whether deletions by age are stopped, and how long nodes must run until the clock is
+// trusted.
 func (c *Clock) Held(held bool, left time.Duration) {
 	value := 0.0
 	if held {
@@ -45,7 +46,7 @@ func (c *Clock) Held(held bool, left time.Duration) {
 	c.left.Set(left.Seconds())
 }
 
-// Differs shows how far an engine's clock is ahead of the clock of this node.
+// Differs sets the metric that shows how far an engine's clock is ahead of this node's clock.
 func (c *Clock) Differs(engine string, by time.Duration) {
 	c.differs.WithLabelValues(engine).Set(by.Seconds())
 }

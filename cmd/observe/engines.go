@@ -8,15 +8,16 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// engines collects the resource use of the embedded engines on each scrape. Without embedded engines it has no metrics.
+// engines collects the resource use of the embedded engines on each scrape. Without embedded engines it exports no
+// metrics.
 type engines struct {
 	usage atomic.Pointer[func() []embedded.Usage]
 }
 
 func newEngines() *engines { return &engines{} }
 
-// engineGauges has a row for each metric. Unless zero is set, a value of 0
-// means "not measured" and is left out.
+// engineGauges has a row for each metric. If zero is false, a value of 0 means "not measured", and the metric is not
+// exported.
 var engineGauges = []struct {
 	desc *prometheus.Desc
 	zero bool
@@ -53,7 +54,7 @@ func engineDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, []string{"engine"}, nil)
 }
 
-// WatchEngines adds the embedded engines to the metrics. usage measures them.
+// WatchEngines adds the embedded engines to the metrics. usage returns their measured resource use.
 func (m *Metrics) WatchEngines(usage func() []embedded.Usage) {
 	for _, u := range usage() {
 		// Start each counter at 0. If the counter appeared with the first restart, increase() would miss this restart.

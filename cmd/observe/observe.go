@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// Metrics are the measurements of one process.
+// Metrics has the metrics of one process.
 type Metrics struct {
 	API      *frame.PrometheusMetrics
 	Intake   *intake.Metrics
@@ -63,7 +63,7 @@ func New(r prometheus.Registerer) (*Metrics, error) {
 		}, []string{"engine"}),
 		engines: newEngines(),
 	}
-	// Create the series at zero, because CheckQuorum only sets it on clusters.
+	// Create the series with the value 0, because CheckQuorum sets the metric only on clusters.
 	m.Log.SettingUnsafe(eventstore.QuorumSetting, false)
 	for _, c := range []prometheus.Collector{m.restarts, m.engines} {
 		if err := r.Register(c); err != nil {
@@ -89,7 +89,7 @@ func Runtime(r prometheus.Registerer) error {
 	return nil
 }
 
-// Handler serves a registry to Prometheus.
+// Handler returns the handler from which Prometheus scrapes the metrics.
 func Handler(g prometheus.Gatherer) http.Handler {
 	return promhttp.HandlerFor(g, promhttp.HandlerOpts{})
 }

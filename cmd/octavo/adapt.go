@@ -40,8 +40,8 @@ func (a eventIntake) Accept(ctx context.Context, site schema.EventSite, body []b
 	return unknown, nil
 }
 
-// AcceptDoor accepts a browser's batch. A tracker only retries after 429 and 5xx, so other temporary refusals become
-// 503.
+// AcceptDoor accepts a browser's batch. A tracker only retries after 429 and 5xx. So a temporary refusal with another
+// status gets the status 503.
 func (a eventIntake) AcceptDoor(ctx context.Context, site schema.EventSite, body []byte, from schema.DoorInfo) error {
 	err := a.intake.AcceptDoor(ctx, intake.Site{ID: site.SiteID, ClearIDs: site.StoreClearIDs}, body, intake.Door{
 		IP: from.IP, UserAgent: from.UserAgent, Place: intake.Place(from.Place), Now: from.Now, Late: from.Late,
@@ -57,7 +57,7 @@ func (a eventIntake) AcceptDoor(ctx context.Context, site schema.EventSite, body
 	return err
 }
 
-// refusal makes an intake's refusal an error of the API.
+// refusal converts a refusal by the intake to an error of the API.
 func refusal(err error) error {
 	refused, ok := errors.AsType[*insights.Refusal](err)
 	if !ok {
@@ -79,7 +79,7 @@ func (a eventIntake) RefuseUnread(siteID string, reason *insights.Reason) {
 	a.intake.RefuseUnread(siteID, reason)
 }
 
-// eventBalances computes balances from this process's counters, which started at `since`.
+// eventBalances computes the balance of a site's events from this process's counters, which started at `since`.
 type eventBalances struct {
 	sites *balance.Sites
 	since time.Time
@@ -90,8 +90,7 @@ type eventBalances struct {
 	missing func() []schema.MissingRows
 }
 
-// lostWait bounds how long a balance waits for the log's count of lost
-// messages.
+// lostWait is the longest time that Balance waits for the number of messages that the log has lost.
 const lostWait = 2 * time.Second
 
 func (b eventBalances) Balance(ctx context.Context, site string) schema.EventBalance {
@@ -146,7 +145,7 @@ func (a insightsQueries) VisitorSegments(ctx context.Context, from schema.QueryO
 	return a.service.VisitorSegments(ctx, queryCaller(from), from.SiteID, page, time.Now())
 }
 
-// segmentOf reads the conditions of saved segments from the store.
+// segmentOf returns a function that reads the conditions of a saved segment from the store.
 func segmentOf(st *store.Store) func(ctx context.Context, site, user, id string) ([]byte, error) {
 	return func(ctx context.Context, site, user, id string) ([]byte, error) {
 		row, err := st.Sites.SavedSegment(ctx, site, user, id)

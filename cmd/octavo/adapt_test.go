@@ -20,8 +20,8 @@ func (l *countingLog) Append(context.Context, string, int, []byte) error {
 	return nil
 }
 
-// TestSiteKeyMaxPast: the API passes the right to import old events to the intake. A refusal names the event's index
-// and field.
+// TestSiteKeyMaxPast checks that the adapter passes the right to import old events to the intake. A refusal must name
+// the event's index and field.
 func TestSiteKeyMaxPast(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}
@@ -45,8 +45,8 @@ func TestSiteKeyMaxPast(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesAlone: if the caller requests this, the adapter refuses only the events of unknown types. Otherwise
-// it refuses the whole body.
+// TestUnknownTypesAlone checks that the adapter refuses only the events of unknown types if the caller sets KnownTypes.
+// Otherwise it must refuse the whole body.
 func TestUnknownTypesAlone(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

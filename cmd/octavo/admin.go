@@ -45,7 +45,8 @@ func (n *node) startAdmin(ctx context.Context) error {
 	return nil
 }
 
-// adminPages leaves out /debug/pprof/cmdline, because it would show secrets in command-line flags.
+// adminPages returns the handler of the operators' listener. It does not serve /debug/pprof/cmdline, because this page
+// would show secrets in command-line flags.
 func (n *node) adminPages() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", observe.Handler(n.registry))

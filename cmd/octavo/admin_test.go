@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestOperatorsListener: the operators' pages are served only on their own listener, and show no secret.
+// TestOperatorsListener checks that the operators' pages are served only on the operators' listener, and show no
+// secret.
 func TestOperatorsListener(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")

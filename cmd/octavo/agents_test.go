@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake/agentlist"
 )
 
-// agentLists serves valid lists of two sets, and invalid lists of the other sets.
+// agentLists serves valid lists of two sets, and invalid lists of the other sets. It returns the URL of each set's
+// list.
 func agentLists(t *testing.T) map[string]string {
 	t.Helper()
 	from := map[string]string{}

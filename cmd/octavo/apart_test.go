@@ -23,8 +23,8 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// newNode runs a node with all roles inside the test process, on the shared
-// test engines. The instance makes its requests.
+// newNode runs a node with all roles inside the test process, on the shared test engines. The instance sends requests
+// to the node.
 func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	t.Helper()
 	i := &instance{t: t, dir: filepath.Join(t.TempDir(), "data"), listen: enginetest.Address(t), output: &capture.Buffer{}}
@@ -65,8 +65,8 @@ func newNode(t *testing.T, clickHouseURL string) (*node, *instance) {
 	return n, i
 }
 
-// TestQueriesDoNotHoldUpTheSink: while queries occupy all of their connections, inserts are not delayed, and the node
-// stays ready.
+// TestQueriesDoNotHoldUpTheSink checks that inserts are not delayed while queries occupy all of their connections. The
+// node must stay ready.
 func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	t.Parallel()
 	address := enginetest.ClickHouse(t)
@@ -118,8 +118,8 @@ func TestQueriesDoNotHoldUpTheSink(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// TestSinkDoesNotHoldUpQueries: while the store does not answer an insert, queries are not delayed, even if there are
-// more concurrent queries than connections.
+// TestSinkDoesNotHoldUpQueries checks that queries are not delayed while the store does not answer an insert. The test
+// sends more concurrent queries than there are connections.
 func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	t.Parallel()
 	address, err := url.Parse(enginetest.ClickHouse(t))

@@ -189,8 +189,8 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	}
 }
 
-// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. It appends no
-// message.
+// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. serve must append
+// no message.
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)

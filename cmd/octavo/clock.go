@@ -17,7 +17,7 @@ type ClockCmd struct {
 	Confirm ClockConfirmCmd `cmd:"" help:"Say that the database's clock is right: what is old by it is deleted again."`
 }
 
-// clockFlags are the flags of both clock commands.
+// clockFlags has the flags of `octavo clock show` and `octavo clock confirm`.
 type clockFlags struct {
 	Settings `embed:""`
 	JSON     bool `help:"Print a JSON object."`
@@ -26,7 +26,7 @@ type clockFlags struct {
 // ClockShowCmd is `octavo clock show`.
 type ClockShowCmd struct{ clockFlags }
 
-// Run shows the clock.
+// Run prints the state of the clock.
 func (c *ClockShowCmd) Run() error {
 	return withStore(&c.Settings, "clock show", func(ctx context.Context, st *store.Store) error {
 		state, err := st.Clock.State(ctx)
@@ -40,7 +40,7 @@ func (c *ClockShowCmd) Run() error {
 // ClockConfirmCmd is `octavo clock confirm`.
 type ClockConfirmCmd struct{ clockFlags }
 
-// Run confirms the time.
+// Run records that the database's clock is right, and prints the state of the clock.
 func (c *ClockConfirmCmd) Run() error {
 	return withStore(&c.Settings, "clock confirm", func(ctx context.Context, st *store.Store) error {
 		state, err := st.Clock.Confirm(ctx)
@@ -51,7 +51,7 @@ func (c *ClockConfirmCmd) Run() error {
 	})
 }
 
-// shownClock is the clock in the output of commands.
+// shownClock is the JSON output of the clock commands.
 type shownClock struct {
 	Now         time.Time  `json:"now"`
 	Seen        *time.Time `json:"seen"`

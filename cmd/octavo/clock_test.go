@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/observe"
 )
 
-// TestClockAhead starts a node whose clock is 400 days ahead of the time that it last saw. No stored data of sites is
-// deleted until an operator confirms the time.
+// TestClockAhead starts a node whose clock is 400 days ahead of the time that the installation has recorded. No stored
+// data of sites is deleted until an operator confirms the time.
 func TestClockAhead(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -66,8 +66,8 @@ func TestClockAhead(t *testing.T) {
 		}
 		return nil
 	})
-	// The job that deletes events must not record that the retention is done. So wait until the job's loop, which runs
-	// every second, has erased a visitor.
+	// The loop that deletes old events must not record that it has deleted the site's old events. The loop runs every
+	// second, and also erases visitors. So wait until it has erased a visitor.
 	i.erasure("DELETE", "somebody", 202)
 	i.untilErased("somebody")
 	old := func() (n int) {

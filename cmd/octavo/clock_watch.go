@@ -40,18 +40,17 @@ type clockWatch struct {
 	metrics *observe.Clock
 	file    string // see clockFile; "" without an embedded broker
 
-	mu      sync.Mutex // held during a look
+	mu      sync.Mutex // held while look runs
 	node    string
 	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran at the last look
-	was     clock.Doubt   // the state that this node has logged
+	was     clock.Doubt   // the doubt about the clock that this node logged last
 	apart   map[string]bool
 	// shown is the condition for /readyz; nil if all is well.
 	shown atomic.Pointer[frame.Condition]
 }
 
-// newClockWatch builds the watch. It does not start the watch. prepareEvents looks at the clock first, before data is
-// deleted.
+// newClockWatch builds the watch. It does not start the watch. prepareEvents calls look first, before data is deleted.
 func (n *node) newClockWatch() *clockWatch {
 	w := &clockWatch{
 		store: n.store, events: n.events, log: n.log, metrics: n.metrics.Clock, node: schema.NewID(),
@@ -64,7 +63,8 @@ func (n *node) newClockWatch() *clockWatch {
 	return w
 }
 
-// check reports the result of the last check to /readyz. The node serves requests with any state of the clocks.
+// check reports to /readyz what the last look found about the clocks. The node serves requests with any state of the
+// clocks.
 func (w *clockWatch) check(context.Context) error {
 	if shown := w.shown.Load(); shown != nil {
 		return shown
@@ -90,7 +90,9 @@ func (w *clockWatch) run(ctx context.Context) {
 // errNoNewest means that it is unknown whether events exist, so the first look must wait.
 var errNoNewest = errors.New("the insights store does not say yet when its newest event was received")
 
-// look compares the clocks, and stores the time for the guard of deletions by age.
+// look compares this node's clock with the clocks of Postgres and the insights store. It stores the times in Postgres,
+// where functions use them to guard deletions by age (store/functions/clock.sql). It also updates the file for the
+// embedded broker.
 func (w *clockWatch) look(ctx context.Context) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -26,24 +26,26 @@ import (
 // session.
 const leastSinkSession = 3 * time.Second
 
-// mostSinkPause is the longest pause of a sink. People who look at their newest events still accept such a wait.
+// mostSinkPause is the longest pause of a sink. People who look at their newest events still accept a wait of this
+// length.
 const mostSinkPause = 10 * time.Second
 
 // leastOpenAPIPoll is the shortest interval at which a specification is fetched. It limits the load on the
 // specification's server.
 const leastOpenAPIPoll = time.Minute
 
-// leastAnswerMemory has room for an answer of usual size to each of several
+// leastAnswerMemory is the least memory for answers. It is enough for one answer of 1 MiB to each of four client
 // addresses.
 const leastAnswerMemory schema.ByteSize = 4 << 20
 
-// leastBodyMemory has room for one body of the largest size, both as sent and
-// inflated.
+// leastBodyMemory is the least memory for request bodies. It is enough for one body of the largest size: for the bytes
+// as sent, and for the inflated bytes.
 const leastBodyMemory schema.ByteSize = 32 << 20
 
 var allRoles = []string{"api", "sink", "jobs"}
 
-// Validate is called by kong before Run. It makes all checks that need no running part. Its errors name the setting.
+// Validate is called by kong before Run. It makes all checks of settings that need no running engine. Its errors name
+// the setting.
 func (s *Settings) Validate() error {
 	for _, role := range s.Roles {
 		if !slices.Contains(allRoles, role) {
@@ -193,12 +195,12 @@ func (s *Settings) validateQueries() error {
 	return nil
 }
 
-// These are bounds of settings. Only a value that is set by mistake exceeds them.
+// These constants are the largest values of settings. Only a value that is set by mistake is larger.
 const (
 	maxQueryConcurrency                 = 10_000
 	maxQueryMemory      schema.ByteSize = 1 << 50
 	maxQueryStates      schema.ByteSize = 1 << 50
-	// maxQueryCache also limits the time for which an erased visitor is still counted.
+	// maxQueryCache also limits the time for which cached answers still include an erased visitor.
 	maxQueryCache = time.Minute
 )
 
@@ -206,7 +208,9 @@ const (
 func (s *Settings) queryConfig(z *sizes) query.Config {
 	states := uint64(s.QueryStates)
 	if s.ClickHouseCluster != "" {
-		states = 0 // the parts of a cluster's table are on several servers
+		// No aggregate states are cached on a cluster. A state belongs to a part of a table, and the parts of a
+		// cluster's table are on several servers.
+		states = 0
 	}
 	return query.Config{
 		Concurrency: z.queries, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
@@ -229,7 +233,7 @@ func (s *Settings) proxies() ([]netip.Prefix, error) {
 	return list, nil
 }
 
-// kafkaLogin is the login to the brokers that the settings name.
+// kafkaLogin returns the login to the brokers that the settings name.
 func (s *Settings) kafkaLogin() eventlog.Login {
 	return eventlog.Login{
 		TLS: s.KafkaTLS == "on", CA: s.KafkaTLSCA, Cert: s.KafkaTLSCert, Key: s.KafkaTLSKey,
@@ -250,7 +254,7 @@ func (s *Settings) store() store.Config {
 
 func (s *Settings) has(role string) bool { return slices.Contains(s.Roles, role) }
 
-// publicURL is the base of the URLs in responses.
+// publicURL returns the base of the URLs in responses.
 func (s *Settings) publicURL() string {
 	if s.PublicURL != "" {
 		return strings.TrimRight(s.PublicURL, "/")
@@ -262,12 +266,12 @@ func (s *Settings) publicURL() string {
 	return "http://" + net.JoinHostPort(host, port)
 }
 
-// logger writes JSON lines to stderr: stdout is for a command's output.
+// logger returns a logger that writes JSON lines to stderr, because stdout is for a command's output.
 func (s *Settings) logger() *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{
 		Level: s.LogLevel,
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Value.Kind() == slog.KindDuration { // a plain number would have no unit
+			if a.Value.Kind() == slog.KindDuration { // as a plain number, the duration would have no unit
 				a.Value = slog.StringValue(a.Value.Duration().String())
 			}
 			return a

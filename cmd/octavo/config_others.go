@@ -54,8 +54,8 @@ func (s *Settings) outbound() (outbound.Policy, error) {
 	return policy, nil
 }
 
-// frontEnds returns the client of the configured front ends; nil without front ends. The configuration of a front end
-// also allows requests to its address.
+// frontEnds returns the client of the configured front ends; nil without front ends. Octavo may send requests to the
+// configured addresses, even in private networks.
 func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	addresses, guard, err := openedByName("OCTAVO_FRONT_ENDS", s.FrontEnds)
 	if err != nil || len(addresses) == 0 {
@@ -64,8 +64,8 @@ func (s *Settings) frontEnds() (*revalidation.Client, error) {
 	return revalidation.New(revalidation.Config{Guard: guard, FrontEnds: addresses, Secret: s.FrontEndSecret}), nil
 }
 
-// openedByName reads the addresses of a setting. It returns a guard that allows their hosts, because the operator
-// trusts them.
+// openedByName reads the addresses of a setting. It also returns a guard that allows requests to the hosts of these
+// addresses, because the operator trusts the hosts.
 func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, error) {
 	addresses, err := revalidation.ParseFrontEnds(texts)
 	if err != nil {
@@ -82,7 +82,7 @@ func openedByName(setting string, texts []string) ([]*url.URL, *outbound.Guard, 
 	return addresses, outbound.New(outbound.Config{Policy: policy}), nil
 }
 
-// translator returns the configured provider; nil without a provider.
+// translator returns the configured translation provider; nil if no provider is configured.
 func (s *Settings) translator() (translation.Provider, error) {
 	if s.Translator == "" {
 		if s.TranslatorURL != "" || s.TranslatorKey != "" || s.TranslatorModel != "" {
@@ -127,8 +127,8 @@ func (s *Settings) refiner() (jobs.Refiner, error) {
 	return &refining.Model{Chat: chat.New(chat.Config{Provider: cfg, Model: s.ConversationsModel})}, nil
 }
 
-// mailer returns a sender that uses the configured mail server; nil without a server. The setting also allows
-// connections to the server's address.
+// mailer returns a sender that uses the configured mail server; nil without a server. Octavo may connect to the
+// configured server, even in a private network.
 func (s *Settings) mailer() (*mail.Sender, error) {
 	if s.SMTPURL == "" {
 		if s.MailFrom != "" || s.SMTPTLSCA != "" {
@@ -157,7 +157,7 @@ func (s *Settings) mailer() (*mail.Sender, error) {
 	return mail.New(cfg), nil
 }
 
-// authorities reads the certificate authorities of a setting.
+// authorities reads the certificates of the authorities in the file that a setting names.
 func authorities(setting, path string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(path)
 	if err != nil {
@@ -170,7 +170,8 @@ func authorities(setting, path string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// checkOrigins refuses an origin with a path, because it would suggest that addresses of one host are distinguished.
+// checkOrigins returns an error if a text is not an origin. It refuses an origin with a path, because a path would
+// suggest that pages of one host can be treated differently.
 func checkOrigins(setting string, origins []string) error {
 	for _, origin := range origins {
 		u, err := url.Parse(origin)
@@ -190,7 +191,7 @@ func (s *Settings) trustedOrigins() ([]string, error) {
 	return list, checkOrigins("OCTAVO_TRUSTED_ORIGINS", list)
 }
 
-// sso returns the settings of logins.
+// sso returns the settings of single sign-on.
 func (s *Settings) sso() (orgs.SSO, error) {
 	if s.SSOSession <= 0 {
 		return orgs.SSO{}, fmt.Errorf("OCTAVO_SSO_SESSION: must be above 0")

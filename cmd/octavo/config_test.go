@@ -9,7 +9,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// TestSettingsAreNamed: an invalid setting is found before any part starts. The error names the setting.
+// TestSettingsAreNamed checks that an invalid setting is found before any part starts. The error must name the setting.
 func TestSettingsAreNamed(t *testing.T) {
 	t.Parallel()
 	for flag, setting := range map[string]string{
@@ -105,8 +105,8 @@ func TestSettingsAreNamed(t *testing.T) {
 	}
 }
 
-// TestQuotaSettings: quotas are read from the environment. The default of each quota is above the sizes that the
-// service is designed for.
+// TestQuotaSettings checks that quotas are read from the environment, and that each quota has a default. The default
+// must be above the sizes for which Octavo is designed.
 func TestQuotaSettings(t *testing.T) {
 	t.Setenv("OCTAVO_QUOTA_SITES", "7")
 	var cli commands

@@ -44,8 +44,8 @@ func TestDashboardQueries(t *testing.T) {
 	}
 	i.wantCounts(10, 3)
 	// want has the expected values by the names of queries. A value is the first value in the query's answer. If
-	// several batches have the query, only the first of these batches counts. The first of all batches is about people
-	// in the last seven days.
+	// several batches have the query, the test compares only the first of these batches. The first of all batches is
+	// about people in the last seven days.
 	want := map[string]any{
 		"people": 2.0, "views": 4.0, "reads": 1.0, "typed": 2.0, "missed": 1.0, "results": 1.0, "asked": 1.0,
 		"searches": "x", "ledHere": "xy", "titles": "/", "questions": "why?", "pages": "/", "feedback": "/",

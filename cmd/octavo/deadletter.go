@@ -31,7 +31,7 @@ type DeadLetterListCmd struct {
 	listFlags
 }
 
-// Run lists the letters.
+// Run lists the dead letters.
 func (c *DeadLetterListCmd) Run() error {
 	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true},
 		func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
@@ -70,7 +70,7 @@ type DeadLetterShowCmd struct {
 	Key      string `arg:"" help:"Key of the event, as printed by list."`
 }
 
-// Run shows a letter.
+// Run prints a dead letter.
 func (c *DeadLetterShowCmd) Run() error {
 	return withDeadLetters(&c.Settings, embedded.Set{Kafka: true}, func(ctx context.Context, _ *backends, letters *deadletter.Letters) error {
 		d, replayed, err := letters.Find(ctx, c.Key)
@@ -92,7 +92,7 @@ type DeadLetterReplayCmd struct {
 	Site     string   `help:"With --all, only events of this site."`
 }
 
-// Run replays letters.
+// Run replays dead letters.
 func (c *DeadLetterReplayCmd) Run() error {
 	if c.All == (len(c.Keys) > 0) {
 		return errors.New("name the keys of dead letters, or use --all")
@@ -158,8 +158,8 @@ func (c *DeadLetterReplayCmd) replay(ctx context.Context, letters *deadletter.Le
 	return err
 }
 
-// withDeadLetters runs a command on an event log. It uses the broker of a running node, or starts an embedded broker
-// for the command.
+// withDeadLetters runs a command that reads the dead letters. It uses the broker of a running node, or starts an
+// embedded broker for the command.
 func withDeadLetters(s *Settings, want embedded.Set, run func(context.Context, *backends, *deadletter.Letters) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()

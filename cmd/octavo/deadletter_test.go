@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDeadLetters: events that the store refuses can be listed and shown while a server runs. They do not block other
-// events. A replay stores them once.
+// TestDeadLetters checks that events that the store refuses can be listed and shown while a server runs. They must not
+// block other events. A replay must store them once.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

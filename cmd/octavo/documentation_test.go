@@ -130,7 +130,8 @@ func (d *docs) wantViews(want map[string]float64) {
 	})
 }
 
-// repository is a book of some hundred pages: a summary, folders, front matter, links between pages, an image.
+// repository returns the files of a book of some hundred pages, with a summary, folders, front matter, links between
+// pages, and an image.
 func repository() map[string]string {
 	var summary strings.Builder
 	summary.WriteString("# Table of contents\n\n* [Welcome](README.md)\n")

@@ -59,8 +59,8 @@ func wantCode(t *testing.T, err *schema.Error, want int) {
 	}
 }
 
-// TestDoorOnce: a browser's batch counts only once across all nodes. A retry may be late, or may use another generation
-// of the key.
+// TestDoorOnce checks that a browser's batch is appended only once across all nodes. A retry may be late, or may use
+// another generation of the key.
 func TestDoorOnce(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -107,8 +107,8 @@ func TestDoorRace(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorOfKilledNode: a node dies after it has claimed a batch, and before it has finished the batch. While the claim
-// lasts, the browser gets an answer to retry. When the claim has expired, the batch counts once.
+// TestDoorOfKilledNode kills a node after it has claimed a batch, and before it has finished the batch. Until the claim
+// expires, the browser is told to retry. Afterwards the batch is acknowledged, and is in the log once.
 func TestDoorOfKilledNode(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -124,8 +124,8 @@ func TestDoorOfKilledNode(t *testing.T) {
 	b.wantMessages(1, 1)
 }
 
-// TestDoorVisitorsOfNodes: all nodes give a browser the same visitor and session. If the store loses the salts, a node
-// restores them, and nodes that start afterwards give the same visitor ids.
+// TestDoorVisitorsOfNodes checks that all nodes give a browser the same visitor id and session id. If the store loses
+// the salts, a node must restore them, so that nodes that start later give the same visitor ids.
 func TestDoorVisitorsOfNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)

@@ -9,7 +9,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// durations lets flags and settings also have days, weeks and years (of 365 days), in the syntax of Prometheus.
+// durations returns an option of kong. With this option, durations in flags and settings may also have the units of
+// Prometheus: days, weeks and years (of 365 days).
 func durations() kong.Option {
 	return kong.TypeMapper(reflect.TypeFor[time.Duration](),
 		kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {

@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// startErasures erases visitors and old events in the background, on nodes with a sink.
+// startErasures starts a background loop that erases visitors and old events, on nodes with a sink.
 func (n *node) startErasures() error {
 	if n.setup.sink == nil {
 		return nil
@@ -61,7 +61,7 @@ func (n *node) startErasures() error {
 	return nil
 }
 
-// startVisits maintains the projection of visits in the background, on nodes with a sink.
+// startVisits starts a background loop that maintains the projection of visits, on nodes with a sink.
 func (n *node) startVisits() error {
 	if n.setup.sink == nil {
 		return nil
@@ -118,7 +118,7 @@ func locker(st *store.Store) eventstore.Locks {
 	}
 }
 
-// lockIsBusy reports whether another node has a lock.
+// lockIsBusy reports whether err means that another process has the lock.
 func lockIsBusy(err error) bool { return errors.Is(err, postgres.ErrLocked) }
 
 func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
@@ -157,13 +157,15 @@ func (v visitorErasures) ask(
 ) (sites.Erasure, error) {
 	keeps, err := v.log.Retention(ctx)
 	if err != nil {
-		// Tombstones that are deleted too early cannot be restored, and an erasure needs the log anyway.
+		// The log's retention decides how long the tombstone of the erasure is stored. So refuse the erasure: a
+		// tombstone that is deleted too early cannot be restored, and an erasure needs the log anyway.
 		return sites.Erasure{}, schema.Unavailable(
 			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	// This node's clock decides if it is right, because each node's clock sets the receiving times of its events.
-	// Otherwise the erasure reaches to the time that the installation knows. Rows have whole seconds, so the answer
-	// waits for the end of the current second. Events received later stay.
+	// Events are erased that were received before a time of this node's clock, because each node's clock sets the
+	// receiving times of its events. If this clock or Postgres's clock is wrong, the store uses known_time
+	// (store/functions/clock.sql) instead. Rows have whole seconds, so the answer waits for the end of the current
+	// second. Events received later stay.
 	until := time.Now().Truncate(time.Second).Add(time.Second)
 	e, err := ask(until, logKeeps(keeps))
 	if err != nil {
@@ -210,13 +212,13 @@ func keyErasureOf(eventKey string, e sites.Erasure) schema.EventKeyErasure {
 	}
 }
 
-// logFiles is the time that brokers may keep messages longer than the retention. Brokers delete whole files, and begin
-// a new file at least every week (log.roll.hours).
+// logFiles is the longest time for which brokers still store messages after the retention has ended. Brokers delete
+// whole files, and begin a new file at least every week (log.roll.hours).
 const logFiles = 8 * 24 * time.Hour
 
 // logKeeps returns the time for which the log and the dead letters store an event, given the log's retention; 0 means
-// for ever. An unreadable message becomes a dead letter only when it is read. A replay on the letter's last day appends
-// the event to the log a second time.
+// for ever. An unreadable message may become a dead letter only at the end of the log's retention. A replay at the end
+// of the dead letter's retention appends the event to the log again.
 func logKeeps(retention time.Duration) time.Duration {
 	if retention == 0 {
 		return 0

@@ -135,9 +135,9 @@ func (i *instance) scan(needles map[string][]byte) (found map[string][]string, d
 	return found, decompressed
 }
 
-// TestEraseVisitor: while events flow, a visitor is erased. No byte of the visitor is left in the insights engine's
-// files, with columns and projections decompressed. Neither a replayed dead letter nor a repair restores the visitor.
-// All other events and the visitor's later events are stored.
+// TestEraseVisitor erases a visitor while events of other visitors arrive. No byte of the visitor may be left in the
+// insights engine's files, even after columns and projections are decompressed. A replayed dead letter or a repair must
+// not restore the visitor. All other events and the visitor's later events must be stored.
 func TestEraseVisitor(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -182,7 +182,7 @@ func TestEraseVisitor(t *testing.T) {
 		t.Fatalf("the scan of %d blocks finds only %v: it would find nothing later either", n, found)
 	}
 
-	// Other visitors' events continue until the end.
+	// This goroutine posts events of other visitors until the channel `ended` is closed.
 	var flow sync.WaitGroup
 	ended, others := make(chan struct{}), 0
 	flow.Go(func() {
@@ -265,8 +265,8 @@ func TestEraseVisitor(t *testing.T) {
 	i.wantCounts(81+others, 42+min(30, others))
 }
 
-// TestErasureEndsWithItsAnswer: events received before the erasure's answer are erased, even if they are still in the
-// log. Events sent after the answer stay.
+// TestErasureEndsWithItsAnswer checks that events received before the erasure's answer are erased, even if they are
+// still in the log. Events sent after the answer must stay.
 func TestErasureEndsWithItsAnswer(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -299,8 +299,9 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 	i.wantCounts(1, 1)
 }
 
-// TestEraseEventKey: an erasure removes forged events under a publishable key's first generation from all answers.
-// Events of the second generation stay, and so do events that the site itself sent. A repair does not bring them back.
+// TestEraseEventKey checks that an erasure removes the events under a publishable key's first generation from all
+// answers. Events under the second generation must stay, and events that the site itself sent. A repair must not
+// restore the erased events.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -410,8 +411,8 @@ func TestEraseEventKey(t *testing.T) {
 	counts(left)
 }
 
-// TestEraseWithoutKafka: if the log does not answer, its retention is unknown. So the erasure is refused and not
-// stored.
+// TestEraseWithoutKafka checks that an erasure is refused and not stored if the log does not answer. The log's
+// retention is then unknown.
 func TestEraseWithoutKafka(t *testing.T) {
 	t.Parallel()
 	log := eventlog.NewTopic([]string{enginetest.Address(t)}, eventlog.Access{}, "test", time.Second, "events")
@@ -423,7 +424,8 @@ func TestEraseWithoutKafka(t *testing.T) {
 	}
 }
 
-// TestOneNodeErases: while another node erases, this node does nothing. It does not finish or forget erasures either.
+// TestOneNodeErases checks that this node does not erase while another node erases. It must not finish or forget
+// erasures either.
 func TestOneNodeErases(t *testing.T) {
 	t.Parallel()
 	address := storetest.URL(t)
@@ -479,7 +481,8 @@ func TestOneNodeErases(t *testing.T) {
 	want(true, true)
 }
 
-// TestRetention: events older than their site's retention are deleted. A repair does not restore these events.
+// TestRetention checks that events older than their site's retention are deleted. A repair must not restore these
+// events.
 func TestRetention(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// eventsWait is the time that a start waits for the insights store's first answer. Then it continues without the
-	// store.
+	// eventsWait is the longest time that the node waits for the insights store's first answer when it starts. After
+	// this time, the node continues to start without the store.
 	eventsWait = 5 * time.Second
 	// eventsRetry is the pause between later attempts. Every eventsLogEvery-th
 	// failure is logged.
@@ -26,17 +26,18 @@ const (
 	eventsLogEvery = 30
 )
 
-// eventsSetup has the steps that wait for the insights store: its migration, then the sink.
+// eventsSetup has the state of the steps that need the insights store: the migration of the store, then the sink's
+// start.
 type eventsSetup struct {
 	migrated atomic.Bool
 	refused  atomic.Pointer[error]  // set if the store has another baseline and the node does not use it
-	sink     *sink.Sink             // nil without the role
+	sink     *sink.Sink             // nil without the role sink
 	table    *eventstore.ClickHouse // the table that the sink fills
 }
 
-// startEvents migrates the insights store and starts the sink. If the store
-// does not answer, it keeps trying in the background while the log keeps the events. If the store refuses the login or
-// has an untrusted certificate, startEvents returns an error.
+// startEvents migrates the insights store and starts the sink. If the store does not answer, startEvents repeats these
+// steps in the background, and events wait in the log. If the store refuses the login or has an untrusted certificate,
+// startEvents returns an error.
 func (n *node) startEvents(ctx context.Context) error {
 	err := n.prepareEvents(ctx)
 	if err == nil {
@@ -71,7 +72,7 @@ func (n *node) prepareEvents(ctx context.Context) error {
 	if err := n.clocks.look(ctx); err != nil {
 		return fmt.Errorf("cannot look at the clocks: %w", err)
 	}
-	// The comparison runs before the node answers queries. If it fails, later comparisons follow.
+	// audit finds missing events before the node answers queries. If it fails, the node repeats it later.
 	if err := n.rows.audit(ctx); err != nil {
 		n.log.Warn("Cannot tell whether stored events are missing.", "error", err)
 	}
@@ -97,8 +98,8 @@ func (n *node) pingEvents(ctx context.Context) error {
 	}
 }
 
-// awaitEvents tries until the insights store is migrated and the sink has started. Unlike startEvents it also retries
-// when the store refuses the login, because the process serves other requests too.
+// awaitEvents repeats the steps of startEvents until the insights store is migrated and the sink has started. Unlike
+// startEvents it also retries when the store refuses the login, because the process serves other requests too.
 func (n *node) awaitEvents(ctx context.Context) {
 	for attempt := 1; ; attempt++ {
 		select {

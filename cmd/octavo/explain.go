@@ -29,7 +29,7 @@ type ExplainCmd struct {
 	Report   query.Report `enum:"${reports}" default:"aggregate" help:"Report that the request is for: ${enum}."`
 }
 
-// explainBatch is the report word of a batch.
+// explainBatch is the value of --report for a batch of queries.
 const explainBatch query.Report = "batch"
 
 // reportWords are the values of --report.
@@ -37,8 +37,8 @@ func reportWords() kong.Vars {
 	return kong.Vars{"reports": strings.Join(append(query.ReportWords(), string(explainBatch)), ",")}
 }
 
-// arguments returns the site and the request's file, "" for standard input. A single argument is the request's file if
-// it names a file and a setting names the site.
+// arguments returns the site and the request's file. If the request comes from standard input, the file is "". A single
+// argument is the request's file if such a file exists and OCTAVO_SITE names the site.
 func (c *ExplainCmd) arguments() (site, file string, err error) {
 	site, file = c.Site, c.Request
 	if info, err := os.Stat(site); file == "" && c.Known != "" && err == nil && !info.IsDir() {
@@ -50,8 +50,8 @@ func (c *ExplainCmd) arguments() (site, file string, err error) {
 	return site, file, nil
 }
 
-// Run runs the request with this node's limits. It uses the engine of a running node, or starts an engine for the
-// command. The answer itself is not printed.
+// Run runs the request with the limits of the settings, and prints how it was answered. It uses the engine of a running
+// node, or starts an engine for the command. The answer itself is not printed.
 func (c *ExplainCmd) Run() error {
 	site, file, err := c.arguments()
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *ExplainCmd) Run() error {
 			return err
 		}
 		defer st.Stop()
-		// Without this check, a missing site would get the same answer as a site without events.
+		// Without this check, the answer for a site that does not exist would be the answer for a site without events.
 		if _, err := st.Sites.ByID(ctx, site); err != nil {
 			return fmt.Errorf("site %s: %w", site, err)
 		}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestExplainCommand: while a server runs, the command executes and describes the statement of a request, including
-// other reports. For an invalid request, the command fails with the request's error.
+// TestExplainCommand checks that the command runs a request while a server runs, and describes the request's statement.
+// It must also describe a report. For an invalid request, the command must fail.
 func TestExplainCommand(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

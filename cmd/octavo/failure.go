@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// hints has advice for the reader of an error. The first row whose cause the error wraps applies.
+// hints has advice for the reader of an error. hintOf uses the first row whose cause the error wraps.
 var hints = []struct {
 	cause error
 	hint  string
@@ -33,7 +33,7 @@ var hints = []struct {
 	{os.ErrPermission, "Run the command as the user of the node."},
 }
 
-// hintOf returns the hint of an error. An error without a hint refers to the help of its command.
+// hintOf returns the hint for an error. If hints has no row for the error, the hint refers to the help of the command.
 func hintOf(err error, command string) string {
 	for _, row := range hints {
 		if errors.Is(err, row.cause) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestClientGone: when a client disconnects, the engine ends the statement of the client's query.
+// TestClientGone checks that the engine ends the statement of a query when the client disconnects.
 func TestClientGone(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

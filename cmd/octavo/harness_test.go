@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(neighbourEnv) != "" {
 		os.Exit(neighbourMain())
 	}
-	// Servers run side by side, so only a test that needs an operators' listener starts this listener.
+	// Tests run servers concurrently, so only a test that needs an operators' listener starts this listener.
 	_ = os.Setenv("OCTAVO_ADMIN_LISTEN", adminOff)
 	os.Exit(m.Run())
 }
@@ -208,7 +208,7 @@ func (i *instance) stop() {
 	}
 }
 
-// kill sends SIGKILL to the server. Its engines end with it.
+// kill sends SIGKILL to the server. The server's engines end with the server.
 func (i *instance) kill() {
 	_ = i.cmd.Process.Kill() // the process may have ended already
 	err := <-i.ended

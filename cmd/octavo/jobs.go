@@ -117,13 +117,14 @@ func (n *node) sweep() *jobs.Sweep {
 	})
 }
 
-// packsDir is the folder for the packs that jobs are reading.
+// packsDir returns the folder for the packs that jobs are reading.
 func packsDir(s *Settings) string { return filepath.Join(s.DataDir, "git") }
 
-// gitCacheDir is the folder for the packs of imports and exports with a repoCacheID.
+// gitCacheDir returns the folder for the packs of imports and exports with a repoCacheID.
 func gitCacheDir(s *Settings) string { return filepath.Join(s.DataDir, "git-cache") }
 
-// renderer makes PDFs in separate processes. On a node without a renderer, a PDF job fails with the reason.
+// renderer returns the renderer, which makes PDFs in separate processes. If the node cannot render PDFs, a PDF job
+// fails with the reason.
 func (s *Settings) renderer(z *sizes) *typst.Renderer {
 	cfg := typst.Config{EnginesDir: s.EnginesDir, MemoryBytes: uint64(z.pdf)}
 	if z.pdf == 0 {
@@ -134,7 +135,7 @@ func (s *Settings) renderer(z *sizes) *typst.Renderer {
 	return typst.New(cfg)
 }
 
-// encoder opens the model that compares conversations; nil without a model.
+// encoder returns a function that opens the model that compares conversations; nil if the model is not installed.
 func (s *Settings) encoder() func() (jobs.Encoder, error) {
 	found, err := packages.Find(packages.Config{Dir: s.EnginesDir})
 	if err != nil {
@@ -183,7 +184,7 @@ func (c *JobsListCmd) print(ctx context.Context, st *store.Store, out io.Writer)
 	})
 }
 
-// jobsPage is the number of jobs in one read by a command.
+// jobsPage is the number of jobs that a command reads from Postgres at once.
 const jobsPage = 500
 
 // each calls fn with each selected job, newest first.

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// printJSON writes a value and a newline. Invalid UTF-8, which an event may have, becomes replacement characters.
+// printJSON writes a value and a newline. Events may contain invalid UTF-8, which becomes replacement characters.
 func printJSON(w io.Writer, value any, options ...json.Options) error {
 	options = append(options, jsontext.AllowInvalidUTF8(true), schema.Outgoing())
 	return json.MarshalEncode(jsontext.NewEncoder(w, options...), value, options...)

@@ -28,16 +28,15 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// errKilled is the error of every part of a killed node. Its client gets no
-// response.
+// errKilled is the error that every part of a killed node returns. The node's client gets no response.
 var errKilled = errors.New("the node was killed")
 
-// mortalKeys are the store's keys. After the node has been killed, their methods fail.
+// mortalKeys are the store's keys on a node that a test can kill. After the node has been killed, their methods fail.
 type mortalKeys struct {
 	*sites.Store
 	stop   func()
 	killed bool
-	finish error // if set, the error of Finish
+	finish error // if set, FinishEventKey returns it
 }
 
 func (m *mortalKeys) FinishEventKey(ctx context.Context, site, key string, c schema.KeyClaim) error {
@@ -92,7 +91,7 @@ func (m *mortalLog) append(ctx context.Context, how func(context.Context, string
 	return err
 }
 
-// keyBench is a database and a topic that several nodes share.
+// keyBench has a database and a topic that several nodes share.
 type keyBench struct {
 	t       *testing.T
 	url     string
@@ -239,7 +238,7 @@ func (b *keyBench) wantMessages(count, distinct int) {
 	}
 }
 
-// TestKeyOnTwoNodes: a key is valid on every node for a day. It stands for one body of one site.
+// TestKeyOnTwoNodes checks that a key is valid on every node for a day, and that it stands for one body of one site.
 func TestKeyOnTwoNodes(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -323,7 +322,7 @@ func TestKeysTogether(t *testing.T) {
 	b.exec(done)
 }
 
-// TestKeyRefusals: a refused request does not use up its key.
+// TestKeyRefusals checks that a refused request does not use up its key.
 func TestKeyRefusals(t *testing.T) {
 	t.Parallel()
 	b := newKeyBench(t)
@@ -340,7 +339,7 @@ func TestKeyRefusals(t *testing.T) {
 	n.log.refuse = nil
 	n.want(t, 204, "site_a", "k", "w")
 	b.wantMessages(1, 1)
-	// First Postgres does not answer when the key is finished, and then it does not answer at all.
+	// First Postgres does not answer when a node finishes a key. Then it answers no statement.
 	n.finished(t)
 	n.keys.finish = errors.New("away")
 	n.want(t, 204, "site_a", "l", "v")
@@ -352,7 +351,7 @@ func TestKeyRefusals(t *testing.T) {
 	b.wantMessages(3, 3)
 }
 
-// TestKeyOfKilledNode: a node dies after it has claimed a key, and before it has finished the key. The next request
+// TestKeyOfKilledNode kills a node after it has claimed a key, and before it has finished the key. The next request
 // with the key finds the message in the log, or appends it with the same id. Until the claim expires, the request gets
 // an answer with Retry-After.
 func TestKeyOfKilledNode(t *testing.T) {
@@ -397,7 +396,7 @@ func TestKeyOfKilledNode(t *testing.T) {
 	}
 }
 
-// TestKeyLateAppend: a claim expires while the append of its message still runs. The log then has the message twice,
+// TestKeyLateAppend lets a claim expire while the append of its message still runs. The log then has the message twice,
 // with one id and in one partition. So the sink stores the message once.
 func TestKeyLateAppend(t *testing.T) {
 	t.Parallel()
@@ -434,8 +433,8 @@ func (g gatedLog) Append(ctx context.Context, site string, partition int, messag
 	return g.mortalLog.Append(ctx, site, partition, message)
 }
 
-// TestKeyOverHTTP checks the header's format, and that the same body in another
-// content encoding counts as a repeat.
+// TestKeyOverHTTP checks the header's format, and that the same body in another content encoding is treated as a
+// repeat.
 func TestKeyOverHTTP(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

@@ -25,8 +25,8 @@ type rows struct {
 	n     int
 }
 
-// list prints the rows that `each` adds, below the header, in columns. If there are more rows than the limit, it says
-// so on standard error.
+// list prints the rows that `each` adds, below the header, in columns. If there are more rows than the limit, it prints
+// a notice on standard error.
 func (f listFlags) list(out io.Writer, header string, each func(*rows) error) error {
 	r := &rows{listFlags: f, table: tabwriter.NewWriter(out, 0, 4, 2, ' ', 0), array: jsonList{to: out}}
 	if !f.JSON {
@@ -43,7 +43,8 @@ func (f listFlags) list(out io.Writer, header string, each func(*rows) error) er
 	return firstError(err, r.table.Flush())
 }
 
-// add prints a row: value as JSON, or the cells of a table's line. It fails with errEnough at the limit.
+// add prints a row: the value as JSON, or the cells as a line of the table. If the limit is reached, it prints nothing
+// and returns errEnough.
 func (r *rows) add(value any, line string, cells ...any) error {
 	if r.Limit > 0 && r.n == r.Limit {
 		return errEnough

@@ -19,15 +19,19 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// garbagePercent makes the collector run less often than Go's default of 100, below the Go runtime's soft limit. GOGC
-// overrides garbagePercent, and GOMEMLIMIT overrides the limit.
+// garbagePercent is the percentage of Go's garbage collector. While the process uses less memory than the Go runtime's
+// soft limit, the collector runs less often than with Go's default of 100. GOGC overrides garbagePercent, and
+// GOMEMLIMIT overrides the soft limit.
 const garbagePercent = 300
 
 // Each open connection uses some 12 KiB of live memory. With a fixed limit, ten thousand idle connections make the
-// collector run without end, and every request is slow. So the limit grows by half of each connection's memory.
+// collector run without end, and every request is slow. So the limit grows by connectionBytes for each connection,
+// which is half of its memory.
 const (
 	connectionBytes = 6 << 10
-	connectionStep  = 1 << 10 // changing the limit stops the world briefly, so change it in steps
+	// A change of the limit stops all goroutines briefly, so the limit changes only once for this number of
+	// connections.
+	connectionStep = 1 << 10
 )
 
 // The constants full… are the sizes of a node with all the memory that it can use. With less memory, the sizes shrink.
@@ -40,11 +44,11 @@ const (
 	fullQueries      = 8
 	leastQueries     = 2
 	queryRoom        = 96 << 20  // memory of the store for each concurrent query
-	queryThread      = 128 << 20 // memory of the store for a thread of each query
+	queryThread      = 128 << 20 // memory of the store for each thread of a query
 	fullPDF          = 2 << 30
 	leastPDF         = 192 << 20
 	leastBatchRows   = 2048
-	// queryCacheBytes limits the cached answers.
+	// queryCacheBytes is the largest total size of cached answers of queries.
 	queryCacheBytes = 8 << 20
 )
 
@@ -71,8 +75,8 @@ type sizes struct {
 	kinds                 []jobs.Kind
 }
 
-// sizes divides the memory. files is the root of the file system. If this node has too little memory, the error is a
-// sentence for the operator, and the sizes are those for the least memory.
+// sizes divides the memory. files is the root of the file system. If this node has too little memory, it returns an
+// error for the operator, together with the sizes for the least memory.
 func (s *Settings) sizes(files fs.FS) (*sizes, error) {
 	limit, err := memory.Find(files)
 	if s.Memory > 0 {
@@ -100,7 +104,7 @@ func (s *Settings) sizes(files fs.FS) (*sizes, error) {
 	return z, err
 }
 
-// parts returns the parts that run on this node, and the sizes that settings give.
+// parts returns which parts of the memory this node uses, and the sizes of parts that settings give.
 func (s *Settings) parts(budget int64) (runs map[memory.Part]bool, given map[memory.Part]int64) {
 	engines := s.embedded(embedded.All)
 	runs = map[memory.Part]bool{
@@ -132,7 +136,8 @@ func (z *sizes) fillNode(s *Settings) {
 	z.cached = int(scaled(queryCacheBytes, z.node, fullNode))
 }
 
-// fillStore sets the sizes of the store's work. An external store has its own limits.
+// fillStore sets the limits of queries and inserts. For an external store, it sets the limits of a store with full
+// memory.
 func (z *sizes) fillStore(s *Settings, here bool) {
 	store := z.plan.Of(memory.Store)
 	if !here {
@@ -151,7 +156,8 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 	}
 }
 
-// fewConnections is an amount of memory. If Postgres has less, each kind of jobs has one worker, and so one connection.
+// fewConnections is the least memory of Postgres for several workers of each kind of jobs. With less memory, each kind
+// has one worker, and so one connection.
 const fewConnections = 128 << 20
 
 // fillJobs sets the sizes of background jobs.
@@ -183,7 +189,7 @@ func or[T ~int | ~int64](setting T, other int64) int64 {
 	return other
 }
 
-// scaled returns the fraction have/need of full, at most full.
+// scaled returns full*have/need, or full if that is less.
 func scaled(full, have, need int64) int64 {
 	return min(full, int64(float64(full)*float64(have)/float64(need)))
 }
@@ -197,7 +203,7 @@ func (z *sizes) log(log *slog.Logger) {
 		"query_threads", z.queryThreads, "batch_rows", z.batchRows, "connections", z.connections)...)
 }
 
-// newLoad returns the load of the embedded engines. It logs each growth of the load.
+// newLoad returns the load of the embedded engines. A line is logged each time that the load doubles.
 func newLoad(log *slog.Logger) *memory.Load {
 	return &memory.Load{Doubled: func(part float64) {
 		log.Info("No engine was killed for a while: the load of the engines doubles.", "load", part)
@@ -212,14 +218,15 @@ func (z *sizes) engines() map[string]int64 {
 	}
 }
 
-// use is what decides the Go runtime's soft limit at a moment.
+// use has the numbers that determine the Go runtime's soft limit.
 type use struct {
 	connections int  // open connections
 	git         bool // a job of Git runs on this node
 }
 
-// limitFor returns the Go runtime's soft limit. The part of Git counts only while a job of Git runs. Otherwise the
-// collector would run less often, and intake at full load would fill the part with garbage.
+// limitFor returns the Go runtime's soft limit. The limit includes Git's part of the memory only while a Git job runs.
+// If the limit always included it, the collector would run less often, and garbage of the intake at full load would
+// fill this part.
 func (z *sizes) limitFor(u use) int64 {
 	limit := z.node + int64(u.connections/connectionStep)*connectionStep*connectionBytes
 	if u.git {
@@ -228,7 +235,7 @@ func (z *sizes) limitFor(u use) int64 {
 	return limit
 }
 
-// bound sets the Go runtime's memory limit and garbage collection.
+// bound sets the Go runtime's memory limit and the percentage of its garbage collector.
 func (z *sizes) bound() {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(z.limitFor(use{}))

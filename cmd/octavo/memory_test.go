@@ -75,7 +75,8 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// TestTooLittleMemory: with too little memory, a node refuses to run. The error names the sizes and the settings.
+// TestTooLittleMemory checks that a node refuses to run with too little memory. The error must name the sizes and the
+// settings.
 func TestTooLittleMemory(t *testing.T) {
 	t.Parallel()
 	for want, flags := range map[string][]string{
@@ -94,8 +95,8 @@ func TestTooLittleMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimitFollowsUse: the limit rises in steps, and by less than the memory of the connections. The part of Git
-// counts only while a job of Git runs.
+// TestMemoryLimitFollowsUse checks that the limit rises in steps, and by less than the memory of the connections. The
+// limit must include Git's part only while a Git job runs.
 func TestMemoryLimitFollowsUse(t *testing.T) {
 	t.Parallel()
 	z, err := sizesOf(t, 24_105)

@@ -49,8 +49,8 @@ func (c *MigrateCmd) migrate(ctx context.Context, b *backends, events driver.Con
 
 type migrated struct{ postgres, clickHouse int }
 
-// migrate may run concurrently on several nodes: Postgres migrations use a lock, and the ClickHouse statements can be
-// repeated.
+// migrate migrates both databases. Several nodes may run it concurrently, because the Postgres migrations use a lock,
+// and the ClickHouse statements can be repeated.
 func migrate(ctx context.Context, s *Settings, st *store.Store, events driver.Conn) (done migrated, err error) {
 	if done.postgres, err = st.Migrate(ctx); err != nil {
 		return done, err
@@ -90,8 +90,8 @@ func migrateEvents(ctx context.Context, s *Settings, events driver.Conn) (done i
 	return done, nil
 }
 
-// eventsTable reads the columns of the events table and their types. Without a
-// table it returns none.
+// eventsTable reads the columns of the events table and their types. If there is no events table, it returns an empty
+// map.
 func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, error) {
 	rows, err := events.Query(ctx,
 		"SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = {table:String}",
@@ -114,8 +114,8 @@ func eventsTable(ctx context.Context, events driver.Conn) (map[string]string, er
 	return have, nil
 }
 
-// eventsEngine reads the engine, with its settings, and the projections of visits of the table that stores the rows. On
-// a cluster, this is the local table.
+// eventsEngine reads the engine and the settings of the table that stores the events, and its projections of visits. On
+// a cluster, this table is the local table.
 func eventsEngine(ctx context.Context, events driver.Conn, t insights.Topology) (engine string, visits []string, err error) {
 	err = events.QueryRow(ctx, "SELECT engine_full, "+insights.VisitsOf+" FROM system.tables WHERE database = currentDatabase() AND name = {table:String}",
 		driver.NamedValue{Name: "table", Value: t.LocalTable()}).Scan(&engine, &visits)

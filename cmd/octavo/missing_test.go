@@ -17,7 +17,7 @@ import (
 const allEvents = `{"range":{"from":"1970-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},` +
 	`"select":[{"column":"eventsCount"}]%s}`
 
-// newCounted starts a server that has stored and counted three events.
+// newCounted starts a server and waits until it has stored three events and counted their rows.
 func newCounted(t *testing.T) *instance {
 	t.Helper()
 	i := newInstance(t)
@@ -150,8 +150,8 @@ func TestMissingRows(t *testing.T) {
 	}
 }
 
-// TestDoubledRows copies a part. The server counts its rows once. When the copy has been merged with the part, the
-// server reports the rows as doubled until a repair removes the duplicates.
+// TestDoubledRows copies a part. An answer must include the part's rows only once. When the copy has been merged with
+// the part, the server reports the rows as doubled until a repair removes the duplicates.
 func TestDoubledRows(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)
@@ -211,8 +211,8 @@ func TestDoubledRows(t *testing.T) {
 	i.wantComplete(3)
 }
 
-// TestRepairBesideNode: a repair sets a damaged part aside while a server runs. Each answer that lacks events reports
-// this.
+// TestRepairBesideNode repairs a damaged part of the events table while a server runs. Each answer that lacks events
+// must report this.
 func TestRepairBesideNode(t *testing.T) {
 	t.Parallel()
 	i := newCounted(t)
@@ -311,7 +311,7 @@ func damageFile(t *testing.T, path string) {
 	}
 }
 
-// wantCounted waits until n rows are counted outside of the store.
+// wantCounted waits until the counts in Postgres have a sum of n rows.
 func (i *instance) wantCounted(n int) {
 	i.t.Helper()
 	conn := i.postgres()

@@ -29,7 +29,7 @@ import (
 // value is a neighbour as JSON.
 const neighbourEnv = "OCTAVO_TEST_NEIGHBOUR"
 
-// nobody is the id of the user as whom the test binary then runs.
+// nobody is the id of that user.
 const nobody = 65534
 
 // neighbour has the facts that another user can find out without permissions: ports from /proc/net/tcp, names from the
@@ -43,7 +43,7 @@ type neighbour struct {
 // findings are the neighbour's results.
 type findings struct {
 	User     int
-	Got      []string          // must be empty
+	Got      []string          // what the neighbour could read or write; must be empty
 	Refusals map[string]string // the engines' errors
 	Lines    []string          // the command lines of the processes
 }
@@ -147,8 +147,8 @@ func (n *neighbour) askPostgres(ctx context.Context, f *findings, login [2]strin
 	}
 }
 
-// TestNeighbourGetsNothing: another user of the machine can read no row, topic,
-// file or secret of a running node.
+// TestNeighbourGetsNothing checks that another user of the machine can read no row, topic, file or secret of a running
+// node.
 func TestNeighbourGetsNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -204,7 +204,8 @@ func TestNeighbourGetsNothing(t *testing.T) {
 			t.Errorf("%s: %v, %v", name, info, err)
 		}
 	}
-	// The engines have thousands of files, and some of them are enough.
+	// The engines have thousands of files. The neighbour tries the first 40 and all files at the top of the data
+	// directory.
 	few := n.Files[:0:0]
 	for _, name := range n.Files {
 		if len(few) < 40 || !strings.Contains(strings.TrimPrefix(name, i.dir+"/"), "/") {

@@ -36,7 +36,7 @@ type ProveHostnameCmd struct {
 	Hostname string `arg:"" help:"The site's hostname."`
 }
 
-// Run proves the hostname.
+// Run records that the hostname belongs to the site.
 func (c *ProveHostnameCmd) Run() error {
 	return withStore(&c.Settings, "site prove-hostname", func(ctx context.Context, st *store.Store) error {
 		name := strings.ToLower(c.Hostname)
@@ -48,7 +48,7 @@ func (c *ProveHostnameCmd) Run() error {
 	})
 }
 
-// Run proves the domain.
+// Run records that the e-mail domain belongs to the organization.
 func (c *ProveDomainCmd) Run() error {
 	return withStore(&c.Settings, "org prove-domain", func(ctx context.Context, st *store.Store) error {
 		if err := st.Orgs.ProveDomain(ctx, c.Organization, c.Domain, postgres.ProvedByOperator); err != nil {

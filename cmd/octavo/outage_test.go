@@ -77,7 +77,7 @@ func TestStartWithoutKafka(t *testing.T) {
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+enginetest.ClickHouse(t),
 		"OCTAVO_KAFKA_BROKERS="+address, "OCTAVO_ROLES=api,sink")
 	i.startUnready()
-	i.stop() // while it waits
+	i.stop() // while the node waits for the engine
 	i.startUnready()
 
 	for _, path := range []string{"/v1/user", "/v1/orgs/" + i.org + "/sites/" + i.site} {
@@ -119,9 +119,8 @@ func TestStartWithoutKafka(t *testing.T) {
 	}
 }
 
-// TestStartWithoutClickHouse: a node that starts while ClickHouse is down
-// accepts events and answers queries with 503. It stores the accepted events
-// once ClickHouse answers.
+// TestStartWithoutClickHouse checks that a node that starts while ClickHouse is down accepts events and answers queries
+// with 503. It must store the accepted events when ClickHouse answers.
 func TestStartWithoutClickHouse(t *testing.T) {
 	t.Parallel()
 	there, err := url.Parse(enginetest.ClickHouse(t))
@@ -134,7 +133,7 @@ func TestStartWithoutClickHouse(t *testing.T) {
 		"OCTAVO_POSTGRES_URL="+enginetest.Postgres(t), "OCTAVO_CLICKHOUSE_URL="+away.String(),
 		"OCTAVO_KAFKA_BROKERS="+strings.Join(enginetest.Kafka(t), ","), "OCTAVO_KAFKA_TOPIC="+enginetest.Topic(t, 2))
 	i.startUnready()
-	i.stop() // while it waits
+	i.stop() // while the node waits for the engine
 	i.startUnready()
 	if status, answer := i.post(i.token, pageView("v")); status != 204 {
 		t.Errorf("post: %d %s", status, answer)

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// These are limits of the cached sites: their age, their number, and the time that a query waits for a site.
+// These constants are the largest age of a cached site, the largest number of cached sites, and the longest time that a
+// query waits for a site.
 const (
 	sitesAge  = 5 * time.Second
 	sitesMost = 10_000
@@ -22,7 +23,7 @@ const (
 
 // queriedSites has the data about sites that queries need: the settings of their insights, and their own hosts. A
 // site's own hosts are its host name, the hosts in its settings, and the hosts that its publishable keys list by name.
-// The host on which this installation publishes sites without a host name also counts as own.
+// The host on which this installation publishes sites without a host name is an own host of every site.
 type queriedSites struct {
 	store  *store.Store
 	public string
@@ -30,7 +31,7 @@ type queriedSites struct {
 
 	mu   sync.Mutex
 	kept map[string]keptSite
-	// changes is the number of calls of forget. A site that was read before such a call is not cached afterwards.
+	// changes is the number of calls of forget. If forget is called while a site is being read, the site is not cached.
 	changes int
 }
 
@@ -39,8 +40,8 @@ type keptSite struct {
 	until time.Time
 }
 
-// newQueriedSites returns the data about the sites in a store. public is the base of the addresses of sites without a
-// host name.
+// newQueriedSites returns an empty cache of the data about the sites in a store. public is the base of the addresses of
+// sites without a host name.
 func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedSites {
 	s := &queriedSites{store: st, log: log, kept: map[string]keptSite{}}
 	if base, err := url.Parse(public); err == nil {
@@ -50,7 +51,7 @@ func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedS
 }
 
 // of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site even if it is too
-// old. A site that does not exist has the defaults.
+// old. For a site that does not exist, it returns the default settings.
 func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
 	s.mu.Lock()
 	known, ok := s.kept[id]

@@ -29,8 +29,8 @@ func (i *instance) ask(body string) (status int, header http.Header, answer []by
 	return res.StatusCode, res.Header, answer
 }
 
-// TestFreshUntil: an answer whose Octavo-Fresh-Until is later than an event's acknowledgement includes that event. The
-// header advances even without new events.
+// TestFreshUntil checks that an answer whose Octavo-Fresh-Until is later than an event's acknowledgement includes that
+// event. The header must advance even without new events.
 func TestFreshUntil(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -53,8 +53,8 @@ func TestFreshUntil(t *testing.T) {
 	}
 }
 
-// TestClaimsKeepTheirTypes: queries return claims exactly as they were sent, although the claims have passed the whole
-// event path.
+// TestClaimsKeepTheirTypes checks that queries return claims exactly as they were sent, after the claims have passed
+// through the intake, the log and the store.
 func TestClaimsKeepTheirTypes(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -95,8 +95,8 @@ func TestClaimsKeepTheirTypes(t *testing.T) {
 	}
 }
 
-// TestSlowQuestionIsA400: a query that exceeds its time limit gets a 400 with advice. The answer has no Retry-After,
-// which would make a dashboard repeat the query.
+// TestSlowQuestionIsA400 checks that a query that exceeds its time limit gets a 400 with advice. The answer must have
+// no Retry-After, because a dashboard would then repeat the query.
 func TestSlowQuestionIsA400(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t, "OCTAVO_QUERY_MAX_TIME=5ms")

@@ -16,8 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// quickstart has the objects that the first start created for a person who tries Octavo out. They are in a file of the
-// data directory that only its owner can read. So later starts print the same values, and a shell can source the file.
+// quickstart has the objects that the first start created for a person who tries Octavo out. They are stored in a file
+// of the data directory, which only the file's owner can read. So later starts print the same values, and a shell can
+// source the file.
 type quickstart struct{ URL, Token, Org, Site string }
 
 func quickstartFile(s *Settings) string { return filepath.Join(s.DataDir, "quickstart.env") }
@@ -63,7 +64,7 @@ func earlierQuickstart(s *Settings) (*quickstart, error) {
 			*at = value
 		}
 	}
-	q.URL = s.publicURL() // it may have changed since the first start
+	q.URL = s.publicURL() // the public URL may have changed since the first start
 	return q, q.save(s)
 }
 
@@ -132,14 +133,14 @@ curl -s -w '\n' $OCTAVO_URL/v1/orgs/$OCTAVO_ORG/sites/$OCTAVO_SITE/insights/even
 
 `))
 
-// isTerminal reports whether a file is a terminal, so that people see its output.
+// isTerminal reports whether a file is a terminal. If it is a terminal, a person sees the output.
 func isTerminal(file *os.File) bool {
 	info, err := file.Stat()
 	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // signInLink makes a link that opens the site's dashboard. The link works once and within ten minutes. The secret is in
-// the fragment, which browsers do not send. Without a token, it returns "".
+// the fragment, which browsers do not send. If q has no token, or the token was revoked, it returns "".
 func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, error) {
 	if q.Token == "" {
 		return "", nil
@@ -157,7 +158,8 @@ func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, e
 func (q *quickstart) print(w io.Writer, s *Settings, link string, toPerson bool) error {
 	file := quickstartFile(s)
 	if here, err := os.Getwd(); err == nil {
-		// The shell would look up a name without a slash in PATH.
+		// The printed commands read the file with the shell's command `.`, which looks in PATH for a name without a
+		// slash.
 		if short, err := filepath.Rel(here, file); err == nil && strings.Contains(short, "/") && !strings.HasPrefix(short, "..") {
 			file = short
 		}

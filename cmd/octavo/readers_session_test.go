@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReadersSession runs the README's commands that count a site's readers. The snippet has the key that the commands
-// made, and the live answer exists.
+// TestReadersSession runs the README's commands that count a site's readers. The output must have the snippet with the
+// key that the commands made, and an answer about live visitors.
 func TestReadersSession(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

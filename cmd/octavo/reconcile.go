@@ -51,13 +51,13 @@ func (c *ReconcileCmd) Run() error {
 		}
 		missing := t.missing(ctx)
 		if c.From > 0 {
-			missing = nil // with --from, the command is not about the whole table
+			missing = nil // with --from, the command does not compare the whole table
 		}
 		return firstError(err, missing)
 	})
 }
 
-// rowsTools has the parts for commands about stored events.
+// rowsTools has the parts of Octavo that commands about stored events need.
 type rowsTools struct {
 	settings *Settings
 	backends *backends
@@ -95,7 +95,7 @@ func (t *rowsTools) reconciler(ctx context.Context) (*sink.Reconciler, error) {
 	return t.settings.reconciler(ctx, t.backends, t.store, t.table, slog.New(slog.DiscardHandler))
 }
 
-// reconciler builds a Reconciler that knows which events intentionally have no rows now.
+// reconciler builds a Reconciler. The Reconciler knows which events have no rows on purpose, such as erased events.
 func (s *Settings) reconciler(
 	ctx context.Context, b *backends, st *store.Store, table eventstore.Store, log *slog.Logger,
 ) (*sink.Reconciler, error) {
@@ -112,7 +112,8 @@ func (s *Settings) reconciler(
 	return sink.NewReconciler(cfg)
 }
 
-// missing compares the table with the counted rows. If another process is comparing them, it returns the known result.
+// missing compares the events table with the ledger. It returns an error if events are missing or doubled. If another
+// process is comparing them, it uses the result of the last comparison.
 func (t *rowsTools) missing(ctx context.Context) error {
 	list, err := t.mender.Compare(ctx, nil)
 	if lockIsBusy(err) {
@@ -147,7 +148,7 @@ func describeMissing(list []schema.MissingRows) string {
 	return strings.Join(texts, ". ")
 }
 
-// erased reads which events intentionally have no rows.
+// erased reads which events were erased, and which events were deleted by age.
 func erased(ctx context.Context, st *store.Store) (*erasure.List, map[string][]schema.Expiry, error) {
 	list := erasure.NewList(st.Sites, 0, nil)
 	if err := list.Load(ctx); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// TestReconcile: the log and the table agree while a server runs. If a row is missing, the command reports the range,
-// and the exit code is 1.
+// TestReconcile checks that `octavo reconcile` finds no difference between the log and the table while a server runs.
+// If a row is missing, the command must report the range and exit with the code 1.
 func TestReconcile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -26,14 +26,14 @@ type RepairCmd struct {
 
 const repairCommand = "repair"
 
-// errFromCluster refuses a copy. The folders of a cluster's servers are on other machines, and a copy of one server has
-// the events of one shard.
+// errFromCluster is the error of a repair of a cluster from a copy. The folders of a cluster's servers are on other
+// machines, and a copy of one server has the events of one shard.
 var errFromCluster = errors.New("--from: cannot restore events of a ClickHouse cluster from a copy. Its replicas " +
 	"restore damaged parts, and `octavo repair --yes` restores what the log has. For other events, follow " +
 	"deploy/OPERATING.md, Copies of a cluster")
 
-// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside
-// and leaves one of each of doubled events. It restores missing events from the log and from a copy.
+// Run repairs the events table of a running node, or of embedded engines that it starts. It sets damaged parts aside,
+// and deletes the copies of doubled events. It restores missing events from the log and from a copy.
 func (c *RepairCmd) Run() (err error) {
 	if c.From != "" {
 		if c.ClickHouseCluster != "" {
@@ -169,7 +169,7 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 		})
 	}
 	if err != nil || c.AcceptLoss && !t.table.Sequential() {
-		return missing, err // a cluster restores parts from its replicas
+		return missing, err // on a cluster, the replicas restore the parts
 	}
 	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
 		var done sink.Mended

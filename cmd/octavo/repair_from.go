@@ -29,7 +29,7 @@ func openBackup(dir, dataDir string) (*eventstore.Backup, error) {
 	return nil, fmt.Errorf("--from: %w", err)
 }
 
-// sources names the places where missing events were searched.
+// sources names the places in which the repair has looked for missing events.
 func (c *RepairCmd) sources() string {
 	if c.backup == nil {
 		return "the log"
@@ -63,7 +63,7 @@ func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.M
 	return done.Missing, err
 }
 
-// readBackup reads the copy, and prints its result.
+// readBackup looks for missing events in the copy, and prints the result. With --yes, it also restores these events.
 func (c *RepairCmd) readBackup(
 	ctx context.Context, t *rowsTools, skip []sink.Difference,
 ) (done sink.FromBackup, err error) {
@@ -77,7 +77,7 @@ func (c *RepairCmd) readBackup(
 	return done, err
 }
 
-// noteBackup returns a function that writes restored rows into the audit log.
+// noteBackup returns a function that records in the audit log which events were restored from the copy.
 func (c *RepairCmd) noteBackup(t *rowsTools) func(
 	context.Context, schema.EventMonth, int64, []eventstore.BackupDamage,
 ) error {

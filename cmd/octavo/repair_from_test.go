@@ -18,8 +18,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// TestRepairFrom: parts of the events table are damaged after the log was lost. Repairs restore each event once, from
-// copies of the data directory. Erased events and events that are too old are not restored.
+// TestRepairFrom removes the log and then parts of the events table. Repairs must restore each event once, from copies
+// of the data directory. Erased events and events that are too old are not restored.
 func TestRepairFrom(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
@@ -287,8 +287,8 @@ func replaceText(pattern, from, to string) error {
 	return nil
 }
 
-// TestRepairFromOfCluster: a cluster's events are not restored from a copy. The refusal and the help name the section
-// of the manual with the steps.
+// TestRepairFromOfCluster checks that a repair of a cluster from a copy is refused. The refusal and the help must name
+// the section of the manual with the steps.
 func TestRepairFromOfCluster(t *testing.T) {
 	t.Parallel()
 	const section = "Copies of a cluster"

@@ -61,7 +61,7 @@ func (b *balancer) watch(n int) {
 	}
 }
 
-// load posts events until the end, with a new visitor for each event. Any answer except 204 fails the test.
+// load posts events until stop is closed, with a new visitor for each event. Any answer except 204 fails the test.
 func (b *balancer) load(path, token string, worker int) {
 	for n := 0; ; n++ {
 		select {
@@ -73,7 +73,7 @@ func (b *balancer) load(path, token string, worker int) {
 		for try := 0; ; try++ {
 			status, text, err := b.send(path, token, body)
 			if refused := (*net.OpError)(nil); errors.As(err, &refused) && refused.Op == "dial" && try < 1000 {
-				continue // nothing was sent
+				continue // the node did not get the request, so another node may get it
 			}
 			if err != nil || status != 204 {
 				b.t.Errorf("%d %s %v", status, text, err)
@@ -147,8 +147,8 @@ func TestRollingRestart(t *testing.T) {
 	t.Logf("%d events acknowledged", acknowledged)
 }
 
-// TestBrokerKilled: a request is one message. So either all its events are stored or none, even if the broker dies
-// during the request. Requests that are not stored are answered with 503.
+// TestBrokerKilled kills the broker while requests run. A request is one message, so either all its events are stored
+// or none. A request that is not stored must be answered with 503.
 func TestBrokerKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -32,8 +32,8 @@ const (
 )
 
 // rowsWatch looks for events that are missing or doubled in the insights store. Only one node at a time compares the
-// ledger with the events table. It sets damaged parts and copies aside, and restores the events that the log has. All
-// nodes read the result.
+// ledger of stored events with the events table. This node also sets damaged parts aside, and restores the missing
+// events that the log has. All nodes read the result of the comparison.
 type rowsWatch struct {
 	store   *store.Store
 	table   *eventstore.ClickHouse
@@ -47,22 +47,22 @@ type rowsWatch struct {
 	known atomic.Pointer[[]schema.MissingRows]
 	wake  chan struct{}
 
-	reading sync.Mutex // guards the next members
+	reading sync.Mutex // guards node, notice and beaten
 	node    string     // the name of this process among the readers of notices
-	notice  int64      // the last notice that was read
-	beaten  time.Time  // when the node last showed that it runs
+	notice  int64      // number of the last notice that was read
+	beaten  time.Time  // when this node last recorded that it runs
 
 	mu       sync.Mutex
-	audited  time.Time            // when this node last compared, or found that another node compares
+	audited  time.Time            // time of this node's last comparison, or when it last saw another node compare
 	suspects []string             // names of parts to check; "" means all parts
-	looked   map[string]time.Time // the time when each part was last a suspect
+	looked   map[string]time.Time // when suspect last recorded a part, by name of the part
 
 	next    time.Time // the time of the next repair; only run uses it
 	backoff retry.Backoff
 }
 
-// newRowsWatch builds the watch. It starts no work, because prepareEvents compares first, before the node answers
-// queries.
+// newRowsWatch builds the watch. It starts no work, because prepareEvents makes the first comparison, before the node
+// answers queries.
 func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
 	w := &rowsWatch{
@@ -116,7 +116,8 @@ func (w *rowsWatch) check(context.Context) error {
 	return c
 }
 
-// suspect records the part that an error of the insights store names. A part is checked once an hour at most.
+// suspect records the damaged part that an error of the insights store names, so that run checks the part. A part is
+// checked once an hour at most.
 func (w *rowsWatch) suspect(err error) {
 	part := insights.DamagedPart(err.Error())
 	w.mu.Lock()
@@ -135,8 +136,8 @@ func (w *rowsWatch) suspect(err error) {
 	}
 }
 
-// run compares the ledger with the table once an hour and after damage. It restores the missing events that the log
-// has.
+// run compares the ledger with the table once an hour, and after an error that shows damage. It restores the missing
+// events that the log has.
 func (w *rowsWatch) run(ctx context.Context) {
 	w.repeat(ctx, w.wake, "Cannot tell whether stored events are missing; the next try follows.", func() error {
 		err := w.look(ctx)
@@ -147,7 +148,8 @@ func (w *rowsWatch) run(ctx context.Context) {
 	})
 }
 
-// follow reads the missing events every few seconds. It also does so while run checks parts, which may take an hour.
+// follow reads the missing events every few seconds. It runs concurrently with run, because run may check parts for an
+// hour.
 func (w *rowsWatch) follow(ctx context.Context) {
 	w.repeat(ctx, nil, "Cannot read whether stored events are missing; the next try follows.", func() error {
 		return w.read(ctx)
@@ -159,7 +161,7 @@ func (w *rowsWatch) follow(ctx context.Context) {
 	}
 }
 
-// repeat calls do every few seconds, and when it is woken, until ctx ends.
+// repeat calls do every few seconds, and when wake receives a value, until ctx ends.
 func (w *rowsWatch) repeat(ctx context.Context, wake <-chan struct{}, failed string, do func() error) {
 	var pace retry.LogPace
 	tick := time.NewTicker(missingEvery)
@@ -238,8 +240,8 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	return firstError(err, w.read(ctx))
 }
 
-// restore restores missing rows that no repair has searched for yet. While a repair must be repeated, the pauses
-// between attempts grow.
+// restore restores missing rows that no repair has searched for yet. The pauses between repairs grow until no rows need
+// a repair.
 func (w *rowsWatch) restore(ctx context.Context) error {
 	missing := slices.DeleteFunc(slices.Clone(w.missing()), isLeaving)
 	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
@@ -268,7 +270,8 @@ func (w *rowsWatch) restore(ctx context.Context) error {
 	return w.read(ctx)
 }
 
-// isLeaving reports whether missing rows are the rows of a notice. The next comparison finds the months of these rows.
+// isLeaving reports whether missing rows are the rows of a notice. A notice says that a damaged part is being set
+// aside. The months of its rows are unknown until the next comparison.
 func isLeaving(m schema.MissingRows) bool { return m.Month == 0 }
 
 // read reads the missing events, and logs new missing events. Then it records that this node has read them.
@@ -342,6 +345,6 @@ func (w *rowsWatch) show(list, months []schema.MissingRows) {
 	}
 	if schema.MissingTotal(list) != schema.MissingTotal(known) ||
 		schema.DoubledTotal(list) != schema.DoubledTotal(known) {
-		w.changed() // a cached answer may not have events that were restored
+		w.changed() // cached answers may lack the restored events
 	}
 }

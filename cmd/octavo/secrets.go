@@ -19,7 +19,7 @@ import (
 // variable.
 type secretFiles struct {
 	stdin io.Reader
-	used  bool // standard input can be read only once
+	used  bool // whether standard input was read, which is possible only once
 	files map[*kong.Value]*kong.Flag
 }
 
@@ -87,7 +87,7 @@ func (s *secretFiles) Resolve(ctx *kong.Context, _ *kong.Path, flag *kong.Flag) 
 	if onCommandLine {
 		path, _ = ctx.FlagValue(file).(string)
 	} else {
-		path = file.Target.String() // the path in its environment variable
+		path = file.Target.String() // the value of the environment variable that ends with _FILE
 	}
 	if path == "" {
 		return nil, nil

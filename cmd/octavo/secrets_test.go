@@ -56,7 +56,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 					t.Fatal(err)
 				}
 				args := append([]string{command}, c.args...)
-				if name == "kafka-password" { // only valid with these flags
+				if name == "kafka-password" { // kafka-password is only valid with these flags
 					args = append(args, "--kafka-brokers=a:1", "--kafka-sasl=plain", "--kafka-username=u")
 				}
 				_, err = parser.Parse(args)
@@ -76,7 +76,7 @@ func TestSecretsComeFromFiles(t *testing.T) {
 	}
 }
 
-// TestSecretsAreTagged: every flag whose name looks like a secret is tagged as a secret.
+// TestSecretsAreTagged checks that every flag whose name looks like a secret is tagged as a secret.
 func TestSecretsAreTagged(t *testing.T) {
 	t.Parallel()
 	parser, err := kong.New(&commands{}, options(strings.NewReader(""))...)

@@ -23,8 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestSecureEngines runs the product on three engines with TLS, logins, and
-// certificates of a private certificate authority.
+// TestSecureEngines runs Octavo on three engines with TLS, logins, and certificates of a private certificate authority.
 func TestSecureEngines(t *testing.T) {
 	t.Parallel()
 	authority := enginetest.NewAuthority(t)
@@ -84,7 +83,7 @@ func TestSecureEngines(t *testing.T) {
 // sslmode=verify-full.
 func securePostgres(t *testing.T, authority *enginetest.Authority) string {
 	t.Helper()
-	enginesDir(t) // skips without engines
+	enginesDir(t) // skips the test if no engines are installed
 	running, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"postgres"}}.Start(t.Context())
 	if err != nil {
 		t.Fatal(err)

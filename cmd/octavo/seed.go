@@ -78,7 +78,7 @@ func (c *SeedCmd) run(ctx context.Context, out io.Writer, progress *seedLines) e
 type seedTarget struct {
 	org, site string
 	spaces    []string
-	// pages are the ids of the pages of each space, by their paths.
+	// pages has, for each space, the ids of its pages by their paths.
 	pages []map[string]string
 }
 
@@ -86,7 +86,7 @@ func (t seedTarget) insights() string {
 	return "/v1/orgs/" + url.PathEscape(t.org) + "/sites/" + url.PathEscape(t.site) + "/insights"
 }
 
-// target creates the organization and the site, unless the flags set them.
+// target creates the organization and the site, unless the flags name them.
 func (c *SeedCmd) target(ctx context.Context, client *seedClient, out io.Writer) (seedTarget, error) {
 	t := seedTarget{org: c.Org, site: c.Site}
 	if t.site != "" {

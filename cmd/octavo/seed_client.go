@@ -75,7 +75,7 @@ func (c *seedClient) get(ctx context.Context, path string) error {
 	return err
 }
 
-// call posts members and returns the answer.
+// call posts a JSON object with the members and returns the answer.
 func (c *seedClient) call(ctx context.Context, path string, members map[string]any) ([]byte, error) {
 	body, err := json.Marshal(members)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *seedClient) call(ctx context.Context, path string, members map[string]a
 	return c.send(ctx, http.MethodPost, path, body, http.StatusOK, "")
 }
 
-// create makes a resource and returns its id.
+// create posts a JSON object with the members, which creates a resource. It returns the id of the resource.
 func (c *seedClient) create(ctx context.Context, path string, members map[string]any) (string, error) {
 	body, err := json.Marshal(members)
 	if err != nil {
@@ -103,9 +103,8 @@ func (c *seedClient) create(ctx context.Context, path string, members map[string
 	return made.ID, nil
 }
 
-// send makes a request, and retries it on answers that may change with time.
-// Without an idempotency key it does not retry a write whose outcome is
-// unknown.
+// send makes a request, and retries it if the server is busy. Without an idempotency key it does not retry a write
+// whose outcome is unknown.
 func (c *seedClient) send(ctx context.Context, method, path string, body []byte, want int, key string) ([]byte, error) {
 	var last error
 	for attempt := range seedAttempts {
@@ -120,7 +119,7 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 		case err != nil:
 			last = fmt.Errorf("%w (is the server running at %s?)", err, c.base)
 			if attempt == 0 && method == http.MethodGet {
-				// This is the very first request, so a wrong address fails immediately.
+				// The first request of a run is a GET, so a wrong address fails immediately.
 				return nil, last
 			}
 		case status == want:
@@ -170,7 +169,7 @@ func (c *seedClient) once(method, path string, body []byte, key string) (status 
 	return response.StatusCode, retryAfter(response.Header.Get("Retry-After")), answer, nil
 }
 
-// retryAfter reads both forms of the header. It returns -1 if the header is
+// retryAfter reads the header Retry-After, which is a number of seconds or a date. It returns -1 if the header is
 // absent or malformed.
 func retryAfter(value string) time.Duration {
 	if seconds, err := strconv.Atoi(value); err == nil && seconds >= 0 {

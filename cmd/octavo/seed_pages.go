@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// seedInsert is a change that adds a page. Other changes of the request name it by its ref.
+// seedInsert is a change that adds a page. Other changes of the same request refer to the page by its ref.
 type seedInsert struct {
 	Operation string            `json:"operation"`
 	Type      string            `json:"type"`
@@ -30,11 +30,12 @@ type seedPage struct {
 	Pages []seedPage `json:"pages"`
 }
 
-// mostInserts is the maximum number of changes in a request. The changes of a topic stay within one request, because
-// its pages refer to it by its ref.
+// mostInserts is the maximum number of changes in a request. All changes of a topic are in one request, because the
+// pages of the topic refer to its group by the ref.
 const mostInserts = 50
 
-// write fills a space with the pages that visitors read, by a change request. It returns their ids by their paths.
+// write adds the pages that visitors read to a space, with a change request. It returns the ids of the pages by their
+// paths.
 func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.Topic) (map[string]string, error) {
 	at := "/v1/spaces/" + url.PathEscape(space)
 	request, err := c.create(ctx, at+"/change-requests", map[string]any{"subject": "Example pages"})
@@ -87,7 +88,7 @@ func (c *seedClient) write(ctx context.Context, space string, topics []eventgen.
 	return ids, nil
 }
 
-// seedTitle returns the title for a part of an address.
+// seedTitle makes a title from a part of an address: "Getting started" from "getting-started".
 func seedTitle(name string) string {
 	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "-", " ")
 }

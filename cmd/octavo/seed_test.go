@@ -21,7 +21,7 @@ import (
 type seedServer struct {
 	*httptest.Server
 	t *testing.T
-	// refuse may answer a post of events instead of the server. It then returns true. It may be nil.
+	// refuse, if not nil, may answer a post of events instead of the server. It returns true if it did.
 	refuse func(w http.ResponseWriter, attempt int) bool
 
 	mu       sync.Mutex
@@ -232,7 +232,7 @@ func TestSeedCreatesAndSends(t *testing.T) {
 	}
 }
 
-// TestSeedExampleIsJSON: the printed command has a valid JSON body.
+// TestSeedExampleIsJSON checks that the printed command has a valid JSON body.
 func TestSeedExampleIsJSON(t *testing.T) {
 	example := (&SeedCmd{URL: "http://x"}).example(seedTarget{org: "o", site: "s"})
 	_, body, _ := strings.Cut(example, "-d '")

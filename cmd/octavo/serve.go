@@ -33,7 +33,7 @@ import (
 // do not delay the sink and /readyz. The sink runs one statement at a time, and does not delay queries. Queries have a
 // connection for each statement that may run concurrently (query.Connections).
 const (
-	sinkConnections = 2 // one may still be ending an abandoned statement
+	sinkConnections = 2 // one connection may still be ending an abandoned statement
 	nodeConnections = 2 // migrations and /readyz
 )
 
@@ -74,8 +74,7 @@ func (c *ServeCmd) Run() error {
 	return err
 }
 
-// node is one running process. Its parts are started in the order of the
-// members and stopped in reverse.
+// node is one running process. It starts its parts in the order of the members, and stops them in reverse order.
 type node struct {
 	settings   *Settings
 	sizes      *sizes
@@ -100,7 +99,7 @@ type node struct {
 	checks       []frame.Check
 	jobs         *jobs.Runner // nil without the role jobs
 	server       *frame.Server
-	admin        *admin // nil if it is off
+	admin        *admin // nil if the operators' listener is off
 }
 
 type stopper struct {
@@ -174,7 +173,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	if !example {
 		return nil
 	}
-	if first == nil { // the database was set up before, not by a quickstart
+	if first == nil { // the database was set up earlier, without a quickstart
 		first = &quickstart{URL: n.settings.publicURL()}
 	}
 	link, toPerson := "", isTerminal(os.Stdout)
@@ -186,7 +185,7 @@ func (n *node) start(ctx context.Context, example bool) error {
 	return first.print(os.Stdout, n.settings, link, toPerson)
 }
 
-// use returns what the node uses at this moment, for its memory limit.
+// use returns the present numbers that determine the node's memory limit.
 func (n *node) use() use {
 	return use{
 		connections: n.server.OpenConnections(),
@@ -208,7 +207,7 @@ func (n *node) noteLosses(ctx context.Context) error {
 	return n.backends.engines.ForgetLosses()
 }
 
-// open creates the metrics, starts the embedded engines and connects.
+// open creates the metrics, starts the embedded engines, and connects to Postgres and the insights store.
 func (n *node) open(ctx context.Context) error {
 	n.registry = prometheus.NewRegistry()
 	var err error
@@ -344,8 +343,8 @@ func (n *node) startServer(ctx context.Context) error {
 	return nil
 }
 
-// startLog starts the event log's producer. It creates the topic, so it starts before the sink, which waits for the
-// topic. If Kafka does not answer, the log refuses events and keeps trying in the background.
+// startLog starts the event log's producer. The producer creates the topic, so it starts before the sink, which waits
+// for the topic. If Kafka does not answer, the log refuses events and tries to connect in the background.
 func (n *node) startLog(ctx context.Context) error {
 	if !n.settings.has("api") {
 		return nil
@@ -370,7 +369,7 @@ func (n *node) startLog(ctx context.Context) error {
 	return nil
 }
 
-// logReady returns "full" if the log refuses events because it is full.
+// logReady reports to /readyz whether the log accepts events. If the log is full, /readyz shows the word "full".
 func (n *node) logReady(ctx context.Context) error {
 	err := n.eventLog.Ready(ctx)
 	if errors.Is(err, eventlog.ErrFull) {

@@ -23,7 +23,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestReadmeSession: the README's first session works as printed there.
+// TestReadmeSession checks that the README's first session works as printed there.
 func TestReadmeSession(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -68,8 +68,8 @@ func (i *instance) shell(commands string, env ...string) string {
 	return string(output)
 }
 
-// TestRestartKeepsEverything: organizations, tokens and events survive a restart, even events that were acknowledged
-// just before it.
+// TestRestartKeepsEverything checks that organizations, tokens and events survive a restart, even events that were
+// acknowledged just before it.
 func TestRestartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t, "OCTAVO_BOOTSTRAP_TOKEN=a-token-of-our-own")
@@ -175,13 +175,13 @@ func TestEnginesKilled(t *testing.T) {
 	})
 }
 
-// TestEveryEventType: events of every type can be queried by type, with all of their members.
+// TestEveryEventType checks that events of every type can be queried by type, with all of their members.
 func TestEveryEventType(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	generator := eventgen.New(eventgen.Options{Seed: 1, Events: 4000})
 	var body []byte
-	sent := map[any]any{} // by type
+	sent := map[any]any{} // number of sent events, by type
 	for range 8 {
 		body = generator.AppendBatch(body[:0], 500)
 		var batch struct{ Events []struct{ Type string } }
@@ -288,8 +288,8 @@ func (i *instance) wantTotals(wide string, want eventgen.Totals) {
 	}
 }
 
-// TestBadBatchStoresNothing: one invalid event makes the server refuse its whole request. No event of the request is
-// stored.
+// TestBadBatchStoresNothing checks that the server refuses a whole request if one of its events is invalid. No event of
+// the request may be stored.
 func TestBadBatchStoresNothing(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
@@ -300,12 +300,12 @@ func TestBadBatchStoresNothing(t *testing.T) {
 	if status, answer := i.post(i.token, pageView("c"), pageView("d")); status != 204 {
 		t.Fatalf("good events: %d %s", status, answer)
 	}
-	// These events were sent after the bad request. If a good event of the bad request had been stored, the counts
-	// would differ.
+	// The two events of the second request are stored after the first request was handled. If an event of the first
+	// request had been stored, the counts would differ.
 	i.wantCounts(2, 2)
 }
 
-// TestClearErrors: the error of a failed start names the setting to change.
+// TestClearErrors checks that the error of a failed start names the setting to change.
 func TestClearErrors(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 1)
@@ -350,8 +350,8 @@ func TestClearErrors(t *testing.T) {
 	}
 }
 
-// TestRoles: a node without the role api serves health and metrics, and its sink stores events that another node
-// accepted. The two nodes share engines that their settings name.
+// TestRoles checks that a node without the role api serves health and metrics, and that its sink stores events that
+// another node accepted. The two nodes share engines that their settings name.
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	engines := sharedEngines(t, 2)

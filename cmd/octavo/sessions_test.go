@@ -139,7 +139,8 @@ func TestSessions(t *testing.T) {
 	}
 }
 
-// documentsOfUsers returns the documents of the repository, without the texts of tests.
+// documentsOfUsers returns the paths of the Markdown files in the upper three levels of folders, and of the guides. It
+// leaves out the results of benchmarks.
 func documentsOfUsers(t *testing.T) (list []string) {
 	t.Helper()
 	for _, pattern := range []string{"*.md", "*/*.md", "*/*/*.md", guidesFolder + "*.md"} {

@@ -44,7 +44,7 @@ func printSettings(w io.Writer, model *kong.Application) error {
 	return err
 }
 
-// unitOf returns the unit of a setting's values. It is the tag unit, or otherwise follows from the type.
+// unitOf returns the unit of a setting's values: the text of its tag `unit`, or the unit of its type.
 func unitOf(flag *kong.Flag) string {
 	if unit := flag.Tag.Get("unit"); unit != "" {
 		return unit

@@ -25,10 +25,10 @@ type CheckCmd struct {
 	JSON  bool   `name:"json" help:"Print the answer as JSON."`
 }
 
-// errNotInstalled means that a page's events would not arrive as they should.
+// errNotInstalled means that the verdict about a page is not `installed`.
 var errNotInstalled = errors.New("the page is not installed as it should be")
 
-// Run checks the page. It succeeds only with the verdict installed.
+// Run checks the page. It returns an error if the verdict is not `installed`.
 func (c *CheckCmd) Run() error {
 	ctx, stop := untilSignalled()
 	defer stop()

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestCheckCommand: the command prints the verdict and the message, or the whole answer. It succeeds only if the
-// verdict is `installed`.
+// TestCheckCommand checks that the command prints the verdict and the message, or the whole answer. It must succeed
+// only if the verdict is `installed`.
 func TestCheckCommand(t *testing.T) {
 	t.Parallel()
 	for _, verdict := range schema.InstallationEnums()["installationVerdict"] {

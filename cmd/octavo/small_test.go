@@ -34,7 +34,8 @@ func newMemoryGroup(t *testing.T, bytes int64) memoryGroup {
 	if _, err := os.Stat(filepath.Join(g.dir, limit)); err != nil {
 		g = memoryGroup{root, "memory.events", "memory.peak"}
 		limit = "memory.max"
-		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0) // or the next write fails
+		// If this write fails, the write of the limit fails too.
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0)
 	}
 	g.dir = filepath.Join(g.dir, fmt.Sprintf("octavo-test-%d-%d", os.Getpid(), bytes>>20))
 	err := os.Mkdir(g.dir, 0o755)
@@ -81,7 +82,7 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 			continue // the process has exited since then
 		}
 		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		for _, field := range fields[11:13] { // user and system
+		for _, field := range fields[11:13] { // processor time of the program, and of the kernel for the program
 			ticks, err := strconv.Atoi(field)
 			if err != nil {
 				t.Fatal(err)
@@ -94,15 +95,15 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 
 // TestSmallMachines puts a node with all engines under full load in little memory. No process is killed. All
 // acknowledged events are stored a minute after the load, or after the node has used a minute of every processor. With
-// 768 MiB or more, nine of ten queries are answered. `make small-machines` runs every size. The long form has the least
-// sizes, because the share of answered queries also depends on other programs on the machine.
+// 768 MiB or more, nine of ten queries are answered. `make small-machines` runs every size. The long form of the tests
+// runs only 512 MiB, because the share of answered queries also depends on other programs on the machine.
 func TestSmallMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
 	}
 	sizes := []struct {
 		mib      int64
-		answered float64 // at least
+		answered float64 // the least share of answered queries
 	}{{512, 0}, {768, 0.9}, {1024, 0.9}}
 	if os.Getenv("OCTAVO_TEST_SMALL_MACHINES") == "" {
 		sizes = sizes[:1]
@@ -158,8 +159,9 @@ func TestSmallMachines(t *testing.T) {
 type fullLoad struct {
 	sync.Mutex
 	acknowledged, unknown, refused int // numbers of events, of posts without an answer, and of refused posts
-	asked, answered, failed        int // numbers of queries; a failed query has another status than a refusal
-	reasons                        map[string]int
+	// These are numbers of queries. failed counts the answers with a status other than 200, 400 and 503.
+	asked, answered, failed int
+	reasons                 map[string]int
 }
 
 // loadFully posts events and sends queries for a time span, as fast as the node answers.

@@ -30,7 +30,7 @@ func TestSnippetCommand(t *testing.T) {
 	}
 }
 
-// TestSnippetCommandIsRefused: for each mistake, the command prints a sentence and a hint.
+// TestSnippetCommandIsRefused checks that the command prints a sentence and a hint for each mistake.
 func TestSnippetCommandIsRefused(t *testing.T) {
 	t.Setenv("OCTAVO_PUBLIC_URL", "")
 	t.Setenv("OCTAVO_URL", "")

@@ -162,8 +162,8 @@ func (c *TokenRotateCmd) Run() error {
 	})
 }
 
-// withStore runs a command on a Postgres. It uses the Postgres of a running node, or starts an embedded Postgres for
-// the command. The audit log attributes the command's changes to the operator, by the system's user name.
+// withStore runs a command that uses Postgres. It uses the Postgres of a running node, or starts an embedded Postgres
+// for the command. The audit log attributes the command's changes to the operator, by the system's user name.
 func withStore(s *Settings, command string, run func(context.Context, *store.Store) error) (err error) {
 	ctx, stop := untilSignalled()
 	defer stop()

@@ -72,21 +72,22 @@ type verifier struct {
 	*rowsTools
 	deep     bool
 	only     string                  // the only kind to verify; "" means all kinds
-	found    func(kind, what string) // describes damage
+	found    func(kind, what string) // called with a description of each damage
 	progress func(kind string, read, bytes int64)
 }
 
 // progressEvery is the time between two calls of progress.
 const progressEvery = 5 * time.Second
 
-// verification is the verification of one kind of data.
+// verification counts the data of one kind that was read, and its damage.
 type verification struct {
 	schema.Verification
 	v    *verifier
 	next time.Time // the time of the next progress message
 }
 
-// read adds an object to the results. damage describes the object's damage, and is "" if the object is undamaged.
+// read adds a verified object to the results, such as a part, a message or a pack. damage describes the object's
+// damage, and is "" if the object is undamaged.
 func (f *verification) read(bytes int64, damage string) {
 	f.Read, f.Bytes = f.Read+1, f.Bytes+bytes
 	if damage != "" {
@@ -102,11 +103,12 @@ func (f *verification) read(bytes int64, damage string) {
 }
 
 const (
-	verifiedEvents = "events"                // nodes repair them automatically
-	verifiedTables = "postgres small tables" // nodes verify them once an hour
+	verifiedEvents = "events"                // nodes repair this kind automatically
+	verifiedTables = "postgres small tables" // nodes verify this kind once an hour
 )
 
-// verifications is the table of all kinds of data. Each has a hint for the operator, which is shown next to damage.
+// verifications has all kinds of data that can be verified. If a kind has damage, its hint tells the operator how to
+// repair the data.
 var verifications = []struct {
 	kind string
 	deep bool // whether it is only verified with --deep
@@ -178,8 +180,8 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 	return nil
 }
 
-// doubled looks for rows that are in the table twice. If other rows are missing, the number of rows alone does not show
-// this.
+// doubled looks for rows that are in the table twice. If as many other rows are missing, the number of rows does not
+// show this.
 func (v *verifier) doubled(ctx context.Context, f *verification) error {
 	if !v.table.Sequential() {
 		f.Hint = "not read: on a cluster, `octavo reconcile` compares the rows with the log"
@@ -270,7 +272,8 @@ func (v *verifier) pages(ctx context.Context, f *verification) error {
 
 const pageSize = 8192 // bytes of a page of Postgres
 
-// smallTables and largeTables look for pages that have become zeros, because Postgres regards them as empty.
+// smallTables and largeTables look for pages whose bytes have become zeros. Postgres's own check does not find such
+// pages, because Postgres regards them as empty.
 func (v *verifier) smallTables(ctx context.Context, f *verification) error {
 	return v.tables(ctx, f, true)
 }

@@ -74,8 +74,8 @@ func TestVerify(t *testing.T) {
 	verify(map[string]int64{verifiedEvents: 1, "postgres pages": 5, verifiedTables: 1})
 }
 
-// TestLostTokens: Postgres regards a page of zeros as empty. A request with a token of the page is not refused as if
-// the token were unknown. A verification names the table.
+// TestLostTokens overwrites the table of tokens with zeros, which Postgres regards as empty pages. A request with a
+// lost token must get a 503, and not the 401 of an unknown token. A verification must report the table.
 func TestLostTokens(t *testing.T) {
 	t.Parallel()
 	i := newInstance(t)
@@ -117,8 +117,8 @@ func TestLostTokens(t *testing.T) {
 	}
 }
 
-// TestVerificationDue: all kinds are verified once a week, and the small tables of Postgres once an hour. Results of a
-// clock that was ahead do not count.
+// TestVerificationDue checks that all kinds are verified once a week, and the small tables of Postgres once an hour.
+// Results with a time in the future must be ignored.
 func TestVerificationDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)

@@ -20,18 +20,19 @@ import (
 const (
 	verifyLook  = time.Minute        // the time between two reads of the last results
 	verifyAge   = 7 * 24 * time.Hour // the age of results at which the next verification begins
-	tablesAge   = time.Hour          // the same age for results about small tables
+	tablesAge   = time.Hour          // the age of results about small tables at which their next verification begins
 	verifyAfter = time.Hour          // the time from the start of the node to its first verification
 	verifyLock  = "verification of stored data"
 )
 
-// verifyWatch verifies everything that is stored once a week, on a single node at a time. All nodes show the results.
+// verifyWatch verifies all stored data once a week. Only one node at a time verifies the data, and all nodes show the
+// results.
 type verifyWatch struct {
 	tools   *rowsTools
 	damaged *prometheus.GaugeVec
 	log     *slog.Logger
 	ready   func() bool
-	suspect func(error) // suspect is called with damaged parts of the events table
+	suspect func(error) // called with each damaged part of the events table
 	began   time.Time
 	shown   atomic.Pointer[frame.Condition]
 }
@@ -92,11 +93,12 @@ func (w *verifyWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// verificationDue reports whether a kind of data, or any kind, lacks results that are young enough.
+// verificationDue reports whether a kind of data has no results that are younger than age. The parameter `only` names
+// the kind to look at. If it is "", verificationDue looks at all kinds.
 func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
 	for _, of := range verifications {
 		young := slices.ContainsFunc(list, func(v schema.Verification) bool {
-			since := now.Sub(v.VerifiedAt) // It is less than 0 if the clock was set back since then.
+			since := now.Sub(v.VerifiedAt) // since is less than 0 if the clock was set back after the verification
 			return v.Kind == of.kind && since >= 0 && since <= age
 		})
 		if (only == "" || of.kind == only) && !young {

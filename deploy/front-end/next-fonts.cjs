@@ -1,5 +1,5 @@
-// What Next.js finds instead of Google's fonts while it builds an older
-// generation of the front end: Inter, under every name that it asks for.
+// Next.js loads this module instead of Google's fonts while it builds an older version of the front end. The module
+// returns the font Inter for every font that Next.js requests.
 const path = require('node:path');
 
 const file = path.join(__dirname, 'node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2');

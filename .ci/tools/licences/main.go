@@ -27,7 +27,7 @@ var allowedFonts = []string{"OFL-1.1"}
 
 // byHand has the licences that a person has read, because no program recognizes their texts.
 var byHand = map[string]string{
-	"github.com/segmentio/asm": "MIT-0", // newer than the classifier's texts
+	"github.com/segmentio/asm": "MIT-0", // the licence is newer than the classifier
 	// These packages name no licence. Their repository, GitbookIO/integrations, has Apache-2.0. Tests fetch and run the
 	// packages, but Octavo does not distribute them.
 	"@gitbook/api":     "Apache-2.0",
@@ -86,7 +86,7 @@ type module struct {
 	licences []string
 }
 
-// goModules are the modules whose packages are compiled into a binary or a test.
+// goModules returns the modules whose packages are compiled into a binary or a test.
 func goModules() ([]module, error) {
 	const format = `{{with .Module}}{{if not .Main}}{{.Path}}{{"\t"}}{{.Dir}}{{end}}{{end}}`
 	list := exec.Command("go", "list", "-deps", "-test", "-f", format, "./...")
@@ -157,10 +157,10 @@ func npmPackages(path string) ([]module, error) {
 	}
 	var modules []module
 	for name, p := range lock.Packages {
-		if name == "" { // the folder's own package
+		if name == "" { // the entry of the folder's own package
 			continue
 		}
-		// A package under an alias has its real name in its entry.
+		// If a package is installed under an alias, the name in its entry is its real name.
 		m := module{name: cmp.Or(p.Name, strings.TrimPrefix(name, "node_modules/"))}
 		if p.License != "" {
 			m.licences = strings.Split(p.License, " AND ")

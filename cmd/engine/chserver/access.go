@@ -17,13 +17,13 @@ const (
 	roleRows = "rows"
 )
 
-// usersFile contains no passwords: the server checks logins itself.
+// usersFile contains no passwords, because the server checks logins, not the engine.
 //
 //go:embed users.xml
 var usersFile []byte
 
-// writeAccess writes the engine's configuration and returns its path. It is
-// rewritten at each start, so that it always matches the program.
+// writeAccess writes the engine's configuration and returns its path. The configuration is rewritten at each start, so
+// that it always matches the program.
 func writeAccess(dataDir string) (path string, err error) {
 	dir, err := filepath.Abs(filepath.Join(dataDir, "octavo"))
 	if err != nil {
@@ -42,8 +42,8 @@ func writeAccess(dataDir string) (path string, err error) {
 	return path, nil
 }
 
-// configFile names the users file, points every directory setting at an empty
-// folder, and allows no remote addresses.
+// configFile returns the engine's configuration. It names the users file, sets every directory to an empty folder, and
+// allows no remote addresses.
 func configFile(users, empty string) []byte {
 	var b bytes.Buffer
 	b.WriteString("<clickhouse>\n")
@@ -52,7 +52,7 @@ func configFile(users, empty string) []byte {
 		{"user_scripts_path", empty + "/"}, {"dictionaries_lib_path", empty + "/"}, {"remote_url_allow_hosts", ""},
 	} {
 		b.WriteString("<" + setting[0] + ">")
-		_ = xml.EscapeText(&b, []byte(setting[1])) // a buffer does not fail
+		_ = xml.EscapeText(&b, []byte(setting[1])) // a write to a buffer does not fail
 		b.WriteString("</" + setting[0] + ">\n")
 	}
 	b.WriteString("</clickhouse>\n")

@@ -85,7 +85,8 @@ func readNumbers(b *testing.B, db driver.Conn) {
 	}
 }
 
-// BenchmarkReframe measures the conversion of blocks to another format, without engine and client.
+// BenchmarkReframe measures the conversion of blocks from the engine's framing to the wire's framing, without an engine
+// and a client.
 func BenchmarkReframe(b *testing.B) {
 	const rows = 65_536
 	texts := []byte{}

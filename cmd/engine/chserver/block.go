@@ -8,10 +8,9 @@ import (
 
 // A block is written in two ways which differ only in their framing:
 //
-//   - on the wire: a block info, then per column name, type, one byte that
-//     announces custom serialization, data;
-//   - in FORMAT Native: the same without block info and without that byte
-//     (its revision is 0).
+//   - on the wire: a block info, and then for each column its name, its type, a byte that announces custom
+//     serialization, and its data;
+//   - in FORMAT Native: no block info and no such byte, because this format has the revision 0.
 //
 // So the server changes only the framing of a block. The walker finds the end of each column's data, and the server
 // copies the data unchanged.
@@ -23,7 +22,7 @@ const (
 	onWire framing = true
 )
 
-// column is one column of a block; data points into the source's bytes.
+// column is one column of a block. Its data points into the source's bytes.
 type column struct {
 	name, typ string
 	data      []byte
@@ -44,8 +43,8 @@ const (
 var errShort = errors.New("the block ends early")
 
 // source has the bytes of one block, complete or still arriving. more appends at least one byte to buf. Its argument
-// missing is the number of needed bytes, so that it does not have to read past the block. If more is nil, the bytes are
-// complete.
+// missing is the number of needed bytes, so that more does not read past the end of the block. If more is nil, the
+// bytes are complete.
 type source struct {
 	buf   []byte
 	pos   int
@@ -53,7 +52,7 @@ type source struct {
 	more  func(buf []byte, missing int) ([]byte, error)
 }
 
-// need makes n more bytes available.
+// need makes the next n bytes available in buf.
 func (s *source) need(n int) error {
 	if n < 0 || n > s.limit-s.pos {
 		return refuse(codeMemoryLimit, "a block exceeds the limit of %d bytes", s.limit)
@@ -106,7 +105,7 @@ func (s *source) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(s.buf[s.pos-8:]), nil
 }
 
-// size reads a length. At least so many bytes must follow, so size checks the length against the limit.
+// size reads a length. At least this number of bytes must follow, so size refuses a length above the limit.
 func (s *source) size() (int, error) {
 	n, err := s.uvarint()
 	if err != nil {
@@ -171,7 +170,7 @@ func readBlock(s *source, form framing) (*block, error) {
 			}
 		}
 		start := s.pos
-		if rows > 0 { // a block without rows has no state and no data
+		if rows > 0 { // in a block without rows, columns have no serialization state and no data
 			if err := skipColumn(s, typ, int(rows)); err != nil {
 				return nil, err
 			}
@@ -179,7 +178,7 @@ func readBlock(s *source, form framing) (*block, error) {
 		b.columns = append(b.columns, column{name: name, typ: typ})
 		extents = append(extents, extent{start, s.pos})
 	}
-	for i, e := range extents { // set data only now, because buf may have moved while it grew
+	for i, e := range extents { // set data only now, because buf may have been reallocated while it grew
 		b.columns[i].data = s.buf[e.start:e.end]
 	}
 	return b, nil

@@ -2,8 +2,8 @@ package chserver
 
 import "sync"
 
-// budget bounds the memory for incomplete INSERTs of all connections. The engine's own memory limit does not count
-// these bytes.
+// budget limits the memory for the incomplete INSERTs of all connections. The engine's own memory limit does not
+// include these bytes.
 type budget struct {
 	mu    sync.Mutex
 	limit int64
@@ -26,13 +26,13 @@ func (b *budget) release(n int64) {
 	b.taken -= n
 }
 
-// share is the part of a budget that one connection or INSERT has reserved. It grows in large steps.
+// share is the part of a budget that one connection or INSERT has reserved.
 type share struct {
 	budget *budget
 	held   int64
 }
 
-// cover grows the share to at least n.
+// cover grows the share to at least n bytes.
 func (s *share) cover(n int64) error {
 	const step = 1 << 20
 	if n <= s.held {
@@ -50,7 +50,7 @@ func (s *share) cover(n int64) error {
 	return nil
 }
 
-// release gives back the whole share.
+// release returns the whole share to the budget.
 func (s *share) release() {
 	s.budget.release(s.held)
 	s.held = 0

@@ -83,7 +83,8 @@ func TestDeadlineEndsItsStatement(t *testing.T) {
 	defer cancel()
 	ended := make(chan error, 1)
 	go func() {
-		// The client also turns a deadline into a time limit for the engine, which would disturb this test.
+		// The client also sends a deadline as a time limit for the engine. The statement turns this limit off, so that
+		// only a Cancel can end it.
 		ended <- exhaust(ctx, db, "SELECT sum(sipHash64(number, 'deadline_1')) FROM numbers(1000000000000) SETTINGS max_execution_time = 0")
 	}()
 	waitRunning(t, db, "deadline_1", 1)

@@ -20,11 +20,12 @@ type Config struct {
 	// too.
 	User, Password string
 
-	MaxConnections int           // default 64
-	MaxMemory      int64         // bytes that the engine may use, default half of the machine's memory
-	MaxInsert      int64         // bytes of one INSERT's blocks, default 1 GiB, or less with less MaxMemory
-	MaxInserts     int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
-	DrainTimeout   time.Duration // how long running statements may continue after Run's context ends, default 5 s
+	MaxConnections int   // default 64
+	MaxMemory      int64 // bytes that the engine may use, default half of the machine's memory
+	// bytes of one INSERT's blocks, default 1 GiB, or MaxMemory/8 if that is less, but at least 64 MiB
+	MaxInsert    int64
+	MaxInserts   int64         // bytes of the blocks of all INSERTs in progress, default MaxInsert
+	DrainTimeout time.Duration // how long running statements may continue after Run's context ends, default 5 s
 
 	Logger  *slog.Logger        // default slog.Default()
 	OnReady func(addr net.Addr) // called once, when the server listens
@@ -33,15 +34,15 @@ type Config struct {
 const (
 	defaultMaxConnections = 64
 	defaultMaxInsert      = 1 << 30
-	leastMaxInsert        = 64 << 20 // several times the largest insert of a sink
+	leastMaxInsert        = 64 << 20 // least default of MaxInsert: several times the largest insert of a sink
 	defaultDrainTimeout   = 5 * time.Second
 
 	helloTimeout = 5 * time.Second // the time from accept to the end of the greeting
 	killEvery    = 20 * time.Millisecond
 )
 
-// timezone is the time zone that the server announces and sessions use,
-// whatever the machine's is.
+// timezone is the time zone that the server announces and that sessions use. It does not depend on the machine's time
+// zone.
 const timezone = "UTC"
 
 func (c Config) withDefaults() (Config, error) {
@@ -96,7 +97,8 @@ func checkLoopback(listen string) error {
 // fullMemory is the least memory with which the engine's caches have their full sizes.
 const fullMemory = 4 << 30
 
-// cache returns the size of a cache, which shrinks with the engine's memory.
+// cache returns the size of a cache. With fullMemory or more, the size is `most`. With less memory, the size is
+// proportionally smaller.
 func (c Config) cache(most int) int {
 	if c.MaxMemory <= 0 || c.MaxMemory >= fullMemory {
 		return most
@@ -133,7 +135,7 @@ func (c Config) engineArgs(configFile string) []string {
 		value int
 	}{
 		{"background_pool_size", c.merges()},
-		{"os_threads_nice_value_merge_mutate", 10}, // merges run after queries: see query.Config
+		{"os_threads_nice_value_merge_mutate", 10}, // queries get the processor before merges: see query.Config
 		{"background_schedule_pool_size", 8},
 		{"background_common_pool_size", 2},
 		{"background_move_pool_size", 1},

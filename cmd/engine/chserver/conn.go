@@ -16,7 +16,7 @@ import (
 )
 
 // conn is the connection of one client. All fields except busy belong to the connection's goroutine. While a statement
-// runs, the reader belongs to the watcher.
+// runs, only the goroutine of watch reads from the connection.
 type conn struct {
 	server  *Server
 	socket  net.Conn
@@ -29,14 +29,14 @@ type conn struct {
 	busy    bool // guarded by server.mu
 
 	blockBytes []byte // the last block that arrived
-	blockShare share  // of Server.inserts: the bytes of blockBytes above keptBlock
+	blockShare share  // the part of Server.inserts that blockBytes has reserved for its bytes above keptBlock
 	plain      []byte // the outgoing block before compression
 	out        []byte // packets not yet written
 	flushed    time.Time
 
 	compressed bool // whether the current query's data is compressed
 	sent       figures
-	cancel     atomic.Bool // set by the watcher
+	cancel     atomic.Bool // watch sets it when the client cancels the statement
 }
 
 func newConn(s *Server, socket net.Conn) *conn {
@@ -68,7 +68,7 @@ func broken(err error) error {
 // serve answers packets until the client disconnects.
 func (c *conn) serve() {
 	defer func() {
-		if p := recover(); p != nil { // one failed connection must not end the others
+		if p := recover(); p != nil { // a panic in one connection must not end the process
 			c.server.cfg.Logger.Error("A connection was closed by a panic.", "panic", p, "stack", string(debug.Stack()))
 		}
 		_ = c.socket.Close()
@@ -172,7 +172,7 @@ func (c *conn) servePacket() error {
 		return c.flush()
 	case clientQuery:
 		return c.serveQuery()
-	case clientCancel: // too late, because the statement has finished
+	case clientCancel: // this Cancel is too late, because the statement has finished
 		return nil
 	}
 	return refuse(codeUnexpectedPacket, "Unexpected packet %d from client", code)
@@ -264,8 +264,9 @@ func (c *conn) block(b *block) error {
 	return err
 }
 
-// progress queues the change in figures. It flushes after enough data or time. So a short answer is sent in one write,
-// and a long answer continuously.
+// progress queues a Progress packet with the rows and bytes that were added since its last call. It flushes if many
+// bytes are queued, or if the last flush was long ago. So a short answer is sent in one write, and a long answer in
+// several writes.
 func (c *conn) progress(total figures) error {
 	c.out = appendProgress(c.out, total.since(c.sent))
 	c.sent = total
@@ -303,7 +304,7 @@ func (c *conn) watch() (stop func()) {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return
 		case err == nil && packet[0] != clientCancel:
-			return // the next packet, which servePacket reads later
+			return // servePacket reads this packet later
 		case err == nil:
 			_, _ = c.in.Discard(1)
 		}
@@ -317,7 +318,7 @@ func (c *conn) watch() (stop func()) {
 	}()
 	return func() {
 		close(over)
-		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // wake up Peek
+		_ = c.socket.SetReadDeadline(time.Unix(1, 0)) // end the wait of Peek in watch's goroutine
 		<-stopped
 		_ = c.socket.SetReadDeadline(time.Time{})
 	}

@@ -25,7 +25,7 @@ func (c *conn) answerInsert(st *statement, q *query) (figures, error) {
 			break
 		}
 		if err := in.add(b); err != nil {
-			return figures{}, broken(err) // broken, because more rows are still arriving
+			return figures{}, broken(err) // this ends the connection, because more rows are still arriving
 		}
 	}
 	defer c.watch()()
@@ -67,14 +67,13 @@ func (c *conn) readData() (*block, error) {
 	if !c.compressed {
 		return b, broken(c.plainIn.giveBack(unused))
 	}
-	if unused > 0 { // a block must end with its last frame
+	if unused > 0 { // a block must end where a frame ends
 		return nil, broken(refuse(codeBadData, "%d extra bytes follow a block", unused))
 	}
 	return b, nil
 }
 
-// keptBlock is the maximum size of the block buffer that a connection keeps
-// between statements.
+// keptBlock is the maximum size of a block buffer that a connection reuses for the next statement.
 const keptBlock = 4 << 20
 
 // dropBlock frees the memory of a statement's blocks.

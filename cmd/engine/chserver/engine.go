@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// engine is the started library. Its root connection keeps it alive and runs
-// the server's own statements.
+// engine is the started library. Its root connection is open as long as the engine runs, and runs the server's own
+// statements.
 type engine struct {
 	lib     *library
 	args    []string
@@ -29,8 +29,7 @@ type engine struct {
 	markers atomic.Uint64
 }
 
-// startEngine loads the library and opens the data directory. Only one
-// engine can live in a process.
+// startEngine loads the library and opens the data directory. A process can start only one engine.
 func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if err := os.MkdirAll(cfg.DataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("cannot create the data directory: %w", err)
@@ -38,7 +37,7 @@ func startEngine(ctx context.Context, cfg Config) (*engine, error) {
 	if err := awaitRoom(ctx, cfg.Logger, cfg.DataDir, disk.OS{}.Free); err != nil {
 		return nil, err
 	}
-	signal.Ignore(unix.SIGXFSZ) // make exceeding the file size limit a write error, like a full disk
+	signal.Ignore(unix.SIGXFSZ) // a write beyond the file size limit then fails, like a write to a full disk
 	signals, err := saveSignals()
 	if err != nil {
 		return nil, err
@@ -86,8 +85,7 @@ func (e *engine) ask(question string) (string, error) {
 	return string(res.bytes()), nil
 }
 
-// close shuts the engine down, which finishes running merges and flushes. All
-// sessions must be closed before.
+// close shuts the engine down, which finishes running merges and flushes. The caller must close all sessions first.
 func (e *engine) close() {
 	e.root.Lock()
 	defer e.root.Unlock()
@@ -98,9 +96,8 @@ func (e *engine) nextMarker() string {
 	return fmt.Sprintf("octavo-session-%d", e.markers.Add(1))
 }
 
-// kill asks the engine to end the running statement of a session. The statement
-// ends at its next block; if it has not started yet, kill has no effect. So the
-// caller repeats kill until its statement is over.
+// kill asks the engine to end the running statement of a session. The statement ends at its next block; if it has not
+// started yet, kill has no effect. So the caller repeats kill until the statement has ended.
 func (e *engine) kill(marker string) {
 	e.root.Lock()
 	defer e.root.Unlock()

@@ -12,15 +12,15 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// plainReader reads an uncompressed block. The end of the block is known only after the walk. So the walker gets all
-// buffered bytes, and returns the bytes after the block.
+// plainReader reads an uncompressed block. Only the walker can find the end of the block. So the walker gets all
+// buffered bytes, and then returns the bytes that follow the block.
 type plainReader struct {
 	in   *bufio.Reader
 	lent int // number of in's buffered bytes that the walker has
 }
 
-// next appends the buffered bytes to buf, or at least one byte. The walker calls next only when it has used up the
-// previous bytes.
+// next appends all buffered bytes to buf, at least one byte. If more bytes are missing than in can buffer, it appends
+// exactly the missing bytes. The walker calls next only when it has used up the previous bytes.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
 		return buf, err
@@ -91,7 +91,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	case frameNone:
 		buf = append(buf, packed...)
 	case frameLZ4:
-		if plainSize > 255*len(packed)+64 { // impossible with LZ4's best ratio
+		if plainSize > 255*len(packed)+64 { // LZ4 cannot compress so much
 			return buf, refuse(codeBadData, "an LZ4 frame of %d bytes cannot hold %d", len(packed), plainSize)
 		}
 		buf = append(buf, make([]byte, plainSize)...)
@@ -122,12 +122,12 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 	return buf, nil
 }
 
-// framePlain is the size of an outgoing frame's plain data. The client decodes a whole frame at a time, so small frames
-// keep its memory use low.
+// framePlain is the largest size of an outgoing frame's plain data. The client decodes a whole frame at a time, so
+// small frames keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain into LZ4 frames. Results use LZ4. The client may use another method for its data, because
-// each frame states its method.
+// appendFrames packs plain into LZ4 frames. The client may use another method for its own data, because each frame
+// states its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {
 		n := min(len(plain), framePlain)

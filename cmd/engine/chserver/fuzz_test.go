@@ -67,7 +67,8 @@ func FuzzPackets(f *testing.F) {
 	})
 }
 
-// FuzzBlock reads arbitrary bytes as a block. If this succeeds, the written block equals the bytes.
+// FuzzBlock reads arbitrary bytes as a block. If this succeeds, the block must be unchanged after it was written in the
+// wire's framing and read again.
 func FuzzBlock(f *testing.F) {
 	b := &block{rows: 1, columns: []column{
 		{"a", "Nullable(UInt16)", []byte{0, 10, 10}}, {"m", "Map(String, String)", []byte{1, 0, 0, 0, 0, 0, 0, 0, 1, 'k', 1, 'v'}},
@@ -93,8 +94,8 @@ func FuzzBlock(f *testing.F) {
 	})
 }
 
-// FuzzOutline parses arbitrary text as a statement. There is no panic, and each part of an outline is a part of the
-// text.
+// FuzzOutline parses arbitrary text as a statement. It checks that there is no panic, and that each part of an outline
+// is a part of the text.
 func FuzzOutline(f *testing.F) {
 	for _, text := range []string{"SELECT 1; x", "INSERT INTO `a` (b, \"c\") SETTINGS x = 1 VALUES", "SET a = [1, 'x'], b = {}", "$x$ $x$ /* -- ' \\", "(SELECT 1) FORMAT x"} {
 		f.Add(text)

@@ -6,9 +6,9 @@ import (
 )
 
 // guard refuses statements that would open files, addresses or other databases. The engine's grants (access.go) already
-// refuse most of these statements, even hidden ones. guard covers the cases without a grant. They are the function
-// file(), disks defined in a statement, INTO OUTFILE, table engines that open files or addresses, and changes of the
-// role that has the grants.
+// refuse most of these statements. guard refuses what the engine has no grants for: the function file(), disks that a
+// statement defines, INTO OUTFILE, table engines that open files or addresses, and changes of the role that has the
+// grants.
 //
 // guard has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and the
 // engine's lexer could read differently.
@@ -25,7 +25,7 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
 // refusedFunctions are the refused functions that are not table functions. The function file reads a file as a value.
-// The function disk makes a path or an address the storage of a table.
+// With the function disk, a statement can store a table in any folder or at any address.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines store their rows in the data directory or in memory, or store no rows.
@@ -125,8 +125,7 @@ func checkIdentifier(written string) error {
 	return nil
 }
 
-// checkWord checks keywords. next is the token after the word, and ahead
-// continues after next.
+// checkWord checks a word without quotes. next is the token after the word, and ahead continues after next.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
 		if written[i] >= 0x80 { // the engine regards some of these bytes as blanks or quotes

@@ -15,9 +15,9 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// hostile are statements that would open a file, an address or another database, or grant the right to do so. The test
-// replaces SECRET by the path of a file, FOLDER by a writable folder, and URL by the address of a server that detects
-// requests.
+// hostile has statements that would open a file, an address or another database, or grant the right to open them. The
+// test replaces SECRET by the path of a file, FOLDER by a writable folder, and URL by the address of a server that
+// detects requests.
 var hostile = []string{
 	// Statements that another user of this machine might send.
 	"select * from file('SECRET', 'LineAsString')",
@@ -108,7 +108,7 @@ var hostile = []string{
 	"SYSTEM ENABLE FAILPOINT x", "SELECT addressToSymbol(1)", "SELECT demangle('x')",
 }
 
-// harmless are allowed statements that resemble hostile statements.
+// harmless has allowed statements that resemble hostile statements.
 var harmless = []string{
 	"SELECT 'file(''x'')', 'INTO OUTFILE', 'it''s SET ROLE rows' -- file('x')", "SELECT 1 /* file('x') /* nested */ */",
 	"SELECT 1 AS `a b`, 2 AS \"c\\\"d\"", "SELECT 'ünïcödé', '‘’'", "SELECT count() FROM numbers(10)", "SELECT * FROM values('a String', 'file')",
@@ -180,7 +180,7 @@ func TestHostileStatements(t *testing.T) {
 	}
 }
 
-// TestGuardDeniesByItself checks that the guard denies statements without asking an engine.
+// TestGuardDeniesByItself checks that the guard denies statements without an engine.
 func TestGuardDeniesByItself(t *testing.T) {
 	t.Parallel()
 	functions := []string{"file", "url", "remote", "s3", "numbers", "values", "executable"}

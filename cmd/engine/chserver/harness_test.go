@@ -256,7 +256,7 @@ func one[T any](t testing.TB, db driver.Conn, ctx context.Context, query string,
 	return v
 }
 
-// compressions are the compression modes in which every data test runs.
+// compressions has the compression modes in which every data test runs.
 var compressions = map[string]func(*clickhouse.Options){
 	"none": func(o *clickhouse.Options) { o.Compression = nil },
 	"lz4": func(o *clickhouse.Options) {

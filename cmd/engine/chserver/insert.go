@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insert is an INSERT whose rows arrive as blocks. All its blocks go into a file in memory, and one statement reads
-// them from there. The blocks cannot go into the statement's text, because the engine ends the data at the first blank
-// line.
+// insert is an INSERT whose rows arrive as blocks. All its blocks are written to a file in memory, and one statement
+// inserts the rows of this file. The blocks cannot go into the statement's text, because the engine ends the data at
+// the first blank line.
 type insert struct {
 	session *session
 	target  *insertTarget
@@ -149,7 +149,7 @@ func (in *insert) run(q *query) (figures, error) {
 
 const deduplicationToken = "insert_deduplication_token"
 
-// text returns the statement that reads the file.
+// text returns the INSERT statement that reads the rows from the file in memory.
 func (in *insert) text(q *query) string {
 	names, structure := make([]string, len(in.columns)), make([]string, len(in.columns))
 	for i, c := range in.columns {
@@ -169,10 +169,10 @@ func (in *insert) text(q *query) string {
 		in.target.table, strings.Join(names, ", "), clause, strings.Join(names, ", "), in.file.Fd(), quoteText(strings.Join(structure, ", ")))
 }
 
-// deduplication makes the engine treat the statement like a server treats an INSERT of blocks. A server drops a
-// repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So the hash of
-// the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT either. So they
-// are translated to the setting of INSERT … SELECT.
+// deduplication returns the settings with which the engine drops a repeated INSERT, as a server does. A server
+// recognizes a repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So
+// the hash of the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT
+// either. So deduplication replaces them by the setting for INSERT … SELECT.
 func (in *insert) deduplication(q *query) []string {
 	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}
@@ -197,7 +197,7 @@ func (in *insert) setting(q *query, name string) string {
 	return strings.Trim(value, "'")
 }
 
-// off reports whether a setting that is usually on is off.
+// off reports whether the query or the client has turned a setting off.
 func (in *insert) off(q *query, name string) bool {
 	value := strings.ToLower(in.setting(q, name))
 	return value == "0" || value == "false"

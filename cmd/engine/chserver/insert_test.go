@@ -19,8 +19,8 @@ var instant = time.Date(2024, 2, 29, 1, 2, 3, 456_000_000, time.UTC)
 
 const zeroUUID = "00000000-0000-0000-0000-000000000000"
 
-// typeCases has every type that the product uses, with values to write and read back. The values of a case are sent in
-// one block.
+// typeCases has every type that Octavo uses, with values that the test writes and reads back. The values of a case are
+// sent in one block.
 var typeCases = map[string][]any{
 	"String":                               {"", "a", "\n\n", "a\x00\n\n'\\", strings.Repeat("long ", 50_000), "漢字"},
 	"LowCardinality(String)":               {"a", "", "a", "b\n\n"},
@@ -134,7 +134,7 @@ func TestInsertForms(t *testing.T) {
 		{"insert into `t x` (`a`, b) values", []any{uint64(4), "v"}, "4 v  8 12"},
 		{"INSERT INTO `t x` (a) SETTINGS max_threads = 1", []any{uint64(6)}, "6 d6  12 18"},
 	} {
-		t.Run(c.query, func(t *testing.T) { // not parallel: the checks below follow every insert
+		t.Run(c.query, func(t *testing.T) { // not parallel, so that the checks below run after all inserts
 			batch, err := db.PrepareBatch(t.Context(), c.query)
 			must(t, err)
 			must(t, batch.Append(c.values...))
@@ -265,8 +265,8 @@ func TestRowsOfNewlines(t *testing.T) {
 }
 
 // TestInsertWithoutLowCardinality turns low_cardinality_allow_in_native_format off, for a statement or a session. The
-// server then requests plain values and stores them with the table's types. Other clients send values of the table's
-// types.
+// server then requests plain values and stores them with the table's types. Otherwise the server requests values of the
+// table's types.
 func TestInsertWithoutLowCardinality(t *testing.T) {
 	t.Parallel()
 	const (

@@ -31,10 +31,10 @@ type library struct {
 type queryFunc func(conn uintptr, query unsafe.Pointer, queryLen uintptr, format unsafe.Pointer, formatLen uintptr,
 	names, nameLens, values, valueLens unsafe.Pointer, count uintptr) uintptr
 
-// anchor is a symbol. Its address shows where the library was loaded.
+// anchor is a function of the library. Its address shows where the library was loaded.
 const anchor = "chdb_connect"
 
-// openLibrary loads the engine into this process. It cannot be unloaded.
+// openLibrary loads the engine into this process. The engine cannot be unloaded.
 func openLibrary(path string) (*library, error) {
 	// The reason of a failure is stored in the thread on which it happened.
 	runtime.LockOSThread()
@@ -98,7 +98,7 @@ func (l *library) open(args []string) (*engineConn, error) {
 // runs one statement at a time and is not safe for concurrent use.
 type engineConn struct {
 	lib    *library
-	handle uintptr // a chdb_connection*: the address of the chdb_connection, which conn reads
+	handle uintptr // a chdb_connection*: the address of a pointer, which conn reads
 }
 
 func (c *engineConn) close() {
@@ -106,7 +106,7 @@ func (c *engineConn) close() {
 	c.handle = 0
 }
 
-// conn returns the address of the chdb_connection itself, which the library may move.
+// conn reads the pointer to the connection itself at each call, because the library may move the connection.
 func (c *engineConn) conn() uintptr {
 	return *(*uintptr)(foreign(c.handle))
 }

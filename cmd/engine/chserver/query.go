@@ -105,7 +105,7 @@ func skipClientInfo(r wireReader) error {
 	return skip(3, number) // parallel replicas
 }
 
-// settingName matches valid names, so that a name cannot inject SQL into a SET.
+// settingName is the regular expression for valid names of settings, so that a name cannot inject SQL into a SET.
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
 // readSettings reads pairs until an empty name. Values are plain text, but values of custom settings are literals.
@@ -193,5 +193,5 @@ func readDataName(r wireReader) (string, error) { return r.text(maxShortText) }
 
 // appendDataHead starts a Data packet.
 func appendDataHead(buf []byte) []byte {
-	return binary.AppendUvarint(append(buf, serverData), 0) // no name
+	return binary.AppendUvarint(append(buf, serverData), 0) // an empty name
 }

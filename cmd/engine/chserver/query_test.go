@@ -80,7 +80,8 @@ func TestTypedParameters(t *testing.T) {
 	}
 }
 
-// single limits a pool to one connection, so that leaks are visible.
+// single limits a pool to one connection. So a setting or parameter that leaks from a query is visible to the next
+// query.
 func single(o *clickhouse.Options) { o.MaxOpenConns, o.MaxIdleConns = 1, 1 }
 
 func TestParametersDoNotLeak(t *testing.T) {

@@ -21,7 +21,7 @@ func awaitRoom(ctx context.Context, log *slog.Logger, dir string, free func(dir 
 			log.Warn("Cannot determine the free disk space.", "error", err)
 		}
 		if err != nil || n >= roomToStart {
-			return nil //nolint:nilerr // let the engine try
+			return nil //nolint:nilerr // there is enough space, or it is unknown whether there is
 		}
 		if !logged {
 			log.Error("The disk is full: the engine starts when there is free space.", "least_free", roomToStart)

@@ -45,8 +45,8 @@ func (s *session) runWith(st *statement, params []param, to answer, total *figur
 	return s.runWhole(st, params, to, total)
 }
 
-// errNotStreamable means that the library cannot stream this statement: it
-// streams plain SELECTs only. It returns the error before it runs anything.
+// errNotStreamable means that the library cannot stream this statement, because it streams only plain SELECTs. The
+// library reports this before it runs any part of the statement.
 var errNotStreamable = errors.New("the statement cannot be streamed")
 
 // runStreamed forwards a result block by block as the engine produces it.
@@ -142,7 +142,7 @@ func (s *session) passHeader(st *statement, params []param, to answer) error {
 	case "SELECT", "WITH", "FROM", "(":
 		rows, err := s.describe("("+st.text+")", params)
 		if err != nil {
-			return nil //nolint:nilerr // e.g. WITH … INSERT: it has run and has no columns
+			return nil //nolint:nilerr // the statement has run and has no columns, for example WITH … INSERT
 		}
 		for _, row := range rows {
 			columns = append(columns, column{name: row.name, typ: row.typ})
@@ -182,7 +182,7 @@ func (s *session) columnsOfEmpty(text string, params []param) ([]column, error) 
 	return columns, nil
 }
 
-// add adds the figures of a result.
+// add adds the rows and bytes that a result reports.
 func (f *figures) add(res *result, started time.Time) {
 	f.rowsRead += res.conn.lib.storageRows(res.handle)
 	f.bytesRead += res.conn.lib.storageBytes(res.handle)
@@ -190,8 +190,8 @@ func (f *figures) add(res *result, started time.Time) {
 }
 
 // settle corrects the sums of a stream. A chunk's figures include only the rows that were read during its fetch. They
-// do not include rows that the engine read ahead between fetches. The result of an empty statement has the sums of the
-// connection's last statement.
+// do not include rows that the engine read ahead between fetches. So settle runs an empty statement, whose result has
+// the sums of the connection's previous statement.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {

@@ -37,8 +37,8 @@ func New(cfg Config) (*Server, error) {
 }
 
 // Run opens the engine, listens and serves until ctx ends. Then it accepts no more connections, and gives running
-// statements the drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. A Server
-// runs once.
+// statements the drain timeout to finish. It ends the remaining statements, closes the engine and returns nil. Call Run
+// once.
 func (s *Server) Run(ctx context.Context) error {
 	started := time.Now()
 	engine, err := startEngine(ctx, s.cfg)
@@ -62,7 +62,7 @@ func (s *Server) Run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		err = nil
 	}
-	_ = listener.Close() // already closed unless accept failed
+	_ = listener.Close() // the listener is already closed, unless accept failed
 	if !s.drain() {
 		s.cfg.Logger.Warn("Statements are still running, so the engine is not closed. Acknowledged data is safe.")
 		return err
@@ -78,7 +78,8 @@ func (s *Server) accept(listener net.Listener) error {
 		socket, err := listener.Accept()
 		if err != nil {
 			var temporary interface{ Temporary() bool }
-			if errors.As(err, &temporary) && temporary.Temporary() { // out of descriptors until other connections close
+			// Usually the process has too many open files. Other connections may close some of them, so retry.
+			if errors.As(err, &temporary) && temporary.Temporary() {
 				s.cfg.Logger.Warn("Cannot accept a connection.", "error", err)
 				time.Sleep(50 * time.Millisecond)
 				continue
@@ -145,7 +146,7 @@ func (s *Server) forget(c *conn) {
 	}
 }
 
-// refused logs a connection that failed to log in, at most one per second.
+// refused logs a connection that failed to log in, at most one line per second.
 func (s *Server) refused(client net.Addr, err error) {
 	const every = time.Second
 	s.mu.Lock()
@@ -189,7 +190,7 @@ func (s *Server) drain() bool {
 	}
 	s.mu.Lock()
 	for c := range s.conns {
-		_ = c.socket.Close() // the connection's watcher then kills the statement
+		_ = c.socket.Close() // watch then kills the connection's statement
 	}
 	s.mu.Unlock()
 	return waitFor(done, s.cfg.DrainTimeout)

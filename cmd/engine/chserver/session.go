@@ -8,11 +8,11 @@ import (
 )
 
 // session is one engine connection and its current settings. Settings of a query apply only to the query. A SET
-// statement of the client is permanent.
+// statement of the client applies to all later queries.
 //
 // A query's settings are reset before the next statement, in one statement together with the new settings. So no extra
-// statement is needed for a client that sends equal limits with each query, as our client does. Every statement of a
-// client must run inside session.with. Otherwise, its settings would stay for the next query.
+// statement is needed for a client that sends equal limits with each query, as Octavo's client does. Every statement of
+// a client must run inside session.with. Otherwise, the settings of an earlier query would apply to it.
 type session struct {
 	engine   *engine
 	conn     *engineConn
@@ -73,8 +73,7 @@ func (s *session) close() {
 	}
 }
 
-// reopen replaces a session whose settings or role cannot be reset. Temporary
-// tables are lost.
+// reopen replaces the engine connection of a session whose settings or role cannot be reset. Temporary tables are lost.
 func (s *session) reopen() error {
 	s.close()
 	return s.open()
@@ -154,7 +153,8 @@ func (s *session) enter(settings []assignment) error {
 		}
 	}
 	err := s.set(slices.Concat(resets, changes))
-	if err != nil && len(resets) > 0 { // find the failed step: resetting the old settings or setting the new settings
+	// Find out which step failed: the reset of the old settings, or the SET of the new settings.
+	if err != nil && len(resets) > 0 {
 		if resetErr := s.set(resets); resetErr != nil {
 			s.engine.log.Warn("A session was replaced: its settings could not be reset.", "error", resetErr)
 			if openErr := s.reopen(); openErr != nil {
@@ -212,7 +212,7 @@ func (s *session) ran(st *statement) {
 	}
 }
 
-// described is one row of DESCRIBE.
+// described is one row of the result of DESCRIBE, which describes a column.
 type described struct{ name, typ, defaultKind string }
 
 // noLimits lifts the limits of the client's query for one of the server's own

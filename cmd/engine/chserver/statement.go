@@ -8,8 +8,8 @@ type statement struct {
 	text string // without FORMAT clause and trailing semicolon
 	verb string // the first keyword, upper case
 
-	insert      *insertTarget // for insertData
-	assignments []assignment  // for setSession
+	insert      *insertTarget // set only for insertData
+	assignments []assignment  // set only for setSession
 }
 
 type statementKind uint8
@@ -22,19 +22,18 @@ const (
 	useDatabase
 )
 
-// insertTarget is INSERT INTO target (columns) SETTINGS settings, in the
-// client's own words.
+// insertTarget has the table, the columns and the settings of an INSERT, as the client wrote them.
 type insertTarget struct {
 	table    string
 	columns  []string // unquoted; nil means all
-	settings string   // without the keyword
+	settings string   // the text after the keyword SETTINGS
 }
 
 // assignment is one "name = value" of a SET. The value is a literal, as the client wrote it.
 type assignment struct{ name, value string }
 
-// outline reads a query's outline. It refuses several statements in one query, as a server does, because the library
-// would run all of them.
+// outline parses a query, and returns what the server must know to run it. It refuses several statements in one query,
+// as a server does, because the library would run all of them.
 func outline(text string) (*statement, error) {
 	l := &lexer{text: text}
 	first := l.next()
@@ -174,8 +173,8 @@ func outlineColumns(l *lexer) (names []string, plain bool) {
 	}
 }
 
-// outlineSet reads "a = 1, b = 'x'". Commas inside brackets do not separate.
-// Anything else (SET ROLE …) yields no assignments.
+// outlineSet reads "a = 1, b = 'x'". Commas inside brackets do not separate assignments. For other forms of SET, such
+// as SET ROLE, it returns no assignments.
 func outlineSet(l *lexer) (out []assignment) {
 	for {
 		name := l.next()

@@ -128,7 +128,8 @@ func decimalLayout(typ, precision string) (*layout, error) {
 	return &layout{kind: fixed, width: 32}, nil
 }
 
-// lowCardinalityLayout ignores Nullable. The dictionary's first entry represents NULL, and the keys have no null map.
+// lowCardinalityLayout returns the layout of LowCardinality(typ). It ignores Nullable, because the dictionary's first
+// entry represents NULL, and the keys have no null map.
 func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	inner, err := parseTypeAt(typ, depth+1)
 	if err != nil {
@@ -166,8 +167,7 @@ func withoutLowCardinality(typ string) string {
 	return name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// splitType splits "Name(a, b)" into name and arguments. Commas inside brackets
-// and quotes do not separate.
+// splitType splits "Name(a, b)" into name and arguments. Commas inside brackets and quotes do not separate arguments.
 func splitType(typ string) (name string, args []string, err error) {
 	open := strings.IndexByte(typ, '(')
 	if open < 0 {

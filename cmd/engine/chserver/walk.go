@@ -2,7 +2,7 @@ package chserver
 
 import "encoding/binary"
 
-// skipColumn moves s past a column's state and data.
+// skipColumn moves s past a column's serialization state and data.
 func skipColumn(s *source, typ string, rows int) error {
 	l, err := parseType(typ)
 	if err != nil {
@@ -14,7 +14,8 @@ func skipColumn(s *source, typ string, rows int) error {
 	return l.skipValues(s, rows)
 }
 
-// skipState skips the state that precedes a column's data. Only LowCardinality has a prefix: the version of its keys.
+// skipState skips the serialization state that precedes a column's data. Only LowCardinality has such a state: the
+// version of its keys.
 func (l *layout) skipState(s *source) error {
 	if l.kind == lowCardinality {
 		version, err := s.uint64()
@@ -93,7 +94,7 @@ func (l *layout) skipLists(s *source, rows int) error {
 // The index type of a dictionary has the width in its low byte, and flags in its other bytes.
 const (
 	dictionaryWidthMask = 0xff
-	dictionaryGlobal    = 1 << 8 // keys are stored elsewhere; not in Native
+	dictionaryGlobal    = 1 << 8 // the keys are stored elsewhere, which Native does not allow
 	dictionaryOwnKeys   = 1 << 9
 )
 

@@ -31,10 +31,10 @@ const (
 
 // Sizes beyond these limits end the connection. No client exceeds these limits by accident.
 const (
-	maxLoginText = 1 << 10  // before the login
-	maxShortText = 64 << 10 // names, settings, ids
+	maxLoginText = 1 << 10  // bytes of a text before the login
+	maxShortText = 64 << 10 // bytes of a name, a setting or an id
 	maxQueryText = 64 << 20
-	maxListItems = 10_000  // settings or parameters of one query
+	maxListItems = 10_000  // number of settings or of parameters of one query
 	readStep     = 1 << 20 // memory grows by this step as bytes arrive, whatever size was announced
 )
 
@@ -106,7 +106,7 @@ func appendException(buf []byte, e *exception) []byte {
 	return appendBool(buf, false)
 }
 
-// figures are the rows and bytes that a statement has read and written.
+// figures has the numbers of rows and bytes that a statement has read and written.
 type figures struct {
 	rowsRead, bytesRead       uint64
 	rowsWritten, bytesWritten uint64

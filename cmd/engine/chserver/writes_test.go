@@ -13,8 +13,8 @@ import (
 const exitUnwritten = 74
 
 // TestWhatCannotBeWrittenIsNotStored checks that the process exits at a failed write. Without the guard, the library
-// would ignore the failure, and acknowledge an insert or commit a merge with empty files. Here a limit on the size of
-// files makes writes fail, like a full disk.
+// would ignore the failure, and acknowledge an insert or commit a merge with empty files. In this test, a limit on the
+// size of files makes writes fail, like a full disk.
 func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -33,7 +33,8 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 			db := connect(t, p, "default")
 			must(t, db.Exec(t.Context(), "CREATE DATABASE d"))
 			for _, table := range []string{"t", "u"} {
-				// The engine copies files and writes new files with different calls.
+				// This table makes the engine copy files. The engine copies files and writes new files with different
+				// calls.
 				must(t, db.Exec(t.Context(), "CREATE TABLE d."+table+` (n UInt64, s String, INDEX n n TYPE minmax)
 					ENGINE = MergeTree ORDER BY n
 					SETTINGS fsync_after_insert = 1, always_use_copy_instead_of_hardlinks = 1`))
@@ -74,7 +75,7 @@ func TestRefusesToStartUnguarded(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []string{"", "/no/such/writeguard.so"} {
 		cmd := childCommand(t, t.TempDir())
-		cmd.Env = append(cmd.Env, preload+"="+environment) // the last value of a variable wins
+		cmd.Env = append(cmd.Env, preload+"="+environment) // if a variable is set twice, the last value is used
 		output, err := cmd.CombinedOutput()
 		const want = "cannot start the ClickHouse engine without its write guard"
 		if err == nil || !strings.Contains(string(output), want) {

@@ -13,8 +13,8 @@ import (
 // baselineFile is the file with the baseline of the directory's data.
 const baselineFile = "baseline"
 
-// CheckBaseline returns an error if the data directory has data of another baseline. It only reads. A directory without
-// engine data is accepted.
+// CheckBaseline returns an error if the data directory has data of another baseline. It changes nothing. It accepts a
+// directory without engine data.
 func CheckBaseline(dir string, baseline int) error {
 	found, filled, err := foundBaseline(dir)
 	if err != nil {

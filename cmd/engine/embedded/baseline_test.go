@@ -88,7 +88,8 @@ func TestBaselineIsMarked(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	write(t, dir, map[string]string{".env": "OCTAVO_ROLES=api", "quickstart.env": "token", "git/pack": "cache"})
-	for _, folder := range []string{"kafka/lost+found", "postgres"} { // mounted file systems
+	// An operator may have mounted file systems at these folders before the first start.
+	for _, folder := range []string{"kafka/lost+found", "postgres"} {
 		if err := os.MkdirAll(filepath.Join(dir, folder), 0o700); err != nil {
 			t.Fatal(err)
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// wrongLogin is ClickHouse's AUTHENTICATION_FAILED. A server with this answer is not our child, because our child has
-// the password.
+// wrongLogin is the code of ClickHouse's error AUTHENTICATION_FAILED. A server that returns this error is not this
+// process's child, because the child has the password.
 const wrongLogin = 516
 
 // pingClickHouse opens a new connection, like a new client, and runs a statement. The protocol's ping is not enough,

@@ -49,8 +49,8 @@ type Config struct {
 	// EnginesDir is the folder in which npm has installed the engine packages. If it is empty, package packages
 	// searches for it.
 	EnginesDir string
-	// Executable is the octavo binary whose `engine` commands are run. If it is empty, it is this process's own
-	// program, even if its file has been replaced since the start.
+	// Executable is the octavo binary whose `engine` commands are run. If Executable is empty, the engines run this
+	// process's own program, even if its file has been replaced since the start.
 	Executable string
 	Want       Set
 	// Ports has fixed ports by engine name. Other engines get a free port, which is stored in DataDir.
@@ -67,14 +67,16 @@ type Config struct {
 	Memory map[string]int64
 	// Load is halved when the kernel kills an engine because memory has run out. It may be nil.
 	Load *memory.Load
-	// Kills counts the kernel's kills; nil means memory.Kills of this machine. Tests replace it.
+	// Kills returns the number of processes that the kernel has killed because memory ran out. nil means memory.Kills
+	// of this machine. Tests replace it.
 	Kills func() (count int64, known bool)
 	// Log limits the Kafka broker's log. The zero value means the broker's
 	// defaults.
 	Log LogLimits
 	// ClockFile is the broker's kafkaserver.Config.Clock.
 	ClockFile string
-	// NoSync makes tests faster if an engine allows it. Without syncs, data survives kill -9 but not a power loss.
+	// With NoSync, engines that allow it do not sync writes to the disk, which makes tests faster. Without syncs, data
+	// survives kill -9 but not a power loss.
 	NoSync bool
 	// KafkaWithoutLogin opens the broker to every user of the machine, for tests whose clients do not log in.
 	KafkaWithoutLogin bool

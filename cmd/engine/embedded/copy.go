@@ -11,7 +11,7 @@ import (
 var ErrNoCopy = errors.New("is no copy")
 
 // ClickHouseCopy returns the folder of the ClickHouse server in a copy of a data directory, or in a copy of the data
-// directory's folder of ClickHouse. It only reads. It fails with ErrNoCopy if the copy is of another installation.
+// directory's folder of ClickHouse. It changes no file. It fails with ErrNoCopy if the copy is of another installation.
 func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 	refuse := func(format string, arguments ...any) (string, error) {
 		why := fmt.Sprintf(format, arguments...)

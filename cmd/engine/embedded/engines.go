@@ -89,9 +89,9 @@ func Start(ctx context.Context, cfg Config) (*Engines, error) {
 	return e, nil
 }
 
-// killed returns the function that halves the load after an engine was killed for its memory. The kernel counts its
-// kills, which distinguishes them from other kills. Without this count, killed treats every kill as a kill by the
-// kernel.
+// killed returns the function that halves the load after the kernel has killed an engine because memory ran out. The
+// kernel's count of such kills distinguishes them from other kills. If the count is unknown, the function halves the
+// load after every kill.
 func (c *Config) killed() func(engine string) {
 	var mu sync.Mutex
 	before, _ := c.Kills()

@@ -20,7 +20,8 @@ import (
 // such damage: it reads a page of zeros as empty, and accepts a truncated file or a file from an older copy.
 const inventoryFile = "postgres.inventory.json"
 
-// inventoryBytes bounds the bytes that an inventory reads. For larger files, the inventory has only the sizes.
+// inventoryBytes is the largest number of bytes that an inventory reads. It reads the smallest files first. For the
+// other files, it has only the sizes.
 const inventoryBytes = 2 << 30
 
 // inventory has the size and the checksum of each file, by its path.
@@ -32,7 +33,7 @@ type counted struct {
 }
 
 // takeInventory lists files of Postgres with their sizes. It also computes the checksum of each file that has a
-// checksum in `with`. If with is nil, it computes the checksums of the smaller files.
+// checksum in `with`. If with is nil, it computes the checksums of the smallest files, up to inventoryBytes.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {
@@ -78,7 +79,7 @@ func takeInventory(dir string, with inventory) (inventory, error) {
 	return list, nil
 }
 
-// sumOf returns the sum of a file. A CRC does not work, because every file that ends with its own CRC, such as
+// sumOf returns the xxHash of a file. A CRC does not work, because every file that ends with its own CRC, such as
 // pg_control, has the same CRC.
 func sumOf(path string) (uint64, error) {
 	file, err := os.Open(path)
@@ -90,7 +91,7 @@ func sumOf(path string) (uint64, error) {
 	return sum.Sum64(), errors.Join(err, file.Close())
 }
 
-// differences lists the files that are missing in the inventory now, or have changed.
+// differences lists the files of i that the inventory `now` lacks, and the files that have changed.
 func (i inventory) differences(now inventory) (list []string) {
 	for path, was := range i {
 		is, ok := now[path]

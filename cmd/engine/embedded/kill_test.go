@@ -87,7 +87,8 @@ func TestClickHouseIsRestartedAfterAFullDisk(t *testing.T) {
 	}
 }
 
-// TestLoadHalvesWhenMemoryRanOut kills an engine. The kernel's number of kills rises, stays the same or is unknown.
+// TestLoadHalvesWhenMemoryRanOut kills an engine. The kernel's number of kills rises, stays the same or is unknown. The
+// load must be halved if the number rises or is unknown.
 func TestLoadHalvesWhenMemoryRanOut(t *testing.T) {
 	t.Parallel()
 	var count atomic.Int64
@@ -147,8 +148,8 @@ func TestKilledClickHouseKeepsAcknowledgedRows(t *testing.T) {
 	}
 }
 
-// This test kills the broker while writers continue to write. Acknowledged messages and the group's committed offset
-// must survive.
+// TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets kills the broker while writers continue to write. Acknowledged
+// messages and the group's committed offset must survive.
 func TestKilledKafkaKeepsAcknowledgedMessagesAndOffsets(t *testing.T) {
 	t.Parallel()
 	engines := start(t, embedded.Config{Want: embedded.Set{Kafka: true}})

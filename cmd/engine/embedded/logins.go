@@ -31,11 +31,11 @@ type Login struct {
 	Password string `json:"password"`
 }
 
-// logins are the logins of Kafka and ClickHouse, by engine name.
+// logins has the logins of Kafka and ClickHouse, by engine name.
 type logins map[string]Login
 
-// loadLogins reads the data directory's logins and creates missing ones. Like the ports they survive restarts, so that
-// a URL stays valid. The caller holds the directory's lock.
+// loadLogins reads the data directory's logins and creates missing ones. Logins and ports are stored, so that a URL
+// stays valid after a restart. The caller holds the directory's lock.
 func loadLogins(dir string) (logins, error) {
 	path := filepath.Join(dir, loginsFile)
 	known := logins{}
@@ -74,7 +74,8 @@ func newPassword() string {
 // replaceFile atomically and durably writes a file that only its owner can read.
 func replaceFile(path string, text []byte) error {
 	temporary := path + ".new"
-	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) { // an old one may have another mode
+	// A file that an interrupted call left may have other permissions.
+	if err := os.Remove(temporary); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)

@@ -16,13 +16,13 @@ import (
 // another installation, or is from an older copy than the other folders.
 const marksFile = "installation.json"
 
-// marks are the content of the data directory's file.
+// marks is the content of the data directory's file.
 type marks struct {
 	ID string `json:"id"`
 	// Starts has the number of starts of each engine.
 	Starts map[string]int64 `json:"starts"`
-	// Losses has, by engine, the loss that let the engine start only because of Config.AcceptLoss. ForgetLosses clears
-	// it.
+	// Losses has, by engine, a loss of data. The engine has started with this loss only because of Config.AcceptLoss.
+	// ForgetLosses clears it.
 	Losses map[string]string `json:"losses,omitzero"`
 }
 
@@ -49,8 +49,8 @@ var essential = map[string]string{
 }
 
 // checkMarks returns an error if a wanted engine's folder does not match the data directory's current state. It changes
-// nothing. The insights store may be empty or older, because the product knows its missing events, and the log has
-// these events.
+// nothing. The insights store may be empty or older, because Octavo finds out which events are missing, and restores
+// the events that the log has.
 func (c *Config) checkMarks() (marks, error) {
 	own := marks{Starts: map[string]int64{}}
 	known, err := readMarks(filepath.Join(c.DataDir, marksFile), &own)

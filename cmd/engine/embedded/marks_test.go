@@ -32,8 +32,8 @@ func copyFolder(t *testing.T, from, to string) {
 }
 
 // TestFoldersOfAnotherTime checks that Start refuses an engine's folder that is missing, empty, older than the data
-// directory, or from another installation. The message says how to start anyway, and no file changes. With the typed
-// consent, Start succeeds.
+// directory, or from another installation. The message says how to start anyway, and no file changes. With AcceptLoss,
+// Start succeeds.
 func TestFoldersOfAnotherTime(t *testing.T) {
 	t.Parallel()
 	other := withBinary(t, embedded.Config{Want: embedded.Set{Kafka: true}})

@@ -122,7 +122,7 @@ func TestOrdinaryUser(t *testing.T) {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	var user *syscall.Credential // nil means this test's own user, if this is not root
+	var user *syscall.Credential // nil means the user of this test, if this user is not root
 	if os.Geteuid() == 0 {
 		const nobody = 65534
 		user = &syscall.Credential{Uid: nobody, Gid: nobody}

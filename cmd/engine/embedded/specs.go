@@ -32,7 +32,7 @@ type plan struct {
 	build func(ctx context.Context, port int) (supervise.Spec, string, error)
 }
 
-// programs are the installed engines.
+// programs has the files of the installed engines.
 type programs struct {
 	postgresBin, clickHouseLibrary string
 	writeGuard                     *os.File // stays open while ClickHouse may start
@@ -62,7 +62,7 @@ func findClickHouse(found *packages.Packages) (library string, guard *os.File, e
 	return library, guard, err
 }
 
-// plans lists the wanted engines.
+// plans returns a plan for each wanted engine.
 func (c *Config) plans(found *programs, logins logins) []plan {
 	var plans []plan
 	if c.Want.Postgres {
@@ -149,7 +149,8 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 			cmd.Args[0] = program
 			cmd.Env = append(childEnv(), EnvUser+"="+login.User, EnvPassword+"="+login.Password)
 			if most := c.Memory[name]; name == Kafka && most > 0 {
-				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10)) // Go's runtime may use all of it
+				// The soft limit of the broker's Go runtime is all of the broker's memory.
+				cmd.Env = append(cmd.Env, "GOMEMLIMIT="+strconv.FormatInt(most, 10))
 			}
 			return cmd, nil
 		},
@@ -160,7 +161,7 @@ func (c *Config) own(name string, port int, login Login, more ...string) (superv
 	}, address
 }
 
-// childEnv is this process's environment without the product's settings. Some settings are secrets, and an engine needs
+// childEnv returns this process's environment without Octavo's settings. Some settings are secrets, and an engine needs
 // only its flags and its login.
 func childEnv() []string {
 	var env []string
@@ -178,7 +179,7 @@ func childEnv() []string {
 func ownLine(line string) (slog.Level, string) {
 	_, rest, found := strings.Cut(line, " level=")
 	if !found {
-		return slog.LevelWarn, line // a panic, or output of the engine's library
+		return slog.LevelWarn, line // the line is from a panic, or from the engine's library
 	}
 	name, text, _ := strings.Cut(rest, " ")
 	var level slog.Level

@@ -110,7 +110,7 @@ func TestMissingPackages(t *testing.T) {
 func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	t.Parallel()
 	cfg := withBinary(t, embedded.Config{Want: embedded.All})
-	// ClickHouse waits for its locked directory before it fails. Meanwhile the other engines have started.
+	// ClickHouse waits for its locked directory before it fails. The other engines start during this wait.
 	lock, err := dirlock.Acquire(t.Context(), filepath.Join(cfg.DataDir, embedded.ClickHouse), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +125,7 @@ func TestOneEnginesFailureStopsTheOthers(t *testing.T) {
 	}
 }
 
-// below returns the command lines that contain a directory, one for each such process.
+// below returns the command line of each process whose command line contains a directory.
 func below(dir string) []string {
 	var found []string
 	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")

@@ -22,8 +22,8 @@ type Usage struct {
 	// Disk is the size of the engine's files in bytes and MaxDisk their limit. Both are 0 for an engine without a
 	// limit.
 	Disk, MaxDisk int64
-	// Load is the fraction of the full load that the node gives to its store. It is 1, or less after engines were
-	// killed. It is 0 for other engines.
+	// Load is the fraction of the full load that the node gives to ClickHouse. It is 1, or less after engines were
+	// killed. For the other engines it is 0.
 	Load float64
 	// Damaged is the number of files with damaged bytes of the log.
 	Damaged int
@@ -86,7 +86,7 @@ func residentOf(pid int) (resident, shared int64) {
 func sizeOf(dir string) (bytes int64) {
 	_ = filepath.WalkDir(dir, func(_ string, entry fs.DirEntry, err error) error {
 		if err != nil || !entry.Type().IsRegular() {
-			return nil //nolint:nilerr // skip it
+			return nil //nolint:nilerr // skip files that cannot be read, and everything that is not a file
 		}
 		if info, err := entry.Info(); err == nil {
 			bytes += info.Size()

@@ -10,8 +10,8 @@ import (
 // Dimensions is the number of a vector's values.
 const Dimensions = width
 
-// maxPieces limits the pieces of a text that are encoded. So many pieces are about 150 words. The cost of encoding
-// grows with the number of pieces.
+// maxPieces limits the pieces of a text that are encoded. 200 pieces are about 150 words. The cost of encoding grows
+// with the number of pieces.
 const maxPieces = 200
 
 // These are the sizes of the model.
@@ -30,7 +30,7 @@ var branches = []struct {
 	span, before int
 }{{"2", 2, 0}, {"3", 3, 1}, {"5", 5, 2}}
 
-// tiny prevents a division by zero. It is part of the trained model.
+// tiny prevents a division by zero. The model was trained with this value.
 const tiny = 1e-12
 
 // sizes returns the number of values of each weight by name.
@@ -135,7 +135,7 @@ func positive(values []float32) []float32 {
 	return values
 }
 
-// normalize gives a row mean 0 and variance 1, then the gain and shift that were learned.
+// normalize scales a row to mean 0 and variance 1, and then applies the learned gain and shift.
 func normalize(row, gain, shift []float32) {
 	sum, square := 0.0, 0.0
 	for _, x := range row {

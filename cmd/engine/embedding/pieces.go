@@ -30,8 +30,8 @@ type pieces struct {
 	unknown float32
 }
 
-// readPieces reads the pieces of a SentencePiece model. A piece is a field 1 of the message. Its own fields 1 and 2 are
-// text and score.
+// readPieces reads the pieces of a SentencePiece model. The model is a message of Protocol Buffers. Each field 1 of the
+// message is a piece, whose fields 1 and 2 are its text and its score.
 func readPieces(data []byte) *pieces {
 	p := &pieces{numbers: map[string]int32{}}
 	for len(data) > 0 {
@@ -50,14 +50,15 @@ func readPieces(data []byte) *pieces {
 				score = math.Float32frombits(binary.LittleEndian.Uint32(value))
 			}
 		}
-		p.numbers[text] = int32(len(p.scores)) // the table's size bounds the numbers
+		p.numbers[text] = int32(len(p.scores)) // Model.read limits the number of pieces
 		p.scores = append(p.scores, score)
 		p.longest, p.unknown = max(p.longest, len(text)), min(p.unknown, score-unknownPenalty)
 	}
 	return p
 }
 
-// field reads the first field of a message of Protocol Buffers. A broken field ends the message.
+// field reads the first field of a message of Protocol Buffers. If the field is broken, rest is empty, so that the
+// message ends.
 func field(data []byte) (number uint64, value, rest []byte) {
 	tag, n := binary.Uvarint(data)
 	size, m := binary.Uvarint(data[max(n, 0):])
@@ -75,19 +76,19 @@ func field(data []byte) (number uint64, value, rest []byte) {
 	return tag >> 3, data[n+m:][:size], data[n+m:][size:]
 }
 
-// space stands for a blank in pieces.
+// space is the character that represents a blank in pieces.
 const space = "\u2581"
 
-// cut returns the numbers of a text's pieces. The first is the start piece and the last is the end piece. It returns at
-// most maxPieces numbers, including the start piece and the end piece.
+// cut returns the numbers of a text's pieces. The first number is the start piece, and the last number is the end
+// piece. It returns at most maxPieces numbers, including the start piece and the end piece.
 func (p *pieces) cut(text string) []int32 {
 	words := strings.Fields(norm.NFKC.String(text))
 	if len(words) == 0 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// A prefix of the text is cut into the pieces with the best score. best has the last of these pieces for each
-	// prefix.
+	// Each prefix of the text is cut into the pieces with the best score. For each prefix, best has the last of these
+	// pieces.
 	type piece struct {
 		score  float32
 		start  int

@@ -10,9 +10,10 @@ import (
 	"testing"
 )
 
-// The ports are below the ports that embedded engines choose, because these engines do not check reservations. They are
-// also below Linux's range for outgoing connections. In that range, a retrying client could get the port of a closed
-// address as its own source port. It would then connect to itself, and the server could not bind the port.
+// The ports from lowestPort to highestPort are below the ports that embedded engines choose, because these engines do
+// not check reservations. They are also below Linux's range of ports for outgoing connections. In that range, a
+// retrying client could get the port of a closed address as its own source port. It would then connect to itself, and
+// the server could not bind the port.
 const (
 	lowestPort  = 10000
 	highestPort = 20000
@@ -23,7 +24,8 @@ const (
 func FreeAddress() (string, error) {
 	address, reservation, err := reserve()
 	if err == nil {
-		reservations.Store(address, reservation) // without a reference, the garbage collector would close it
+		// without this reference, the garbage collector would close the reservation
+		reservations.Store(address, reservation)
 	}
 	return address, err
 }
@@ -49,7 +51,7 @@ func reserve() (address string, reservation net.Listener, err error) {
 	return "", nil, errors.New("cannot find a free port on 127.0.0.1")
 }
 
-// Address returns an address for a test, like FreeAddress. The address is free again when the test ends.
+// Address returns an address like FreeAddress. When the test ends, other callers may get the address again.
 func Address(t testing.TB) string {
 	t.Helper()
 	address, reservation, err := reserve()

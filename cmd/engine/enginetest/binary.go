@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// writeGuard is a target of the Makefile.
+// writeGuard is the file of the write guard, which is a target of the Makefile.
 const writeGuard = "deploy/engines/writeguard/writeguard.so"
 
 var (
@@ -55,8 +55,8 @@ func buildEngines() (string, error) {
 }
 
 // build builds a program into the user's cache, at one path per clone. It also builds the write guard, because the
-// program refuses to run ClickHouse without the guard. The lock makes packages that are tested concurrently wait for
-// one build. Go and make then find the files up to date.
+// program refuses to run ClickHouse without the guard. A lock lets only one test process build at a time. The other
+// processes wait, and then find the files up to date.
 func build(name, source string) (string, error) {
 	root, err := ModuleRoot()
 	if err != nil {

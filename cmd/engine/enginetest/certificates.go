@@ -45,7 +45,7 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// Issue creates a certificate for servers on 127.0.0.1 and for clients, and its
+// Issue creates a certificate for servers on 127.0.0.1 and for clients. It returns the files of the certificate and its
 // key.
 func (a *Authority) Issue(name string) (certificate, key string) {
 	a.t.Helper()
@@ -79,8 +79,8 @@ func (a *Authority) Server() *tls.Config {
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
 }
 
-// Clients returns a copy of a server's configuration that requires clients'
-// certificates of this authority.
+// Clients returns a copy of a server's TLS configuration. With the copy, the server only accepts clients that have a
+// certificate of this authority.
 func (a *Authority) Clients(server *tls.Config) *tls.Config {
 	server = server.Clone()
 	server.ClientAuth, server.ClientCAs = tls.RequireAndVerifyClientCert, x509.NewCertPool()

@@ -56,7 +56,7 @@ type Launch struct {
 
 // memory is the folder for the temporary data of engines that do not sync. A test's database has some 600 files. A
 // disk's file system spends more time on creating and removing them than Postgres spends on the test. Engines use the
-// folder only if much of it is free: a container may have 64 MiB.
+// folder only if it has much free space, because a container's folder may have only 64 MiB.
 const (
 	memory     = "/dev/shm"
 	memoryFree = 8 << 30 // bytes
@@ -123,7 +123,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	go func() {
 		text, _ := bufio.NewReader(output).ReadString('\n')
 		line <- text
-		_ = cmd.Wait() // its log shows how it ended
+		_ = cmd.Wait() // the log of the process shows how it ended
 		close(r.exited)
 	}()
 	ctx, cancel := context.WithTimeout(ctx, eventually.Patience)
@@ -141,7 +141,7 @@ func (l Launch) Start(ctx context.Context) (*Running, error) {
 	}
 }
 
-// StartHere starts a command whose PDEATHSIG must depend on this process. Linux ties the signal to the thread that
+// StartHere starts a command that gets its PDEATHSIG when this process ends. Linux ties the signal to the thread that
 // starts the command. The Go runtime ends a thread only when a goroutine locked to it returns. So a locked goroutine
 // that never returns is a safe parent.
 func StartHere(cmd *exec.Cmd) error {
@@ -173,7 +173,7 @@ func startFailure(log *os.File) error {
 // Stop stops the engines, and kills them if they do not end. It returns after the
 // exit.
 func (r *Running) Stop() error {
-	_ = r.Cmd.Process.Signal(syscall.SIGTERM) // fails only if it has exited
+	_ = r.Cmd.Process.Signal(syscall.SIGTERM) // fails only if the process has exited
 	select {
 	case <-r.exited:
 		return nil

@@ -17,7 +17,7 @@ func unique(prefix string) string {
 	return prefix + hex.EncodeToString(random)
 }
 
-// withDatabase replaces the path of a connection URL.
+// withDatabase returns a connection URL with another database in its path.
 func withDatabase(base, database string) (string, error) {
 	u, err := url.Parse(base)
 	if err != nil {

@@ -84,7 +84,7 @@ const (
 	objectInUse           = "55006"
 )
 
-// pools are the process's connections for set-up and clean-up, by URL. They end with the process.
+// pools has the process's connections for set-up and clean-up, by URL. The connections end with the process.
 var pools sync.Map
 
 func execPostgres(url, statement string) error {
@@ -104,7 +104,7 @@ func execPostgres(url, statement string) error {
 	return err
 }
 
-// templates has the notes of existing templates, so that only the first test of this process asks Postgres.
+// templates has the notes of existing templates, so that only the first test of this process queries Postgres.
 var templates sync.Map
 
 // ensureTemplate creates the template unless it exists. The template is migrated under a temporary name and then
@@ -158,13 +158,14 @@ func makeTemplate(
 		_, err = conn.Exec(ctx, "ALTER DATABASE "+unfinished+" RENAME TO "+name)
 	}
 	if err != nil {
-		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // report err instead of this error
+		_, _ = conn.Exec(ctx, "DROP DATABASE "+unfinished+" WITH (FORCE)") // err is reported instead of this error
 	}
 	return note, err
 }
 
-// templateName includes the test run, so that a template of an earlier run with other migrations is not used. Without
-// EnvRun, as with a long-lived server, it includes the hash of the test binary, which has the migrations compiled in.
+// templateName returns the name of the template for a key. The name depends on the test run, so that a template of an
+// earlier run with other migrations is not used. If EnvRun is not set, the name depends on the hash of the test binary,
+// which contains the migrations.
 func templateName(key string) (string, error) {
 	run := os.Getenv(EnvRun)
 	if run == "" {

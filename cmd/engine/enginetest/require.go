@@ -35,8 +35,8 @@ func require(t testing.TB, err error) {
 }
 
 // Missing ends a test that needs an uninstalled program or package. A plain `go test` in a fresh clone skips the test.
-// `make test` and `make test-all` install everything and run the tests through package with. It sets EnvRequire, so
-// that CI skips no test.
+// `make test` and `make test-all` install everything and run the tests through package with. Package with sets
+// EnvRequire, so that CI skips no test.
 func Missing(t testing.TB, err error) {
 	t.Helper()
 	if os.Getenv(EnvRequire) == "" {

@@ -30,10 +30,10 @@ import (
 
 const (
 	publicIndex = "https://pypi.org/simple/"
-	// maxFile bounds the file, and maxList the index's list of a package's files.
+	// maxFile is the largest size of the file. maxList is the largest size of the index's list of a package's files.
 	maxFile = 64 << 20
 	maxList = 16 << 20
-	// attempts bounds the tries, and timeout bounds the time of all tries together.
+	// attempts is the largest number of tries. timeout is the longest time of all tries together.
 	attempts = 3
 	timeout  = 5 * time.Minute
 )
@@ -74,7 +74,7 @@ type pin struct{ project, hash string }
 var pinned = regexp.MustCompile(`(?m)^([a-z0-9-]+) sha256:([0-9a-f]{64})$`)
 
 func readPin(path string) (pin, error) {
-	data, err := os.ReadFile(path) // The Makefile names the file.
+	data, err := os.ReadFile(path) // The path is an argument from the Makefile.
 	if err != nil {
 		return pin{}, err
 	}
@@ -122,7 +122,7 @@ func (p pin) fetch(ctx context.Context, index, target string) error {
 	return os.Rename(part.Name(), target)
 }
 
-// links matches the addresses in an index's page.
+// links is the regular expression for the addresses of files in the HTML page of an index.
 var links = regexp.MustCompile(`(?i)<a\s[^>]*href=["']([^"']+)["']`)
 
 // find returns the file's address from the index's list.

@@ -43,14 +43,14 @@ func TestFetch(t *testing.T) {
 					w.WriteHeader(http.StatusUnauthorized)
 				case r.URL.Path == "/simple/a-package/" && test.page != "":
 					w.Header().Set("Content-Type", test.kind)
-					io.WriteString(w, test.page) //nolint:errcheck // The client may go away.
+					io.WriteString(w, test.page) //nolint:errcheck // The client may have disconnected.
 				case r.URL.Path == "/files/model" && test.file == "half":
 					w.Header().Set("Content-Length", "100")
-					io.WriteString(w, content) //nolint:errcheck // The client may go away.
+					io.WriteString(w, content) //nolint:errcheck // The client may have disconnected.
 				case r.URL.Path == "/files/model" && test.file == "large":
-					w.Write(make([]byte, maxFile+1)) //nolint:errcheck // The client may go away.
+					w.Write(make([]byte, maxFile+1)) //nolint:errcheck // The client may have disconnected.
 				case r.URL.Path == "/files/model":
-					io.WriteString(w, test.file) //nolint:errcheck // The client may go away.
+					io.WriteString(w, test.file) //nolint:errcheck // The client may have disconnected.
 				default:
 					w.WriteHeader(http.StatusNotFound)
 				}

@@ -25,7 +25,7 @@ const (
 	errInvalidReplication  int16 = 38
 	errInvalidConfig       int16 = 40
 	errInvalidRequest      int16 = 42
-	errPolicy              int16 = 44 // the log is full
+	errPolicy              int16 = 44 // POLICY_VIOLATION: the log is full
 	errOutOfOrder          int16 = 45
 	errDuplicate           int16 = 46
 	errEpoch               int16 = 47
@@ -53,7 +53,7 @@ func (e *apiError) split() (int16, *string) {
 	return e.code, &e.message
 }
 
-// logErrors maps the errors of a log to codes. The first match applies.
+// logErrors maps the errors of a log to codes. codeOf uses the first row that matches.
 var logErrors = []struct {
 	err  error
 	code int16

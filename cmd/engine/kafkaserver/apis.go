@@ -14,7 +14,7 @@ const (
 // api is one kind of request.
 type api struct {
 	key         int16
-	least, most int16 // versions
+	least, most int16 // lowest and highest supported version
 	stranger    bool  // allowed before the login
 	handle      func(c *conn, r *request) (kmsg.Response, error)
 }
@@ -29,12 +29,12 @@ func grouped[Q kmsg.Request, R kmsg.Response](f func(m *group.Manager, q Q) R) f
 	return func(c *conn, r *request) (kmsg.Response, error) { return f(c.server.broker.groups, r.kmsg.(Q)), nil }
 }
 
-// apis are all supported requests, in the versions before the flexible versions. Flexible versions begin with a count
-// of tags. kmsg loops over this count, even if the request has no tags. So a few bytes would cost seconds of CPU time,
-// even before the login.
+// apis has all supported kinds of requests, with their versions. It has no flexible versions of the protocol. Requests
+// of these versions have a count of tags. kmsg loops over this count, even if the request has no tags. So a few bytes
+// would cost seconds of CPU time, even before the login.
 var apis []api
 
-func init() { // set here, because apiVersions refers to it
+func init() { // set here, because the handler apiVersions itself reads apis
 	apis = []api{
 		{keyProduce, 3, 8, false, (*conn).produceRequest},
 		{1, 4, 11, false, on((*conn).fetch)},
@@ -98,7 +98,7 @@ func (c *conn) listGroups(_ *request, _ *kmsg.ListGroupsRequest) *kmsg.ListGroup
 func (c *conn) findCoordinator(_ *request, q *kmsg.FindCoordinatorRequest) *kmsg.FindCoordinatorResponse {
 	resp := kmsg.NewPtrFindCoordinatorResponse()
 	resp.NodeID, resp.Host, resp.Port = nodeID, c.server.host, c.server.port
-	if q.CoordinatorType != 0 { // the transaction coordinator
+	if q.CoordinatorType != 0 { // the client looks for a transaction coordinator
 		resp.ErrorCode, resp.NodeID = errCoordinatorNotReady, -1
 	}
 	return resp

@@ -54,7 +54,7 @@ func TestNothingWithoutThePassword(t *testing.T) {
 	if res, err := clientOf(t, address).Metadata(t.Context(), &kafka.MetadataRequest{}); err == nil {
 		t.Errorf("without a login: %+v", res)
 	}
-	// Without a login, the broker answers only ApiVersions.
+	// Without a login, the broker answers only ApiVersions (18). SaslAuthenticate (36) is a part of the login.
 	for key := range int16(100) {
 		if answered(t, address, key) != (key == 18) && key != 36 {
 			t.Errorf("api %d is answered", key)
@@ -93,7 +93,7 @@ func TestConnectionsWithoutLoginAreCheap(t *testing.T) {
 		}
 		defer func() { _ = conn.Close() }()
 		var frame [12]byte
-		binary.BigEndian.PutUint32(frame[:], 4000) // the frame's length, but its bytes are not sent
+		binary.BigEndian.PutUint32(frame[:], 4000) // the frame's announced length; most of its bytes are not sent
 		frame[5] = 36
 		_, _ = conn.Write(frame[:])
 		open = append(open, conn)
@@ -127,7 +127,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc + m.StackInuse)
 }
 
-// This test checks that the broker does not allocate a frame's announced length, and refuses a frame that is too long.
+// TestAnAnnouncedLengthIsNotAllocated checks that the broker does not allocate a frame's announced length, and refuses
+// a frame that is too long.
 func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 	address, _ := runConfig(t, kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: t.TempDir()})
 	before := heap()

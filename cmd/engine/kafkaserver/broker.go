@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 )
 
-const dataName = "broker" // in the data directory
+const dataName = "broker" // the broker's folder in the data directory
 
 // broker has the topics, the groups and the state of the disk space.
 type broker struct {
@@ -93,7 +93,7 @@ func (b *broker) noteEnds() {
 	}
 }
 
-// offset returns an offset in the journal, or 0.
+// offset returns the offset that the journal has for a key, or 0 if it has none.
 func (b *broker) offset(key string) (offset int64) {
 	if value, ok := b.journal.Get(key); ok {
 		offset, _ = strconv.ParseInt(string(value), 10, 64) // the broker wrote a valid number
@@ -217,7 +217,7 @@ func (b *broker) hasMessages(dir string) (bool, error) {
 	return false, err
 }
 
-// forgetDeleted removes the entries of deleted topics whose folders no longer exist.
+// forgetDeleted removes, from the journal, the entries of deleted topics whose folders no longer exist.
 func (b *broker) forgetDeleted(folders []disk.Entry) error {
 	var entries []journal.Entry
 	b.journal.Each(deletedPrefix, func(key string, _ []byte) {

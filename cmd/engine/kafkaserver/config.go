@@ -25,10 +25,10 @@ type Config struct {
 	User, Password string
 
 	// MaxBytes limits the size of the log. Records that every group has committed are removed to make space. When the
-	// other records reach the limit, produce requests are refused. Default 16 GiB.
+	// size of the other records is at the limit, produce requests are refused. Default 16 GiB.
 	MaxBytes int64
-	// RetainBytes is the size of the committed records that are retained. A record counts as committed when every group
-	// has committed it. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
+	// RetainBytes is the size of the committed records that are retained. A record is committed when every group has
+	// committed it. Default 1 GiB, or half of MaxBytes if that is less. When space is short, only 64 MiB of these
 	// records stay, or an eighth of MaxBytes if an eighth is less.
 	RetainBytes int64
 	// MinFreeBytes is the space that stays free on the disk. With less free space, produce requests are refused.
@@ -38,23 +38,24 @@ type Config struct {
 	// SegmentBytes is the size of a segment file. Default 64 MiB, or less if
 	// MaxBytes is small.
 	SegmentBytes int64
-	// Clock is a file with the time that records' ages are measured against. Another process rewrites the file
-	// regularly. Without the file, no record is old. If Clock is "", ages are measured against this machine's clock.
+	// Clock is the path of a file that contains a time. The age of a record is measured against this time. Another
+	// process rewrites the file regularly. Without the file, no record is old. If Clock is "", ages are measured
+	// against this machine's clock.
 	Clock string
 	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration
 
 	fs      disk.FS // default disk.OS
-	ballast int64   // see journal.Config; far more than commits write while disk space is short
+	ballast int64   // Ballast of journal.Config; far more than commits write while disk space is short
 }
 
 const (
 	defaultMaxBytes    = 16 << 30
 	defaultRetainBytes = 1 << 30
-	// LeastMaxBytes is the smallest allowed MaxBytes of a product's log.
+	// LeastMaxBytes is the smallest MaxBytes that `octavo serve` allows.
 	LeastMaxBytes = 64 << 20
 
-	lookEvery = time.Second // how often the free space is measured
+	lookEvery = time.Second // interval between two measurements of the free space
 )
 
 func (c *Config) complete() error {
@@ -68,7 +69,7 @@ func (c *Config) complete() error {
 		c.RetainBytes = min(defaultRetainBytes, c.MaxBytes/2)
 	}
 	if c.SegmentBytes == 0 {
-		// Only whole segments are removed, so many of them must fit.
+		// Only whole segments are removed, so a segment must be small compared with MaxBytes.
 		c.SegmentBytes = min(64<<20, max(1<<20, c.MaxBytes/64))
 	}
 	if c.fs == nil {

@@ -34,7 +34,7 @@ type conn struct {
 	server   *server
 	net      net.Conn
 	reader   *bufio.Reader
-	stranger *list.Element // in server.strangers, guarded by its mu
+	stranger *list.Element // the element of this connection in server.strangers; guarded by server.mu
 	login    *login        // nil once logged in, or if no login is required
 	began    time.Time
 
@@ -202,7 +202,7 @@ func (c *conn) handle(r *request) (kmsg.Response, error) {
 		if r.key != keyAPIVersions {
 			return nil, fmt.Errorf("%w: version %d of api %d", errRefused, r.version, r.key)
 		}
-		// A newer client retries with one of these versions.
+		// The response lists the supported versions. A newer client then retries with a supported version.
 		resp := apiVersions()
 		resp.Version, resp.ErrorCode = 0, errUnsupportedVersion
 		return resp, nil

@@ -37,11 +37,11 @@ func oneRecord(n int) []byte {
 // kept describes the records that a partition must contain.
 type kept struct {
 	first  int64
-	values []int // values of the records from offset 0 on
+	values []int // values of the records, beginning with offset 0
 }
 
 // TestTheBrokerKeepsWhatItAcknowledged creates and deletes topics, appends, commits and cleans, with power losses
-// between these steps.
+// between these steps. All acknowledged topics, records and offsets must survive.
 func TestTheBrokerKeepsWhatItAcknowledged(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -200,8 +200,8 @@ func checkPartition(r *rapid.T, l *seglog.Log, k *kept, consumed bool, commit in
 	}
 }
 
-// TestCommittedOffsetsAreNotUsedAgain loses a partition's only segment after a group's commit. The next record must not
-// get an offset that the group has already read.
+// TestCommittedOffsetsAreNotUsedAgain removes a partition's only segment after a group's commit. The next record must
+// not get an offset that the group has already read.
 func TestCommittedOffsetsAreNotUsedAgain(t *testing.T) {
 	t.Parallel()
 	disk := crashdisk.New()

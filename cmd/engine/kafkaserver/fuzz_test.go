@@ -146,7 +146,8 @@ func makesMany(key, version int16, body []byte) bool {
 	return false
 }
 
-// This test checks that the broker serves no flexible version, because its decoding is expensive (see apis).
+// TestNoVersionIsFlexible checks that the broker serves no flexible version, because decoding such a version is
+// expensive (see apis).
 func TestNoVersionIsFlexible(t *testing.T) {
 	t.Parallel()
 	for _, a := range apis {

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise/dirlock"
 )
 
-// lockWait is the time that a new broker waits for the directory. The broker of a killed parent dies shortly after the
-// parent.
+// lockWait is the longest time that a new broker waits until an earlier broker releases the data directory. The broker
+// of a killed parent dies shortly after the parent.
 const lockWait = 10 * time.Second
 
 // Run serves until ctx is done and then returns nil.
@@ -30,7 +30,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return fmt.Errorf("cannot start the Kafka broker: %w", err)
 	}
 	defer func() { _ = lock.Release() }()
-	// Listen before opening the data, which takes longer, so that a port in use is reported immediately.
+	// Listen first, so that a port in use is reported immediately. Opening the data takes longer.
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return startError(address, cfg.DataDir, err)

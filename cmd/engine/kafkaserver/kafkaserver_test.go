@@ -59,7 +59,7 @@ func TestLoginIsRequired(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, password := range []string{"first", "second", ""} {
-		t.Run("password "+password, func(t *testing.T) { // one after the other, on the same directory
+		t.Run("password "+password, func(t *testing.T) { // not parallel, because the brokers use the same directory
 			cfg := kafkaserver.Config{Listen: "127.0.0.1:0", DataDir: dir}
 			if password != "" {
 				cfg.User, cfg.Password = "octavo", password

@@ -41,7 +41,7 @@ func readProduce(b []byte) (acks int16, transaction bool, list []toAppend, err e
 	return acks, transaction, list, nil
 }
 
-// produceRequest appends to all partitions of a request concurrently.
+// produceRequest appends the batches of a request to their partitions concurrently.
 func (c *conn) produceRequest(r *request) (kmsg.Response, error) {
 	acks, transaction, list, err := readProduce(r.body)
 	if err != nil {

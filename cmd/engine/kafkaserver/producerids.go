@@ -9,7 +9,8 @@ import (
 
 const (
 	producerKey = "producer"
-	// producerBlock is the number of ids that the journal reserves in one entry. A restart skips the unused rest.
+	// producerBlock is the number of ids that the journal reserves in one entry. After a restart, the unused ids of the
+	// entry are skipped.
 	producerBlock = 1000
 )
 

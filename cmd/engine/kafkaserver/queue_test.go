@@ -88,7 +88,7 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 		if err := produce(t, c, "events", i%2, strings.Repeat("x", 50_000)); err != nil {
 			t.Fatal(err)
 		}
-		if i == 1 { // from now on, uncommitted records are not removed
+		if i == 1 { // after this commit, uncommitted records are not removed
 			if err := commit(t, c, "sink", "events", 0, 0, ""); err != nil {
 				t.Fatal(err)
 			}
@@ -142,7 +142,7 @@ func TestRetentionHasAClock(t *testing.T) {
 	hourAgo := time.Now().Add(-time.Hour).Format(time.RFC3339)
 	for _, step := range []struct {
 		name, text   string
-		faults, ends int // lines of the log
+		faults, ends int // numbers of lines in the broker's log since its start
 	}{
 		{"no file", "", 0, 0},
 		{"an empty file", "\n", 1, 0},

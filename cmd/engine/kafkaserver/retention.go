@@ -39,11 +39,12 @@ func (b *broker) maintain() {
 // clockFile is the state of the file Clock. Only clean uses it.
 type clockFile struct {
 	read   bool // the file was read at least once
-	failed bool // the last try to read the file failed, and that is logged
+	failed bool // the last try to read the file failed, and this failure is logged
 }
 
 // guarded returns the earlier of two times: now and the time in the file Clock. If the file cannot be read, it returns
-// a time at which no record is old. A first start has no file for a moment, so guarded does not log that.
+// a time at which no record is old. At the first start, the file does not exist for a moment, so guarded does not log
+// this.
 func (b *broker) guarded(now time.Time) time.Time {
 	if b.cfg.Clock == "" {
 		return now

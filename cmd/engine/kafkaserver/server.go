@@ -12,8 +12,9 @@ import (
 )
 
 const (
-	// maxConns limits all connections. maxStrangers limits the connections before their login (strangers). At
-	// maxStrangers, a new connection replaces the oldest stranger. So idle connections cannot block new connections.
+	// maxConns limits all connections. maxStrangers limits the connections that have not logged in, which are called
+	// strangers. At maxStrangers, a new connection replaces the oldest stranger. So idle connections cannot block new
+	// connections.
 	maxConns     = 4096
 	maxStrangers = 128
 	// strangerTime is the time limit of a login.
@@ -22,7 +23,7 @@ const (
 	maxInFlight = 256 << 20
 )
 
-// server answers requests.
+// server accepts connections and answers their requests.
 type server struct {
 	broker   *broker
 	listener net.Listener
@@ -78,7 +79,7 @@ func (s *server) accept() {
 				return
 			}
 			s.broker.cfg.Logger.Warn("Cannot accept a connection.", "error", err)
-			select { // usually too many open files
+			select { // the usual cause is too many open files
 			case <-s.ctx.Done():
 				return
 			case <-time.After(100 * time.Millisecond):

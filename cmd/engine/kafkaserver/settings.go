@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// settings are a topic's parsed configs.
+// settings has a topic's parsed configs.
 type settings struct {
-	retention      time.Duration // < 0: forever
-	retentionBytes int64         // limit for a partition; < 0: no limit
+	retention      time.Duration // how long records stay; < 0 means forever
+	retentionBytes int64         // limit for a partition; < 0 means no limit
 	maxMessage     int
 	minInSync      int
 	appendTime     bool
@@ -19,7 +19,7 @@ type settings struct {
 // topicConfig is a supported topic config. standard is its default value.
 type topicConfig struct {
 	name, standard string
-	kind           int8 // as in DescribeConfigs
+	kind           int8 // type of the value, as in DescribeConfigs
 	read           func(s *settings, value string) error
 }
 
@@ -32,7 +32,7 @@ const (
 	kindBool   = 1
 )
 
-// topicConfigs are all supported topic configs. A config with a single allowed value is listed for tools that set it.
+// topicConfigs has all supported topic configs. A config with a single allowed value is listed for tools that set it.
 var topicConfigs = []topicConfig{
 	{"cleanup.policy", "delete", kindList, only("delete")},
 	{"compression.type", "producer", kindString, only("producer")},

@@ -75,7 +75,8 @@ func (s *space) reserved(t *topic, n int64) bool {
 	return size <= share && s.used.Load()+n <= s.broker.cfg.MaxBytes+2*share && s.free.Load()-n >= s.least.Load()/2
 }
 
-// admit reports whether n bytes may be appended to a topic. If there is no space, it cleans first.
+// admit reports whether n bytes may be appended to a topic. If there is no space, it first removes segments that may be
+// removed.
 func (s *space) admit(t *topic, n int64) bool {
 	if s.fits(n) {
 		return true

@@ -22,7 +22,7 @@ const (
 	topicsName  = "topics"
 	topicPrefix = "topic/"
 	startPrefix = "start/"
-	// An entry with endPrefix has the offset that a partition had reached at the last clean stop.
+	// An entry with endPrefix has the end of a partition's log at the last clean stop.
 	endPrefix = "end/"
 	// An entry with deletedPrefix names a deleted topic. Some of its files may still exist.
 	deletedPrefix = "deleted/"
@@ -52,7 +52,7 @@ type topicEntry struct {
 func (e topicEntry) entry(name string) journal.Entry {
 	value, err := json.Marshal(e, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
-		panic(err) // cannot fail: strings and numbers only
+		panic(err) // cannot fail: the entry has only strings and numbers
 	}
 	return journal.Entry{Key: topicPrefix + name, Value: value}
 }
@@ -85,7 +85,7 @@ func validTopicName(name string) bool {
 
 func (t *topic) partitions() []*seglog.Log { return *t.logs.Load() }
 
-// log returns a partition's log, or nil.
+// log returns a partition's log, or nil if there is no such partition.
 func (t *topic) log(partition int32) *seglog.Log {
 	logs := t.partitions()
 	if partition < 0 || int(partition) >= len(logs) {

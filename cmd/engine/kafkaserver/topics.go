@@ -160,7 +160,7 @@ func (c *conn) deleteRecords(_ *request, q *kmsg.DeleteRecordsRequest) *kmsg.Del
 	return resp
 }
 
-// deleteRecords removes a partition's records before an offset; -1 means all.
+// deleteRecords removes a partition's records before an offset. The offset -1 means the end of the partition.
 func (b *broker) deleteRecords(name string, partition int32, offset int64) (start int64, code int16) {
 	b.making.Lock()
 	defer b.making.Unlock()

@@ -13,7 +13,7 @@ import (
 // Limit is the memory that a process may use.
 type Limit struct {
 	Bytes int64
-	Set   string // the file that sets the limit
+	Set   string // the file or the setting that sets the limit
 }
 
 // groupFiles has the names of the files that limit a control group's memory, by the type of the group's file system. A
@@ -98,7 +98,8 @@ func (g group) folders() (list []string) {
 	}
 }
 
-// memoryGroups returns the groups of this process that may limit memory. If /proc cannot be read, it returns none.
+// memoryGroups returns the groups of this process that may limit memory. If /proc cannot be read, it returns an empty
+// list.
 func memoryGroups(files fs.FS) (list []group) {
 	mountinfo, err := fs.ReadFile(files, mounts)
 	if err != nil {
@@ -109,7 +110,7 @@ func memoryGroups(files fs.FS) (list []group) {
 		return nil
 	}
 	for line := range bytes.Lines(mountinfo) {
-		// 36 35 98:0 ROOT MOUNT OPTIONS [optional fields] - TYPE SOURCE OPTIONS
+		// A line has the form: 36 35 98:0 ROOT MOUNT OPTIONS [optional fields] - TYPE SOURCE OPTIONS
 		before, after, _ := strings.Cut(string(line), " - ")
 		mount, system := strings.Fields(before), strings.Fields(after)
 		if len(mount) < 5 || len(system) < 3 {

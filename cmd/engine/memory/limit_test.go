@@ -9,15 +9,16 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/memory"
 )
 
-// machine is /proc/meminfo of a machine with 2 GiB.
+// machine is the text of /proc/meminfo on a machine with 2 GiB.
 const machine = "MemTotal:        2097152 kB\nMemFree:          100000 kB\n"
 
 // These are lines of /proc/self/mountinfo for different arrangements of control groups.
 const (
-	mountOf2      = "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
-	mountOf1      = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
-	mountOfCPU    = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
-	mountBoth     = "31 23 0:28 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n" // with mountOf1
+	mountOf2   = "31 23 0:28 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
+	mountOf1   = "35 31 0:32 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"
+	mountOfCPU = "32 31 0:29 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n"
+	// used together with mountOf1
+	mountBoth     = "31 23 0:28 / /sys/fs/cgroup/unified rw,nosuid - cgroup2 cgroup2 rw,nsdelegate\n"
 	mountInDocker = "35 31 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"
 	mountSpaced   = "31 23 0:28 / /sys/fs/my\\040groups rw shared:4 master:1 - cgroup2 cgroup2 rw\n"
 )

@@ -12,9 +12,9 @@ const (
 	Quiet = 10 * time.Minute
 )
 
-// Load is the fraction of the full load that a node gives to its engines: threads, blocks and concurrent queries. It
-// halves with each killed engine. It doubles after each period Quiet without a kill, up to the full load. The zero
-// value is the full load.
+// Load is the fraction of the full load that a node gives to its engines: threads, blocks and concurrent queries. The
+// load halves each time that an engine is killed. It doubles after each period Quiet without a kill, up to the full
+// load. The zero value is the full load.
 type Load struct {
 	// Doubled is called after each doubling of the load. It must not block. It may be nil.
 	Doubled func(part float64)

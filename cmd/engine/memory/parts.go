@@ -23,10 +23,10 @@ const (
 const mib = 1 << 20
 
 // table has the memory of each part in MiB. A part gets its minimum (least), plus its percentage of the memory that
-// remains after the minimums of all parts. Its maximum (most) limits the sum. If a part's share is below its `useful`
-// size, the part gets that size or nothing. It gets that size if this is at most half of the memory that remains after
-// the minimums. Store gets the memory that the other parts leave, but at most half of the budget. The percentages sum
-// to less than 100 even if PDF takes half, so that the parts fit into each budget.
+// remains after the minimums of all parts. The part gets at most its maximum (most). If a part's share is below its
+// `useful` size, the part gets the useful size or nothing. It gets the useful size if that is at most half of the
+// memory that remains after the minimums. Store gets the memory that the other parts leave, but at most half of the
+// budget. The percentages sum to less than 100 even if PDF takes half, so that the parts fit into each budget.
 var table = []struct {
 	part                         Part
 	least, percent, most, useful int64

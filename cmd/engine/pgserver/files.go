@@ -20,7 +20,7 @@ func Temporary(path string) bool {
 }
 
 const (
-	atState      = 16 // position in pg_control, after the system's id and two versions
+	atState      = 16 // position of the state in pg_control, after the system's id and two versions
 	stateStopped = 1  // DB_SHUTDOWNED of catalog/pg_control.h
 )
 

@@ -20,7 +20,7 @@ const (
 	nobody = 65534
 )
 
-// identity is the user as which Postgres runs. Postgres refuses root.
+// identity is the user that runs Postgres. Postgres refuses root.
 type identity struct {
 	// namespace is set if root runs Postgres in a user namespace that maps root to another id. The owner of the files
 	// does not change, and Postgres may enter folders that only root may enter.

@@ -6,10 +6,10 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// inspection lets the product's user look for lost pages of a table. Postgres regards a page of zeros as empty, because
-// a table grows by such pages. But an index has no entry for a page that was never written. So a page of zeros with
-// entries in an index is lost. The function reads pages through Postgres's cache. Only a superuser may read pages, so
-// the function runs with a superuser's rights.
+// inspection has the SQL statements that let Octavo's user look for lost pages of a table. Postgres regards a page of
+// zeros as empty, because a table grows by such pages. But an index has no entry for a page that was never written. So
+// a page of zeros with entries in an index is lost. The function reads pages through Postgres's cache. Only a superuser
+// may read pages, so the function runs with a superuser's rights.
 const inspection = `
 create schema inspection;
 create extension pageinspect schema inspection;
@@ -39,8 +39,8 @@ revoke execute on function inspection.lost_pages from public;
 grant usage on schema inspection to ` + appUser + `;
 grant execute on function inspection.lost_pages to ` + appUser
 
-// inspect creates the function lost_pages if the database does not have it. Without this function, the product says
-// that it cannot look for lost pages.
+// inspect creates the function lost_pages if the database does not have it. Without this function, `octavo verify`
+// reports that it cannot look for lost pages.
 func (s *Server) inspect(ctx context.Context) error {
 	conn, err := pgx.Connect(ctx, s.url(superuser, s.secrets.Superuser, appDatabase))
 	if err != nil {

@@ -123,7 +123,7 @@ func TestBusyOrphanDoesNotBlockTheNextStart(t *testing.T) {
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait() // the error says that it was killed
+	_ = cmd.Wait() // the error only says that cmd was killed
 	if !alive(backend) {
 		t.Fatal("the backend exited by itself: this test proves nothing")
 	}
@@ -299,8 +299,8 @@ func start(t *testing.T, dir string) (*pgserver.Server, func()) {
 	return server, stop
 }
 
-// TestLostPages checks that a page of zeros is lost if an index refers to it. A new empty page at a table's end is not
-// lost.
+// TestLostPages checks that lost_pages returns a page of zeros if an index refers to it. It must not return a new empty
+// page at a table's end.
 func TestLostPages(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,8 +13,7 @@ import (
 
 const secretsFile = "secrets.json"
 
-// secrets are the passwords. They are hexadecimal, so they need no escaping in
-// SQL or in a URL.
+// secrets has the passwords. They are hexadecimal, so they need no escaping in SQL or in a URL.
 type secrets struct {
 	Superuser string `json:"postgres"`
 	App       string `json:"octavo"`
@@ -45,7 +44,7 @@ func loadSecrets(dir string) (*secrets, error) {
 	return &s, nil
 }
 
-// saveSecrets replaces the file atomically, because half a file would lock the product out of its data.
+// saveSecrets replaces the file atomically, because with an incomplete file Octavo could not open its data.
 func saveSecrets(dir string, s secrets) error {
 	text, err := json.Marshal(s)
 	if err != nil {

@@ -28,13 +28,14 @@ type Config struct {
 	Dir string
 	// Port is the TCP port on 127.0.0.1.
 	Port int
-	// NoSync makes tests faster. Without syncs, data survives kill -9 but not a power loss.
+	// With NoSync, Postgres does not sync its writes, which makes tests faster. Data then survives kill -9 but not a
+	// power loss.
 	NoSync bool
 	// Memory is the memory in bytes for which the server is configured. 0 means 512 MiB.
 	Memory int64
 }
 
-// Server is one configured server. It runs when the caller starts its Command.
+// Server is one configured server. The server runs when the caller starts the command that Command returns.
 type Server struct {
 	cfg      Config
 	secrets  secrets
@@ -123,7 +124,7 @@ func (s *Server) finish(cmd *exec.Cmd) {
 	cmd.SysProcAttr = s.identity.attributes()
 }
 
-// URL returns the product's connection string.
+// URL returns the connection string for Octavo's user.
 func (s *Server) URL() string { return s.url(appUser, s.secrets.App, appDatabase) }
 
 func (s *Server) url(user, password, database string) string {

@@ -5,15 +5,15 @@ import (
 	"path/filepath"
 )
 
-// access is pg_hba.conf: only loopback connections with a password. The product uses replication to make Postgres check
-// its pages (store/postgres/verify.go).
+// access is the text of pg_hba.conf. It allows only loopback connections with a password. Octavo uses replication to
+// make Postgres check its pages (store/postgres/verify.go).
 const access = `# Written by octavo at every start.
 host all all 127.0.0.1/32 scram-sha-256
 host replication %s 127.0.0.1/32 scram-sha-256
 `
 
-// settings is postgresql.conf, for a small machine that Postgres shares with the other engines. ALTER SYSTEM overrides
-// these settings.
+// settings is the text of postgresql.conf, for a small machine that Postgres shares with the other engines. ALTER
+// SYSTEM overrides these settings.
 const settings = `# Written by octavo at every start. To change a setting, use ALTER SYSTEM, which overrides this file.
 max_connections = 200
 shared_buffers = %[3]dkB
@@ -42,7 +42,7 @@ log_min_error_statement = panic
 log_parameter_max_length_on_error = 0
 `
 
-// fullMemory is the memory from which on more memory does not change the settings.
+// fullMemory is the memory with which all sizes in the settings have their largest values.
 const fullMemory = 512 << 20
 
 // shared returns the settings that depend on the memory, in the order of the file. It returns three sizes of the server

@@ -12,8 +12,7 @@ import (
 )
 
 const (
-	// startPingEvery is the interval of pings to a starting child. A refused
-	// connection costs next to nothing.
+	// startPingEvery is the interval of pings to a starting child. A refused connection needs almost no processor time.
 	startPingEvery = 20 * time.Millisecond
 	// outputDelay is the time limit for reading output after a child's exit. The child's own children may keep the pipe
 	// open for longer.

@@ -10,8 +10,8 @@ import (
 // spawner starts all processes from one OS thread, which ends only in close.
 //
 // The kernel sends PDEATHSIG when the thread that created the child ends. The thread may end long before its process:
-// the Go runtime ends a thread when a goroutine returns that is locked to it. So a child from another thread could be
-// killed at any time.
+// the Go runtime ends a thread when a goroutine that is locked to the thread returns. So a child from another thread
+// could be killed at any time.
 type spawner struct {
 	once  sync.Once
 	queue chan spawnRequest
@@ -27,8 +27,8 @@ func newSpawner() *spawner {
 	return &spawner{queue: make(chan spawnRequest), quit: make(chan struct{})}
 }
 
-// start runs cmd.Start on the spawner's thread. The child leads its own process group. So Ctrl-C in the terminal
-// reaches only this process, which then stops its children in the right order.
+// start runs cmd.Start on the spawner's thread. The child leads its own process group. So the terminal sends the signal
+// of Ctrl-C only to this process, which then stops its children in the right order.
 func (s *spawner) start(cmd *exec.Cmd, deathSignal syscall.Signal) error {
 	s.once.Do(func() { go s.loop() })
 	if cmd.SysProcAttr == nil {

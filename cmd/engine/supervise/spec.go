@@ -12,7 +12,7 @@ import (
 )
 
 // ErrStarting is wrapped by a Ping's error if the child answers but is not ready, for example a database that replays
-// its log. A child that is starting is never killed for slowness, because recovery may take any time.
+// its log. A child that is starting is never killed because it is slow. Its recovery may take any time.
 var ErrStarting = errors.New("still starting")
 
 // Spec describes how to run a child. Command and Ping are called from different goroutines, but never concurrently.
@@ -36,7 +36,7 @@ type Spec struct {
 	// unchanged at slog.LevelInfo.
 	Line func(line string) (slog.Level, string)
 
-	// StopSignal (default SIGTERM) asks for a clean exit. SIGKILL follows after StopTimeout (default 20 s).
+	// StopSignal (default SIGTERM) requests a clean exit. SIGKILL follows after StopTimeout (default 20 s).
 	StopSignal  syscall.Signal
 	StopTimeout time.Duration
 	// DeathSignal (default SIGKILL) is the signal that the kernel sends to the child when this process ends for any
@@ -82,8 +82,8 @@ type Config struct {
 	BackoffMax  time.Duration
 	StableAfter time.Duration
 	// GiveUpAfter is the largest number of consecutive restarts without a stable process (default 12, a minute or
-	// more). After one more failure, the child is not restarted any more, and Err reports the error. A restart after
-	// OnKilled does not count, because memory may run out many times.
+	// more). After one more failure, the child is not restarted any more, and Err reports the error. Restarts after
+	// OnKilled are not included, because memory may run out many times.
 	GiveUpAfter int
 }
 

@@ -71,8 +71,8 @@ func TestStartGivesUpOnASilentChild(t *testing.T) {
 	stop(t, s)
 }
 
-// In this test, the child reports ErrStarting for longer than StartTimeout, and is not killed. The test needs real
-// time.
+// TestStartWaitsForAChildThatSaysItIsStarting checks that a child is not killed while it reports ErrStarting for longer
+// than StartTimeout. The test needs real time.
 func TestStartWaitsForAChildThatSaysItIsStarting(t *testing.T) {
 	t.Parallel()
 	s := supervise.New(supervise.Config{})

@@ -44,7 +44,8 @@ func (s *Supervisor) Start(ctx context.Context, spec Spec) error {
 	// Stop may be called during the start.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })() // c.stop outlives the start
+	// The start ends before c.stop, so the deferred call removes the function from c.stop.
+	defer context.AfterFunc(c.stop, func() { cancel(errStopped) })()
 	p, err := c.launch(ctx)
 	if err != nil {
 		s.mu.Lock()

@@ -1,13 +1,13 @@
 // This program compiles the project from stdin and writes the PDF to stdout. The compiler is WebAssembly without a file
-// system, a network and packages. It sees only the files from stdin.
+// system, a network and packages. The compiler can read only the files from stdin.
 //
 // stdin is a sequence of files. Each file has the lengths of its name and of its content as little-endian uint32, then
 // the name and the content. A file without a name ends the sequence. On failure, stderr has one line of JSON, {"error":
 // …, "memory": …}, and the exit code is 1.
 import { closeSync, readFileSync, readSync, writeSync } from "node:fs";
 
-// If describe is set, stdout has the descriptions of the fonts instead. The input of each document has these
-// descriptions as fonts.json.
+// If describe is set, the program writes descriptions of the fonts to stdout instead of a PDF. The input of each
+// document contains these descriptions in the file fonts.json.
 const { compiler: compilerDir, formulas: converterPath, fonts, describe, maxInput } = JSON.parse(process.argv[1]);
 
 function fail(message, memory = false) {
@@ -61,7 +61,7 @@ const builder = new glue.TypstCompilerBuilder();
 builder.set_dummy_access_model();
 const compiler = await builder.build();
 
-// An image that the compiler cannot read would fail the whole document.
+// An image that the compiler cannot read would fail the whole document. So the program first compiles each image alone.
 const images = [];
 let formulas = [];
 for (const { name, content } of files()) {
@@ -70,7 +70,7 @@ for (const { name, content } of files()) {
     continue;
   }
   if (name === "fonts.json") {
-    // A font stays in memory only if the text needs it.
+    // A font is loaded into memory only if the text needs it.
     const descriptions = JSON.parse(new TextDecoder().decode(content));
     fonts.forEach((path, i) => resolver.add_lazy_font(descriptions[i], () => read(path)));
     compiler.set_fonts(await resolver.build());
@@ -88,7 +88,8 @@ for (const name of images) {
 }
 compiler.map_shadow("/readable.json", new TextEncoder().encode(JSON.stringify(readable)));
 
-// A formula that it cannot read would fail the document, too.
+// A formula that the compiler cannot read would fail the document, too. draws reports whether the compiler can read all
+// formulas of a list.
 const draws = (list) => {
   compiler.map_shadow("/try.json", new TextEncoder().encode(JSON.stringify(list)));
   compiler.add_source("/try.typ", `#show math.equation: set text(font: "Noto Sans Math")

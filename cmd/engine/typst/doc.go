@@ -12,5 +12,5 @@
 // Before a process's first document, a separate child describes the fonts, which takes a second. The children for
 // documents read these descriptions.
 //
-// It must not import packages above cmd/engine.
+// Of this module, it may import only packages of cmd/engine.
 package typst

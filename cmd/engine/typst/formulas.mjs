@@ -2,10 +2,10 @@
 // quote all of its input: \text{"#f()"} becomes code. So the text is used only if `isMath` finds that it is only
 // mathematics.
 
-// Bounds of a formula. The converter's time doubles with every level of some nestings.
+// most has the limits of formulas. The converter's time doubles with each level of some nestings.
 const most = { formulas: 5000, tex: 2000, math: 8000, nested: 10, depth: 32, late: 20, milliseconds: 250, tries: 500 };
 
-// These macros are missing in the converter, with the known macros that replace them.
+// macros maps macros that the converter does not know to macros that it knows.
 const macros = { "\\stackrel": "\\overset", "\\lparen": "(", "\\rparen": ")" };
 
 // These are the functions and names of typst's mathematics, without the symbols. They leave out `std`, which would give
@@ -17,8 +17,8 @@ underbrace underbracket underline underparen upright vec`.split(/\s+/);
 
 const colors = "black|gray|silver|white|navy|blue|aqua|teal|eastern|purple|fuchsia|maroon|red|orange|yellow|olive|green|lime";
 
-// These are the tokens of a formula. Code may have only a few forms. Each form is complete, and no continuation follows
-// it.
+// These are the tokens of a formula. Code in a formula may have only a few forms. Each form is complete, so typst does
+// not continue the code with the following text.
 const token = new RegExp([
   String.raw`(?<text>"(?:[^"\\]|\\["\\])*")`,
   String.raw`(?<escape>\\(?:[^\sA-Za-z0-9]|(?=\s|$)))`,

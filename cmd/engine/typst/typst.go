@@ -183,7 +183,7 @@ func (r *Renderer) run(
 		_ = cmd.Wait() // The child was killed.
 		return err
 	}
-	// A broken pipe is only an effect: the child ended. So the error is about the child's end.
+	// A broken pipe only shows that the child has ended. So run returns the reason for which the child has ended.
 	ended := cmd.Wait()
 	if large.Load() {
 		return r.tooLarge(ended)
@@ -234,8 +234,8 @@ func (r *Renderer) tooLarge(cause error) error {
 }
 
 const (
-	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so it is
-	// not precise. So exceeds watches the used memory too.
+	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so the
+	// limit is not precise. Therefore exceeds also watches the used memory.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )
@@ -292,7 +292,8 @@ func (r *Renderer) command(describe bool) ([]string, error) {
 	}
 	return []string{
 		node, "--permission", "--allow-fs-read=" + compiler, "--allow-fs-read=" + filepath.Join(modules, "tex2typst"), "--allow-fs-read=" + filepath.Join(modules, "@expo-google-fonts"),
-		// The optimizing compiler would need much memory and save little time.
+		// Use only the baseline compiler of Node.js for WebAssembly. The optimizing compiler would need much memory and
+		// save little time.
 		"--liftoff-only", "--max-old-space-size=256", "--no-warnings", "--input-type=module", "-e", program, string(settings),
 	}, nil
 }

@@ -28,7 +28,7 @@
 /* status is EX_IOERR of sysexits.h. */
 enum { status = 74, no_descriptor = -1 };
 
-/* passes_on returns whether fd is a socket, a pipe or a terminal. A failed write to them loses no stored data. */
+/* passes_on returns whether fd is a socket, a pipe or a terminal. A failed write to such an fd loses no stored data. */
 static int passes_on(int fd)
 {
 	struct stat file;
@@ -50,8 +50,8 @@ static void check(const char *call, int fd, int error)
 
 /*
  * GUARD defines a function that calls libc's function of the same name. error_of is an expression for the error that
- * the result r means, or 0 for success. The constructor runs before the program. Constructors of other libraries that
- * are loaded before libc run earlier, and may call the function.
+ * the result r means, or 0 for success. The constructor finds libc's function before the program starts. Constructors
+ * of other libraries may run earlier and call the defined function, which then finds libc's function itself.
  */
 #define GUARD(result, name, parameters, arguments, fd, error_of)             \
 	static result (*libc_##name) parameters;                             \

@@ -120,7 +120,7 @@ func untilSignalled() (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 }
 
-// logger writes to stderr: stdout has only the ready line.
+// logger returns a logger that writes to stderr, because stdout has only the ready line.
 func logger() *slog.Logger { return slog.New(slog.NewTextHandler(os.Stderr, nil)) }
 
 // announce prints the line that the parent waits for. embedded's Spec.Ready recognises its beginning.

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// stopTimeout bounds the clean stop of all engines.
+// stopTimeout is the longest time that the engines may take to stop cleanly.
 const stopTimeout = 60 * time.Second
 
 // Run runs the embedded engines as `octavo serve` does, without the server.
@@ -85,10 +85,10 @@ func (c *Run) Run() (err error) {
 }
 
 func printLine(value any) {
-	// A path need not be UTF-8.
+	// A path may contain invalid UTF-8.
 	text, err := json.Marshal(value, jsontext.AllowInvalidUTF8(true), json.Deterministic(true))
 	if err != nil {
-		panic(err) // cannot fail: strings and numbers only
+		panic(err) // cannot fail: the value has only strings and numbers
 	}
 	fmt.Println(string(text))
 }

@@ -22,7 +22,7 @@ type Options struct {
 	Login   *Login      // nil requires no login
 	Dir     string      // the data directory; "" means a new directory
 	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker
-	// Answers has the answers to replace from the first request on (see On).
+	// Answers has answers that replace the broker's answers from the first request (see On).
 	Answers map[kmsg.Key]Answer
 }
 
@@ -44,7 +44,7 @@ type Broker struct {
 }
 
 // Answer returns the response that replaces the broker's response to a request. If it returns nil, the broker answers.
-// An error breaks the connection. Connections call it concurrently.
+// An error breaks the connection. Several connections may call an Answer concurrently.
 type Answer func(kmsg.Request) (kmsg.Response, error)
 
 // Start starts a broker without topics. It is stopped when the test ends.

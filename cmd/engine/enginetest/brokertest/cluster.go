@@ -22,7 +22,7 @@ type claim struct {
 	configs  map[string]string
 }
 
-// pretended are the settings that a single broker refuses or cannot store.
+// pretended has the settings that a single broker refuses or cannot store.
 var pretended = []string{"min.insync.replicas", "unclean.leader.election.enable", "cleanup.policy"}
 
 // note records the replicas and settings that a request gives to topics. It changes a request that creates topics, so

@@ -73,7 +73,7 @@ func (l *link) next() error {
 	return writeFrame(l.client, answer)
 }
 
-// answer returns the response that replaces the broker's response, or nil.
+// answer returns the response that replaces the broker's response. It returns nil if the broker must answer.
 func (l *link) answer(request kmsg.Request) (kmsg.Response, error) {
 	if l.login != nil {
 		if request.Key() == int16(kmsg.ApiVersions) {

@@ -74,7 +74,7 @@ func TestFailureHasTheLastError(t *testing.T) {
 	})
 }
 
-// If a poll ends after the limit, eventually polls once more.
+// TestSlowPollIsNotTheLast checks that a poll that ends after the time limit is followed by another poll.
 func TestSlowPollIsNotTheLast(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

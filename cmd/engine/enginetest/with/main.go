@@ -1,6 +1,6 @@
 // Command with runs a command with one set of engines for all of its tests. It starts the engines in a temporary
-// directory, names them in the command's environment, and stops them after the command. It does not start engines that
-// the environment already names.
+// directory, puts their addresses into the command's environment, and stops them after the command. If the environment
+// already has the address of an engine, it does not start this engine.
 //
 //	go run ./cmd/engine/enginetest/with -- go test ./...
 package main
@@ -24,8 +24,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Ask for SIGTERM when the parent, usually `go run`, is killed. The setting belongs to the thread, so keep the main
-// thread.
+// init makes the kernel send SIGTERM to this process when its parent, usually `go run`, is killed. The kernel stores
+// this setting for a thread, so init locks the main thread.
 func init() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0)
@@ -65,7 +65,7 @@ func run(engines, command []string) (code int, err error) {
 	return runCommand(command, environment(binary, set), lost, signals)
 }
 
-// start starts the engines. A signal interrupts it.
+// start starts the engines. A signal interrupts the start.
 func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Running, error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -91,7 +91,7 @@ func start(launch enginetest.Launch, signals <-chan os.Signal) (*enginetest.Runn
 	}
 }
 
-// unnamed removes the engines whose servers the environment already names. So tests can use other servers.
+// unnamed removes the engines whose addresses are already in the environment. So tests can use other servers.
 func unnamed(engines []string) []string {
 	names := map[string]string{
 		"clickhouse": enginetest.EnvClickHouse, "kafka": enginetest.EnvKafka, "postgres": enginetest.EnvPostgres,
@@ -122,7 +122,8 @@ func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.S
 	cmd := exec.CommandContext(context.Background(), command[0], command[1:]...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = env
-	// End the command with this process: without its engines, a test run would only fail slowly.
+	// The kernel ends the command when this process ends. Without the engines, the command's tests would only fail
+	// slowly.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
 	if err := cmd.Start(); err != nil {
 		return 127, fmt.Errorf("cannot run %s: %w", command[0], err)
@@ -132,7 +133,7 @@ func runCommand(command, env []string, lost <-chan struct{}, signals <-chan os.S
 	for {
 		select {
 		case sig := <-signals:
-			_ = cmd.Process.Signal(sig) // fails only if it has ended
+			_ = cmd.Process.Signal(sig) // fails only if the command has ended
 		case <-lost:
 			lost = nil
 			fmt.Fprintln(os.Stderr, "with: the engines exited before the command")

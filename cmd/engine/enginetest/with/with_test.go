@@ -24,8 +24,8 @@ func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 		t.Fatalf("%v: %s", err, output)
 	}
 	cmd := exec.Command(binary, append([]string{"-engines", "kafka", "--"}, arguments...)...)
-	// The tests may run under this command themselves, which sets EnvKafka. The tested command starts no engine that
-	// the environment names, so clear the variable.
+	// `make test` runs these tests under the same command, which sets EnvKafka. The tested command starts no engine
+	// that the environment names, so clear the variable.
 	cmd.Env = append(os.Environ(), "TMPDIR="+dir, enginetest.EnvBinary+"="+enginetest.Binary(t), enginetest.EnvKafka+"=")
 	return cmd
 }

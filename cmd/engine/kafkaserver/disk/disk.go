@@ -96,6 +96,6 @@ func Exists(f FS, name string) (bool, error) {
 	return false, err
 }
 
-// LeastFree returns the bytes that an engine leaves free on a file system of a size: 512 MiB, or a twentieth if that is
-// less.
+// LeastFree returns the number of bytes that an engine leaves free on a file system with this size: 512 MiB, or a
+// twentieth of the size if that is less.
 func LeastFree(size int64) int64 { return min(512<<20, size/20) }

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/journal"
 )
 
-// hasCommits reports whether a group has ever committed.
+// hasCommits reports whether the journal has committed offsets of a group.
 func (m *Manager) hasCommits(name string) bool {
 	found := false
 	m.journal.Each(groupKey(name), func(string, []byte) { found = true })

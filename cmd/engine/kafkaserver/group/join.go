@@ -91,7 +91,8 @@ func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, 
 		wait <- g.joined(m)
 		return none
 	}
-	m.answerJoin(&kmsg.JoinGroupResponse{ErrorCode: codeRebalanceInProgress, Generation: -1, MemberID: m.id}) // it has sent Join again on another connection
+	// the member has sent Join again on another connection
+	m.answerJoin(&kmsg.JoinGroupResponse{ErrorCode: codeRebalanceInProgress, Generation: -1, MemberID: m.id})
 	g.join(m, req, wait)
 	return none
 }

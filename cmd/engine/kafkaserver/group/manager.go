@@ -132,7 +132,7 @@ type group struct {
 	name    string
 
 	mu           sync.Mutex
-	gone         bool // removed from the manager
+	gone         bool // the manager has removed the group
 	generation   int32
 	protocolType string
 	protocol     string
@@ -140,8 +140,8 @@ type group struct {
 	members      map[string]*member
 	order        []string               // member ids in the order of joining
 	pending      map[string]*time.Timer // assigned member ids that have not joined yet
-	rebalance    *time.Timer            // bounds the wait for members in preparing
-	awaited      *time.Timer            // bounds the wait for syncs in completing
+	rebalance    *time.Timer            // limits how long the state preparing waits for members
+	awaited      *time.Timer            // limits how long the state completing waits for syncs
 	phase        state
 }
 
@@ -154,7 +154,7 @@ type member struct {
 	assignment         []byte
 	timer              *time.Timer
 	seen               time.Time
-	join               chan *kmsg.JoinGroupResponse // set while the member waits
+	join               chan *kmsg.JoinGroupResponse // set while the member waits for the answer to its Join
 	sync               chan *kmsg.SyncGroupResponse
 }
 
@@ -192,7 +192,7 @@ func (g *group) expire(m *member) {
 	if g.members[m.id] != m {
 		return
 	}
-	if m.join != nil || m.sync != nil { // it is waiting for our answer
+	if m.join != nil || m.sync != nil { // the member waits for the coordinator's answer
 		m.timer.Reset(m.session)
 		return
 	}
@@ -205,7 +205,7 @@ func (g *group) expire(m *member) {
 	g.changed()
 }
 
-// remove removes a member. The caller holds mu and calls changed.
+// remove removes a member. The caller holds mu, and calls changed afterwards.
 func (g *group) remove(m *member) {
 	m.timer.Stop()
 	delete(g.members, m.id)

@@ -73,7 +73,7 @@ func (g *group) assigned(m *member) *kmsg.SyncGroupResponse {
 	return &kmsg.SyncGroupResponse{ProtocolType: &protocolType, Protocol: &protocol, MemberAssignment: assignment}
 }
 
-// Heartbeat keeps a member's session alive.
+// Heartbeat restarts a member's session timeout.
 func (m *Manager) Heartbeat(req *kmsg.HeartbeatRequest) *kmsg.HeartbeatResponse {
 	resp := &kmsg.HeartbeatResponse{ErrorCode: codeUnknownMember}
 	g := m.group(req.Group, false)

@@ -32,10 +32,10 @@ type Commit struct {
 
 // Entry is the journal's entry of a commit.
 func (c Commit) Entry(group, topic string, partition int32) journal.Entry {
-	// A client's metadata need not be UTF-8.
+	// A client's metadata may contain invalid UTF-8.
 	value, err := json.Marshal(c, jsontext.AllowInvalidUTF8(true))
 	if err != nil {
-		panic(err) // cannot fail: numbers, strings and a current time only
+		panic(err) // cannot fail: c has only numbers, strings and a current time
 	}
 	return journal.Entry{Key: groupKey(group) + url.QueryEscape(topic) + "/" + strconv.Itoa(int(partition)), Value: value}
 }
@@ -110,8 +110,8 @@ func (m *Manager) Commit(req *kmsg.OffsetCommitRequest) *kmsg.OffsetCommitRespon
 	return resp
 }
 
-// commit writes commits in the order in which they were admitted. So a commit of an old generation cannot overwrite a
-// commit of the next generation.
+// commit writes offsets in the order in which mayCommit has accepted them. So a commit of an old generation cannot
+// overwrite a commit of the next generation.
 func (m *Manager) commit(req *kmsg.OffsetCommitRequest, entries []journal.Entry) int16 {
 	if req.Group == "" || len(req.Group) > maxName {
 		return codeInvalidGroup

@@ -5,8 +5,8 @@
 // After a failed sync, or when the file has grown to several times its live content, a new file replaces it.
 //
 // Entries that a kill or a power cut left unsynced are ignored if they are incomplete. Entries are written in groups,
-// and each group is synced before the next one. The first entry of a group has a mark. If an entry with a mark follows
-// unreadable bytes, acknowledged entries are damaged, and Open refuses the file.
+// and each group is synced before the next group is written. The first entry of a group has a mark. If an entry with a
+// mark follows unreadable bytes, acknowledged entries are damaged, and Open refuses the file.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.
 package journal

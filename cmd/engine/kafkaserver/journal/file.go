@@ -29,7 +29,7 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func entrySize(key string, value []byte) int64 { return int64(frameHeader + 8 + len(key) + len(value)) }
 
-// appendFrame appends a frame with changes that apply together.
+// appendFrame appends a frame with changes. After a crash, all changes of a frame are applied, or none.
 func appendFrame(b []byte, entries []Entry) []byte {
 	at := len(b)
 	b = append(b, make([]byte, frameHeader)...)
@@ -181,11 +181,11 @@ func (j *Journal) load() error {
 	return nil
 }
 
-// ErrDamaged is wrapped when the journal is damaged.
+// ErrDamaged is wrapped by the error of Open if the journal is damaged.
 var ErrDamaged = errors.New("the journal is damaged")
 
-// damaged returns the refusal of a damaged journal. Without its entries, the broker would delete topics that it does
-// not know, and hand out offsets twice.
+// damaged returns the error with which Open refuses a damaged journal. Without the damaged entries, the broker would
+// delete topics that it does not know, and assign offsets a second time.
 func (j *Journal) damaged(at, bytes int) error {
 	return fmt.Errorf("%w: %d bytes at %d of %s are not as they were written: %s",
 		ErrDamaged, bytes, at, j.fileName(j.number), j.WayOut())
@@ -233,7 +233,8 @@ func (j *Journal) rewrite() error {
 	if err != nil {
 		return errors.Join(fmt.Errorf("cannot rewrite the journal: %w", err), file.Close(), j.cfg.FS.Remove(name))
 	}
-	// From here on a start reads the new file. So continue with the new file after any failure.
+	// From this point, the next start reads the new file. So the journal continues with the new file even after a
+	// failure.
 	old, oldNumber := j.file, j.number
 	j.file, j.number, j.size, j.broken = file, j.number+1, size, true
 	if err := j.cfg.FS.SyncDir(j.cfg.Dir); err != nil {

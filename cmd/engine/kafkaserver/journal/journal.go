@@ -25,12 +25,12 @@ type Entry struct {
 // Config configures a journal.
 type Config struct {
 	FS     disk.FS
-	Dir    string // must exist
+	Dir    string // the journal's directory; must exist
 	Logger *slog.Logger
 	// Ballast is the size of a file that only reserves disk space. When the disk is full, the ballast is deleted, so
 	// that the journal can still be written. 0 means no ballast.
 	Ballast int64
-	// Check looks at the entries before Open changes a file. Its error refuses the journal. May be nil.
+	// Check looks at the entries before Open changes a file. If Check returns an error, Open fails. Check may be nil.
 	Check func(*Journal) error
 	// MinRewrite is the size below which the file is not rewritten. Default 4
 	// MiB.
@@ -48,10 +48,10 @@ type Journal struct {
 	closed   bool
 	last     *Ticket // the newest ticket
 
-	// The fields below belong to the goroutine that flushes.
+	// After Open, only the goroutine that runs flush uses the fields below.
 	file   disk.File
 	number int64
-	size   int64 // of the file
+	size   int64 // size of the file
 	live   int64 // approximate size of the live entries
 	broken bool
 	spare  []byte

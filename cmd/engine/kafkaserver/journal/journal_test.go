@@ -183,7 +183,7 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 				}
 				damaged, _ := disk.ReadFile(f, name, 1<<20)
 				j, err := journal.Open(journal.Config{FS: f, Dir: "/"})
-				if kind == "cut" || at+12 >= len(whole)-frame { // the damage may reach the last frame
+				if kind == "cut" || at+12 >= len(whole)-frame { // the damaged bytes may include the last frame
 					// Open may fail or succeed, because a good frame may or may not follow. But no entry may be wrong.
 					if err == nil {
 						defer j.Close()
@@ -225,7 +225,7 @@ func TestAPowerCutInAGroup(t *testing.T) {
 			j := open(t, f, 0)
 			group := make(chan struct{})
 			cut := sync.OnceFunc(func() { close(group) })
-			t.Cleanup(cut) // before the journal's cleanup, which waits for the sync
+			t.Cleanup(cut) // this cleanup runs before the journal's cleanup, which waits for the sync
 			first, queued, written := make(chan struct{}), make(chan struct{}), make(chan struct{})
 			syncs := 0
 			f.SetFail(func(op crashdisk.Op, _ string) error {

@@ -134,7 +134,7 @@ func (r *round) stage(a *appending, now int64) {
 			return
 		}
 		if known != nil {
-			// The first batch may be in this round, so the repeat waits for the sync too.
+			// The first append of the batch may be in this round, so the repeated append also waits for the sync.
 			a.result = Appended{known.offset, -1}
 			r.members = append(r.members, a)
 			return

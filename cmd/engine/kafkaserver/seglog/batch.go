@@ -41,10 +41,10 @@ var ErrCorrupt = errors.New("the checksum of a record batch is wrong")
 
 // header has the fields of a batch that the log needs.
 type header struct {
-	base, last  int64 // offsets
+	base, last  int64 // offsets of the first and the last record
 	size        int64
 	maxTime     int64
-	producer    int64 // -1: none
+	producer    int64 // -1 if the batch has no producer id
 	epoch       int16
 	sequence    int32
 	count       int32

@@ -16,8 +16,8 @@ import (
 // DamagedSuffix is the suffix of files with damaged bytes. Such a file's name has the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
-// hole is a damaged part of a segment. There is no good batch at the positions from ≤ position < to. The offsets first
-// ≤ offset < next are missing.
+// hole is a damaged part of a segment. The damaged bytes begin at the position from and end before the position to. The
+// missing offsets begin at first and end before next.
 type hole struct{ from, to, first, next int64 }
 
 // nextGood returns the next good batch like next, but skips damage. It adds each skipped part to holes, even at the end
@@ -44,7 +44,7 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	return h, pos, err
 }
 
-// search returns the position of the next good batch behind damage, or the end.
+// search returns the position of the next good batch after damage, or the segment's end.
 //
 // A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
 // offset. An offset is confirmed if it is the least possible offset, or if the next batch continues it. A single
@@ -74,7 +74,8 @@ func (s *scanner) search() int64 {
 }
 
 // candidate returns the position at which search begins. Usually only a batch's content is damaged, so candidate trusts
-// its length and skips the content. A client may have put the bytes of a batch into the content.
+// its length and skips the content. The content may have bytes that look like a batch, because a client chooses the
+// content.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -114,7 +115,7 @@ func (s *scanner) good(pos int64) (h header, ok bool) {
 	return h, err == nil
 }
 
-// continued reports whether a good batch continues the batch h, or the segment ends with h.
+// continued reports whether a good batch with the next offset follows the batch h, or whether the segment ends with h.
 func (s *scanner) continued(h *header) bool { return s.continuedAt(h, s.pos-h.size) }
 
 func (s *scanner) continuedAt(h *header, pos int64) bool {
@@ -166,7 +167,7 @@ func goodPrefix(b []byte) (size int64) {
 	return size
 }
 
-// offsets is a range with first ≤ offset < next.
+// offsets is a range of offsets. It begins at first and ends before next.
 type offsets struct{ first, next int64 }
 
 // lost logs each new hole once, and copies its damaged bytes to another file. The segment stays unchanged, so a later
@@ -210,8 +211,8 @@ func (l *Log) unknown(first, next int64) (n int64) {
 	return n + max(0, next-first)
 }
 
-// learn reads the reported losses from the file names in the log's directory. It returns an offset that the log had
-// reached, because lost messages were in the log.
+// learn reads the reported losses from the file names in the log's directory. It returns the end that the log had
+// before the losses, as far as the names of .damaged files and the newest summary show it.
 func (l *Log) learn(entries []disk.Entry) (reached int64) {
 	newest := int64(0)
 	for _, e := range entries {

@@ -30,7 +30,7 @@ const (
 	running = "running"    // the log is open
 	killed  = "killed"     // the last segment has no summary
 	stopped = "stopped"    // every segment has a summary
-	bare    = "no summary" // killed, and a power loss took all summaries
+	bare    = "no summary" // killed, and a power loss has removed all summaries
 )
 
 var states = []string{running, killed, stopped, bare}
@@ -83,7 +83,7 @@ func (p *patient) open() {
 
 func (p *patient) append(value string) int64 {
 	s := sent{values: []string{value, value + "b"}}
-	if !p.damaged { // after a loss, a producer may have to begin again
+	if !p.damaged { // after a loss, the log may refuse the producer's next sequence
 		s.producer, s.sequence = 9, int32(len(p.want))
 	}
 	done, err := p.log.Append(s.bytes(), false)
@@ -377,8 +377,8 @@ func TestABatchInsideABatch(t *testing.T) {
 	p.check(running, func(offset int64) bool { return offset == base || offset == base+1 })
 }
 
-// TestAKnownEnd loses the last segments. The next record gets the offset that a group has committed, so no offset that
-// the group has read is used again.
+// TestAKnownEnd removes the last segments. The next record gets the offset that a group has committed, so no offset
+// that the group has read is used again.
 func TestAKnownEnd(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []int{1, 3} {

@@ -14,8 +14,8 @@
 // a gap in the offsets, and never different records at an old offset. A log line of level ERROR reports the loss once,
 // and names the .damaged file with the damaged bytes. The damaged segment is not changed, and the next batch begins a
 // new segment. If no good batch follows, the last segment's end is incomplete, and is cut off. A power cut may damage
-// batches that waited for the same sync. This damage counts as damage of acknowledged batches, because it looks the
-// same.
+// batches that waited for the same sync. The log treats these batches like damaged acknowledged batches, because the
+// damage looks the same.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.
 package seglog

@@ -11,11 +11,12 @@ import (
 // ErrForeign is wrapped by the error about a segment that belongs to another partition.
 var ErrForeign = errors.New("a segment of the log belongs to another partition")
 
-// foreignBatches is the least number of batches with foreign seals. A single batch may only have a damaged header.
+// foreignBatches is the least number of batches with another partition's seal at the beginning of a foreign segment. A
+// single such batch may be a batch of this partition with a damaged header.
 const foreignBatches = 2
 
 // checkForeign returns an error if a segment begins with good batches of another partition. These messages are intact
-// and belong elsewhere, so the log refuses them instead of counting them as lost.
+// and belong to another partition, so Open fails instead of reporting them as lost.
 func (l *Log) checkForeign(s segment) error {
 	file, err := l.cfg.FS.Open(l.segmentName(s.base))
 	if err != nil {

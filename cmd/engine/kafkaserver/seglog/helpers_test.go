@@ -14,7 +14,7 @@ const dir = "/log"
 // sent describes a batch that a client sends.
 type sent struct {
 	values   []string
-	producer int64 // 0: none
+	producer int64 // 0 if the batch has no producer id
 	epoch    int16
 	sequence int32
 	millis   int64

@@ -29,7 +29,7 @@ var (
 // Config configures the log of one partition.
 type Config struct {
 	FS   disk.FS
-	Dir  string // must exist
+	Dir  string // the log's directory; must exist
 	Name string // name of the partition, for log lines
 	// Identity distinguishes the partition from all other partitions of the broker. It is part of each batch's seal.
 	Identity string
@@ -75,7 +75,7 @@ type Log struct {
 	hint atomic.Pointer[hint]
 }
 
-// segment is a full segment.
+// segment describes a full segment, which is never written again.
 type segment struct {
 	base, end, size, maxTime int64
 }
@@ -247,7 +247,7 @@ func (l *Log) begin(base int64) (disk.File, error) {
 	name := l.segmentName(base)
 	file, err := l.cfg.FS.Create(name)
 	if err != nil {
-		// A begin that failed may have left an empty file. Replace it.
+		// An earlier call of begin that failed may have left an empty file. Replace this file.
 		if rest, openErr := l.cfg.FS.Open(name); openErr == nil {
 			size, sizeErr := rest.Size()
 			_ = rest.Close()

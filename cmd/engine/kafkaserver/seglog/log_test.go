@@ -164,7 +164,7 @@ func TestRepeatsAreRecognisedAfterARestart(t *testing.T) {
 	look(l)
 	l.Close()
 	entries, _ := f.List(dir)
-	for _, e := range entries { // without summaries, producers are learnt from the headers
+	for _, e := range entries { // without summaries, the log reads the producers from the batches' headers
 		if len(e.Name) > 8 && e.Name[len(e.Name)-8:] == ".summary" {
 			if err := f.Remove(dir + "/" + e.Name); err != nil {
 				t.Fatal(err)
@@ -319,8 +319,8 @@ func TestAFullDiskIsReportedAndRecovers(t *testing.T) {
 	}
 }
 
-// After a failed sync, the system may treat unwritten pages as written. So a later successful sync of the same file
-// does not prove that the pages are on disk.
+// TestNothingIsAcknowledgedAfterAFailedSync makes syncs fail. After a failed sync, the system may treat unwritten pages
+// as written. So a later successful sync of the same file does not prove that the pages are on disk.
 func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	t.Parallel()
 	for _, failures := range []int{1, 2, 5} {
@@ -357,8 +357,8 @@ func TestNothingIsAcknowledgedAfterAFailedSync(t *testing.T) {
 	}
 }
 
-// After a failed sync, the log verifies the previously synced data and begins a new file. Only then does it acknowledge
-// more appends.
+// TestAFailedSyncIsRepaired checks that the log verifies the previously synced data and begins a new file after a
+// failed sync. Only then does it acknowledge more appends.
 func TestAFailedSyncIsRepaired(t *testing.T) {
 	t.Parallel()
 	for _, damaged := range []bool{false, true} {

@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// model has the batches that a log must contain, and the batches that it may contain.
+// model is a log with the records that it must contain.
 type model struct {
 	t     *rapid.T
 	disk  *crashdisk.Disk
 	log   *seglog.Log
 	cfg   seglog.Config
-	acked map[int64]string // by offset
+	acked map[int64]string // values of records, by offset
 	seen  int64            // largest end that readers have seen
 	start int64
 	count int

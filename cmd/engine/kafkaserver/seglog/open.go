@@ -94,10 +94,10 @@ func (l *Log) settleEnds(first int64) error {
 	if l.start <= end && l.known <= end {
 		return nil
 	}
-	// There are two possible causes. Damage may have removed the log's end. Or the last trim left no records, and a
-	// power loss undid only the removal of this old segment. Its producers have sent more batches since then. The
-	// segment's older state of the producers would refuse their next batches. So the log forgets this state. A repeat
-	// of an old batch is then appended again, as after every trim to the end.
+	// The log ends before its start or before Known. There are two possible causes. Damage may have removed the log's
+	// end. Or the last trim left no records, and a power loss undid only the removal of this old segment. Its producers
+	// have sent more batches since then. The segment's older state of the producers would refuse their next batches. So
+	// the log forgets this state. A repeat of an old batch is then appended again, as after every trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -180,9 +180,8 @@ func (l *Log) openActive(s segment) error {
 const maxSpan = 1 << 40
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
-// because an offset that a reader remembers must exist after a power loss. recover rewrites all good data. If a sync
-// failed before the kill, the system may treat unwritten pages as written. holes is the damage before the last good
-// batch.
+// because an offset that a reader remembers must exist after a power loss. recover rewrites all good data, because
+// after a failed sync the system may treat unwritten pages as written. holes is the damage before the last good batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {

@@ -22,7 +22,7 @@ const (
 
 // batchID is one batch of a producer.
 type batchID struct {
-	first, last int32 // sequences
+	first, last int32 // sequence numbers of the first and the last record
 	offset      int64 // offset of the batch's first record
 }
 
@@ -33,14 +33,15 @@ type producer struct {
 	batches []batchID // the last batches, oldest first
 }
 
-// producers are a partition's producers by id.
+// producers has a partition's producers by id.
 type producers map[int64]*producer
 
 func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check reports whether a batch may be appended. known is set if the batch is already in the log.
+// check returns an error if a batch's epoch or sequence is wrong. If the log already has the batch, known describes the
+// batch in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
 	case p == nil: // a new or forgotten producer may begin with any sequence
@@ -81,7 +82,7 @@ func (p *producer) after(h *header) *producer {
 	return q
 }
 
-// learn records a batch that is in the log.
+// learn updates the producers with a batch that is in the log.
 func (s producers) learn(h *header) {
 	if h.producer >= 0 {
 		s.set(h.producer, s[h.producer].after(h))

@@ -153,7 +153,7 @@ func (l *Log) hinted(p placed, offset int64) placed {
 	return p
 }
 
-// before returns a position at or before an offset.
+// before returns the position of a batch that begins at or before an offset.
 func before(s *summary, offset int64) position {
 	at := position{s.base, 0, s.size}
 	i, found := slices.BinarySearchFunc(s.marks, offset, func(m mark, offset int64) int {
@@ -236,7 +236,7 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 		if run.from == run.to {
 			return b, run.past, nil
 		}
-		// Leave the holes after the run's beginning to a later read, which may find more damage around them.
+		// Do not report holes after the run's beginning yet. A later read may find more damage around them.
 		s.holes = slices.DeleteFunc(s.holes, func(h hole) bool { return h.to > run.from })
 		b = slices.Grow(b, int(run.to-run.from))[:at+int(run.to-run.from)]
 		if err := readAround(p.file, b[at:], run.from); err != nil {
@@ -264,14 +264,14 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 	}
 }
 
-// run is a part of a segment with whole batches. Its positions are from ≤ position < to, and its offsets are first ≤
-// offset < next. If past is set, the segment ends before the run.
+// run is a part of a segment with whole batches. It begins at the position from and the offset first. It ends before
+// the position to and the offset next. If past is set, the run is empty, because the segment has no more batches.
 type run struct {
 	from, to, first, next int64
 	past                  bool
 }
 
-// run returns the batches to read from an offset on. It reads only their headers.
+// run returns the next batches, beginning with the batch that contains the offset. It reads only their headers.
 func (s *scanner) run(offset, most int64, least bool) (r run, err error) {
 	for {
 		h, pos, err := s.nextGood(false)

@@ -53,8 +53,7 @@ func (s *scanner) free() {
 	s.window = nil
 }
 
-// bytes returns n ≤ scanWindow bytes of the file. They are valid until the next
-// call.
+// bytes returns n bytes of the file, at most scanWindow. The bytes are valid until the next call.
 func (s *scanner) bytes(at int64, n int) ([]byte, error) {
 	if at < s.at || at+int64(n) > s.at+int64(len(s.window)) {
 		size := min(s.end-at, max(int64(n), s.ahead))

@@ -78,7 +78,7 @@ func started(t testing.TB, dir string, end int64) (took time.Duration, allocated
 	return took, after.TotalAlloc - before.TotalAlloc
 }
 
-// mostAllocated is the largest sum of allocations in a start. It is far less than the log's size.
+// mostAllocated is the largest number of bytes that a start may allocate. It is far less than the log's size.
 const mostAllocated = 48 << 20
 
 // TestALargeLogStartsInLittleMemory writes a log of 1 GB, or of 64 MiB with -short. OCTAVO_TEST_LOG_BYTES sets another
@@ -122,7 +122,7 @@ func TestALargeLogStartsInLittleMemory(t *testing.T) {
 	}
 }
 
-// This test checks that a partition's memory does not grow with the number of appends.
+// TestMemoryDoesNotGrowWithProduces checks that a partition's memory does not grow with the number of appends.
 func TestMemoryDoesNotGrowWithProduces(t *testing.T) {
 	dir := t.TempDir()
 	l, err := seglog.Open(seglog.Config{FS: unsynced{}, Dir: dir, Name: "many/0"})

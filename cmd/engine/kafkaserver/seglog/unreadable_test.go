@@ -29,8 +29,8 @@ func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	return p, append(at, int64(len(p.content(0))))
 }
 
-// TestAnUnreadableSector makes a sector unreadable, while batches cross its borders. A read from any offset returns.
-// Only batches with a byte in the sector are lost.
+// TestAnUnreadableSector makes a sector unreadable, while batches cross its borders. A read from each offset must
+// return. Only batches with a byte in the sector may be lost.
 func TestAnUnreadableSector(t *testing.T) {
 	t.Parallel()
 	const sector = 4096

@@ -92,8 +92,8 @@ func TestNotWritable(t *testing.T) {
 	}
 }
 
-// TestReleaseBeforeExec: a copy of the open file, as a child of this process has before its exec, does not hold the
-// lock after the release.
+// TestReleaseBeforeExec checks that a copy of the open file does not hold the lock after the release. A child of this
+// process has such a copy before its exec.
 func TestReleaseBeforeExec(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -31,9 +31,9 @@ const (
 // Disk is a file system. Its root is "/".
 type Disk struct {
 	mu    sync.Mutex
-	names map[string]*inode // current
+	names map[string]*inode // the current files by name
 	kept  map[string]*inode // names that survive a crash for certain
-	dirs  map[string]bool   // current directories; the directories in keptDirs survive a crash
+	dirs  map[string]bool   // current directories; the directories in kdirs survive a crash
 	kdirs map[string]bool
 	// fail, if set, can make an operation fail. It is called without locks.
 	fail func(op Op, name string) error
@@ -73,8 +73,8 @@ func (d *Disk) failing(op Op, name string) error {
 	return f(op, name)
 }
 
-// Crash returns the disk as after a power loss now. choose(n) returns a number from 0 to n and makes all random
-// choices.
+// Crash returns a disk in a state that a power loss could leave at this moment. Crash makes all random choices with
+// choose: choose(n) returns a number from 0 to n.
 func (d *Disk) Crash(choose func(n int) int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -116,7 +116,7 @@ func (d *Disk) Crash(choose func(n int) int) *Disk {
 func (f *inode) crash(choose func(n int) int) []byte {
 	content := append([]byte{}, f.synced...)
 	if len(f.data) <= len(f.synced) {
-		if choose(1) == 1 { // an unsynced truncation
+		if choose(1) == 1 { // an unsynced truncation may survive
 			content = content[:len(f.data)]
 		}
 		return content
@@ -320,7 +320,7 @@ func (d *Disk) Damage(name string, at int64) error {
 	return nil
 }
 
-// Change replaces the content of a file, as damage does. The change is immediately on disk.
+// Change replaces the content of a file, like damage to the disk. The change is immediately on disk.
 func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -333,8 +333,8 @@ func (d *Disk) Change(name string, change func(content []byte) []byte) error {
 	return nil
 }
 
-// Lose renames or removes a file, as damage does. The change is immediately on disk. If the new name is empty, it
-// removes the file.
+// Lose renames or removes a file, like damage to the disk. The change is immediately on disk. If the new name is empty,
+// it removes the file.
 func (d *Disk) Lose(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

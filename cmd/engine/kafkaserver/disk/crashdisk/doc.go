@@ -1,6 +1,6 @@
-// Package crashdisk is a file system in memory for tests. It can lose power, and a test can make its operations fail.
-// After a crash, unsynced changes are in a random state that a real disk could leave. Names and content are
-// independent, and writes may be torn.
+// Package crashdisk is a file system in memory for tests. It can simulate a power loss, and a test can make its
+// operations fail. After a crash, unsynced changes are in a random state that a real disk could leave. A crash may lose
+// a file's name, its content, or both, and may write only a part of the content.
 //
 // Of this module it may import only cmd/engine/kafkaserver/disk.
 package crashdisk
