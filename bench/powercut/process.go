@@ -34,8 +34,7 @@ func descendants() ([]int, error) {
 		if err != nil {
 			continue // the process has exited
 		}
-		// The format is: pid (name) state parent. The name may contain blanks
-		// and brackets.
+		// The format is: pid (name) state parent. The name may contain spaces and brackets.
 		fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
 		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
 		if err != nil || len(fields) < 2 || fields[0] == "Z" || fields[0] == "X" {
@@ -72,7 +71,7 @@ func killAll(within time.Duration) error {
 				return fmt.Errorf("cannot kill process %d: %w", pid, err)
 			}
 		}
-		// descendants leaves out zombies. exec.Cmd reaps the children of this process.
+		// Zombies need not be reaped here, because descendants leaves them out.
 		time.Sleep(20 * time.Millisecond)
 	}
 }
