@@ -148,8 +148,8 @@ func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
 	return map[string]any{"steps": steps}
 }
 
-// transitions returns the pages before and after a page: a page of a space, and paths. The views of a row are fewer
-// than the views of the row before.
+// transitions returns the pages before and after a page: a page of a space, and paths. Each row has fewer views than
+// the row before it.
 func (m *madeUp) transitions(site, text string) map[string]any {
 	left := map[string]int{}
 	side := func(name string) []any {

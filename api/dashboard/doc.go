@@ -16,8 +16,8 @@
 // # Changing
 //
 // Most views only show figures. Readers can change three things, each with a public operation and with the reader's own
-// rights. The first are redirects of broken addresses (broken.tsx). A redirect is confirmed in a dialog, and a button
-// undoes it. The others are in the settings: the objects that administrators manage (settings_tables.ts), and the
+// rights. They can create redirects of broken addresses (broken.tsx). A redirect is confirmed in a dialog, and a button
+// undoes it. In the settings, they can change the objects that administrators manage (settings_tables.ts), and the
 // site's zone and hosts. The page shows a secret once, and does not store it.
 //
 // # Signing in
@@ -37,7 +37,7 @@
 // # Promises of the page
 //
 // The page loads nothing from other hosts. It runs only its own scripts and styles. It stores only the cookie on the
-// device, because its address has its state. TestDashboardSize (package browsertest) limits the bytes that are loaded
-// before the first figures. more.js is loaded when a reader opens a view that it has (lazy.tsx). world.js is loaded
-// when figures of countries have arrived (map.tsx).
+// device, because the page's address has the page's state. TestDashboardSize (package browsertest) limits the bytes
+// that are loaded before the first figures. more.js is loaded when a reader opens a view whose code is in it
+// (lazy.tsx). world.js is loaded when figures of countries have arrived (map.tsx).
 package dashboard

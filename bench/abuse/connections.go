@@ -67,7 +67,7 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 
 // reopen is the pause before an attack reopens a closed connection. With a shorter pause, the attack would open new
 // connections all the time, and the figures would not be about connections that are held open. An earlier version of
-// the node closed each connection after this time.
+// the node closed each connection after 30 s.
 const reopen = 30 * time.Second
 
 // once opens a connection, sends the attack's request, and waits until the connection is closed.

@@ -115,8 +115,8 @@ func (h *hosts) tunnelled(
 	return h.another(), c.Call(ctx, http.MethodPost, path+"/installations", installed, http.StatusCreated, nil)
 }
 
-// another returns a function. The function returns nil if the honest host has received a request since another was
-// called.
+// another notes how many requests the honest host has received, and returns a function. The function returns nil if the
+// host has received a further request since then.
 func (h *hosts) another() func(context.Context) error {
 	before := h.reached.Load()
 	return func(context.Context) error {

@@ -22,7 +22,7 @@ import (
 const (
 	unreadConnections = 1500
 	unreadAddresses   = 15
-	// unreadMemory is the largest memory in MB that these connections may add to the node.
+	// unreadMemory is the largest memory in MB that connections which do not read their answers may add to the node.
 	unreadMemory = 60
 	// unreadBefore is the number of requests whose answers are read before the measurement. After these requests, the
 	// node's memory is as large as during ordinary work, so the garbage collector's cycle does not change the result.

@@ -6,8 +6,8 @@
 // changes of the later commit must apply without the earlier commit.
 //
 // A word that a side added is lost if neither the result nor a conflict contains it. A line is double if the result has
-// it more often than each side and git's result without conflicts. Two similar lines, one from each side, are also
-// double, unless each side edited a different line of base.
+// it more often than each side, and also more often than git's result if git has no conflict. Two similar lines, one
+// from each side, are also double, unless each side edited a different line of base.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main

@@ -52,9 +52,9 @@ func (s *querySize) goal(g budget) *budget {
 	return &g
 }
 
-// queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares two times: of queries
-// with warm caches, and of the same queries as SQL statements that read only events. The largest size has more rows.
-// The hot site is measured first, and has a separate table.
+// queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares two times: the time of
+// queries with warm caches, and the time of the SQL statements for the same queries that read only events. For the
+// largest table, it adds further rows to the report. The hot site is measured first, and has a separate table.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {

@@ -29,8 +29,8 @@ type Letter struct {
 	// Message is a message of the log with only this event. For a message that cannot be read, it has the message's
 	// bytes. It is nil if the dead-letter topic refuses a message of this size.
 	Message []byte `json:"message,omitempty"`
-	// Sum is a checksum. It tells this message from a message at the same position of another log, for example of a
-	// recreated topic.
+	// Sum is a checksum. It distinguishes this message from a message at the same position of another log, for example
+	// of a recreated topic.
 	Sum string `json:"sum"`
 }
 

@@ -196,7 +196,8 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 		if honoured && err == nil {
 			return true, j.cfg.step("honoured")
 		}
-		// If Patience ends during this request, its error is only the timeout. So keep the error of the request before.
+		// If Patience ends during this request, its error is only the timeout. So keep the error of the previous
+		// request.
 		if first || err == nil || bounded.Err() == nil {
 			last = err
 		}

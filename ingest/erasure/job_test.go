@@ -513,7 +513,7 @@ func TestEraseAhead(t *testing.T) {
 			t.Errorf("an event received at %s is erased: %v", at, got)
 		}
 	}
-	// The next erasure of the visitor looks for events of a clock that was ahead again.
+	// The next erasure of the visitor looks again for events that were received while a clock was ahead.
 	receive(1, ahead.Add(time.Minute))
 	if e := r.askUntil("a", 1, now.Add(2*time.Second)); e.AheadFrom != nil || e.Version != nil {
 		t.Fatalf("asked again: %+v", e)

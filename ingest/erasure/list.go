@@ -41,7 +41,7 @@ type marks struct {
 	keys     map[string][]mark // a key generation's marks, in the order of their versions
 }
 
-// Empty reports whether nothing is erased.
+// Empty reports whether no visitor and no key of the site is erased.
 func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 
 // Has reports whether an event is erased: by its visitor, or by its key. received is the time of its arrival, in
@@ -201,7 +201,7 @@ func (l *List) Changed() <-chan struct{} {
 
 // Await waits until the list's version is at least `version`. Versions start at 1, so the list has then been read at
 // least once. If the source returns a lower version, the source was restored from a backup. The tombstones since that
-// backup are lost, and waiting would not bring them back.
+// backup are lost. In this case, Await logs an error and raises the version of the source.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {
 		return nil

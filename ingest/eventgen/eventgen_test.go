@@ -293,7 +293,8 @@ func TestSpacesAreUsed(t *testing.T) {
 	}
 }
 
-// TestNoSpaces checks that the events of a site without spaces have the same addresses and titles, and no ids.
+// TestNoSpaces compares the events of a site without spaces with the events of a site with spaces. Both must have the
+// same addresses and titles. The events of the site without spaces must have no ids.
 func TestNoSpaces(t *testing.T) {
 	with, without := generate(t, Options{End: end}, 500), generate(t, Options{End: end, NoSpaces: true}, 500)
 	for i, e := range without {

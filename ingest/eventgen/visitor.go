@@ -2,8 +2,8 @@ package eventgen
 
 import "strconv"
 
-// A visitor is just a number. All of the visitor's traits are derived from it, so they are the same in every session
-// and need no memory.
+// A visitor is just a number. All traits of the visitor are derived from this number, so the traits are the same in
+// every session and need no memory.
 
 // appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
 // the session's properties from visit.

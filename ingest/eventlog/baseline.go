@@ -33,7 +33,7 @@ const checkedPartitions = 16
 
 // CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
 // topic without messages. It reads at most one batch of each partition. It skips partitions that do not answer, because
-// a log that is missing one broker still accepts events. It fails if no partition answers.
+// a log still accepts events while one broker is down. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0

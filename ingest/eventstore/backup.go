@@ -101,7 +101,8 @@ func readPartFolder(name string) (month schema.EventMonth, p backupPart, ok bool
 	return schema.EventMonth(numbers[0]), p, true
 }
 
-// covers reports whether the part p contains all rows of another part of the same month, so that it replaces this part.
+// covers reports whether the part p contains all rows of another part of the same month, so that p replaces the other
+// part.
 func (p backupPart) covers(other backupPart) bool {
 	return p.name != other.name && p.first <= other.first && p.last >= other.last &&
 		p.level >= other.level && p.mutation >= other.mutation

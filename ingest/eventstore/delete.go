@@ -18,8 +18,8 @@ import (
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
-// Delete starts a mutation that deletes the rows which satisfy the condition `where` now. After a restart too, the
-// method Deletion finds this mutation by its name. First, Delete drops the table that a killed repair left, because a
+// Delete starts a mutation that deletes the rows which satisfy the condition `where` now. The method Deletion finds
+// this mutation by its name, even after a restart. First, Delete drops the table that a killed repair left, because a
 // copy in that table may have rows that must be deleted.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	if err := c.DropScratch(ctx); err != nil {

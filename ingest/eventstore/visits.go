@@ -122,8 +122,8 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 	return nil
 }
 
-// visitSums are sums over events, or sums over the visits that the projection has for the same events. Both must be
-// equal.
+// visitSums are sums over events, or sums over the visits that the projection has for the same events. The two kinds of
+// sums must be equal.
 type visitSums struct{ events, contents, types, sessions uint64 }
 
 // Check compares the projection of visits with the events of a randomly chosen site and day. If the projection and the

@@ -25,8 +25,8 @@ type Door struct {
 	// Key is the publishable key's id, and Generation counts its rotations.
 	Key        string
 	Generation int
-	// Pixel means that the batch came as the request of an image. Such a batch may have no id, because browsers do not
-	// retry the request of an image.
+	// Pixel means that the batch came in a request for an image. Such a batch may have no id, because browsers do not
+	// retry requests for images.
 	Pixel bool
 	Hosts []string // hosts that the URLs of events may have (schema.HostAllowed)
 }

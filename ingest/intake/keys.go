@@ -58,8 +58,8 @@ const (
 	// keyUpdate is the time limit for updating a key in the store. The answer of a request does not depend on the
 	// success of this update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the largest number of keys that a node finishes after their answers. If a slow database reaches
-	// this limit, further requests are answered only after their keys are finished.
+	// keyFinishes is the largest number of keys that a node finishes after it has answered their requests. If a slow
+	// database reaches this limit, further requests are answered only after their keys are finished.
 	keyFinishes = 4096
 )
 
@@ -208,8 +208,8 @@ func (in *Intake) appendClaimed(
 	case !refusal.Reason.Retryable:
 		in.updateKey(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
 	case ctx.Err() == nil:
-		// The log has abandoned the message, so it appends no more attempts, and the key can be released. If ctx is
-		// done, the log may still append the message, so the key stays claimed until the claim expires.
+		// The log has abandoned the message and does not append it later, so the key can be released. If ctx is done,
+		// the log may still append the message, so the key stays claimed until the claim expires.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal

@@ -10,9 +10,9 @@ const sessionGap = 30 * 60 * 1000
 // one of many small sets. If the set is full, the visitor whose last event is the oldest is removed from it.
 //
 // A session's hash is derived from the visitor and the 30-minute period in which the session began. Two sessions of a
-// visitor never begin in the same period, because they begin more than 30 minutes apart. After a restart, or if another
-// node got the first events, a node does not know a session. It still assigns the same hash if the first event that it
-// gets is in the period in which the session began. SENDING.md has measurements of how often the hashes differ.
+// visitor never begin in the same period, because they begin more than 30 minutes apart. A node does not know a session
+// that began before the node's restart, or on another node. The node still assigns the same hash if its first event of
+// the session is in the period in which the session began. SENDING.md has measurements of how often the hashes differ.
 type sessions struct {
 	shards  [sessionShards]sessionShard
 	sets    uint64 // number of sets in each shard

@@ -19,12 +19,12 @@ type FromBackup struct {
 	Found    map[schema.MissingDay]int64 // number of missing rows that the backup has
 	Restored int64                       // number of rows of Found that were restored
 	Gone     int64                       // number of rows not restored because they were erased, expired or refused
-	// Unsure counts rows that an erasure may have deleted whose tombstones were removed since. These rows are not
-	// restored.
+	// Unsure counts rows that an old erasure may have deleted. The tombstones of this erasure were removed since. These
+	// rows are not restored.
 	Unsure int64
-	// Surplus has the months in which the table lacks more rows of the backup than the ledger reports as missing, with
-	// the number of these rows. In such a month, some rows were deleted on purpose, and it is unknown which. Found does
-	// not count the rows of these months.
+	// Surplus has the months in which the table lacks more rows of the backup than the ledger reports as missing. Each
+	// month has the number of rows that the table lacks in addition. In such a month, some rows were deleted on
+	// purpose, and it is unknown which. Found does not count the rows of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
 	Missing []schema.MissingRows // rows that are missing after ReadBackup
@@ -301,14 +301,14 @@ func (b *backupReading) skips(partition uint16, offset uint64) bool {
 // backupTakes is an upper bound of the time that copying the files of a backup takes.
 const backupTakes = 24 * time.Hour
 
-// unsure reports whether an erasure may have deleted a row whose tombstones were removed since. A backup that was begun
-// after this erasure has no such rows.
+// unsure reports whether an erasure may have deleted a row, if the tombstones of this erasure were removed since. A
+// backup that was begun after this erasure has no such rows.
 func (b *backupReading) unsure(row eventstore.BackupRow) bool {
 	forgotten, found := b.r.cfg.Forgotten[row.Content.Site]
 	return found && row.Received.Before(forgotten.ErasedUntil) && b.made.Add(-backupTakes).Before(forgotten.Done)
 }
 
-// store inserts the missing rows of a range. It counts the rows as restored that it then finds in the table.
+// store inserts the missing rows of a range. It counts a row as restored if it then finds the row in the table.
 func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
 	rows, err := b.missing(ctx, of, &FromBackup{}) // the counts in the FromBackup are not used here
 	if err != nil || len(rows) == 0 {

@@ -25,8 +25,8 @@ type Config struct {
 	Balances *balance.Sites
 	// Erased lists the visitors whose events are not stored. The caller starts this list.
 	Erased *erasure.List
-	// Damaged is called with each error about damaged files of the store; If it is nil, such errors are only retried.
-	// Damaged must not block.
+	// Damaged is called with each error about damaged files of the store. If Damaged is nil, the sink only retries
+	// after such an error. Damaged must not block.
 	Damaged func(error)
 	// Rows counts the rows that the store should have. If it is nil, the rows are not counted.
 	Rows RowLedger
@@ -37,7 +37,7 @@ type Config struct {
 	Logger    *slog.Logger
 
 	BatchRows  int           // number of rows of a partition that triggers an insert, default DefaultBatchRows
-	BatchBytes int           // bytes of messages, of one or all partitions, for an insert; default DefaultBatchBytes
+	BatchBytes int           // number of bytes that triggers an insert (see due), default DefaultBatchBytes
 	BatchAge   time.Duration // age of the first row that triggers an insert (see pause), default eventlog.DefaultTurn
 
 	// Halvings returns how many times the size of inserts must be halved because the store's memory ran out. If it is
@@ -52,7 +52,9 @@ type Config struct {
 	// messages at the last Window offsets again. All sinks of a group must have the same Window. The default is 16,384.
 	Window int
 
-	MinInSync int // replicas that must have a dead letter, for a new dead-letter topic; default all except one
+	// MinInSync is the number of replicas that must have a dead letter. It is a setting of a new dead-letter topic. The
+	// default is all replicas except one.
+	MinInSync int
 
 	RetryWait time.Duration // first pause between attempts, which doubles up to 5 s; default 100 ms
 

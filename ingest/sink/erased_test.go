@@ -64,7 +64,8 @@ func (s *tombstones) erase(visitor uint64, before time.Time) int64 {
 	return s.version + 1
 }
 
-// follow returns a list for a sink. If start is false, the list has only the tombstones of now.
+// follow returns a list for a sink. If start is false, the list has only the tombstones that exist at the time of the
+// call.
 func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	t.Helper()
 	list := erasure.NewList(s, time.Millisecond, nil)
@@ -80,7 +81,7 @@ func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	return list
 }
 
-// visitorOf returns the hash of a visitor id, as numbered events have it.
+// visitorOf returns the hash of a visitor id that the intake stores for events of the function numbered.
 func (r *rig) visitorOf(name string) uint64 {
 	r.t.Helper()
 	m, err := insights.ParseMessage(intaketest.Messages(r.t, []byte(ingesttest.Events(

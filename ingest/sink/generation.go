@@ -22,11 +22,11 @@ type generation struct {
 	scratch    *insights.Batch // only the writer uses it
 
 	stored     map[int]progress // progress that the writer has reached but not committed
-	lastCommit time.Time        // time of the last successful commit; then the sink still owned the partitions
+	lastCommit time.Time        // time of the last successful commit; at this time the sink still owned the partitions
 	honoured   int64            // version of the tombstones that the commits of all partitions declare
 }
 
-// committer commits progress to the consumer group. A Sink implements it, and a model in tests.
+// committer commits progress to the consumer group. A Sink implements committer. In tests, a model implements it too.
 type committer interface {
 	commit(ctx context.Context, who member, list map[int]progress) error
 }

@@ -97,7 +97,8 @@ func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	return list, err
 }
 
-// check checks a part, and sets it aside if it is damaged. It checks a damaged part twice before it does so.
+// check checks a part, and sets it aside if it is damaged. Before it sets a part aside, it checks the part a second
+// time.
 func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	is, reason, err := m.cfg.Table.Check(ctx, p)
 	if err == nil && is == eventstore.DamagedContents {

@@ -336,8 +336,8 @@ func TestSinkModel(t *testing.T) {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
-	// There are no pauses between retries. SessionTimeout is so long that an insert never checks with another commit
-	// whether its sink still owns the partition.
+	// There are no pauses between retries. SessionTimeout is so long that a sink never sends an additional commit,
+	// before an insert, to check whether it still owns the partition.
 	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{newer: map[insights.MessageID]bool{}, group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}

@@ -28,8 +28,8 @@ type progress struct {
 	// is false if there was no message before offset.
 	tail    uint64
 	hasTail bool
-	// plain is about the messages before offset: it is the offset after the last of them without a producer id, or
-	// unknownPlain. end is the log's end at the time of the commit.
+	// plain is the offset after the last message before offset that has no producer id, or unknownPlain. end is the
+	// log's end at the time of the commit.
 	plain, end int64
 	lost       losses // losses before offset
 	// erased is the version of the tombstones that the owner honours for messages at or after offset. If there is an

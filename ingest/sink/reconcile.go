@@ -57,8 +57,8 @@ type Reconciled struct {
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others counts rows at the positions of these events whose contents differ. Such rows come from an earlier log,
-	// which had other messages at the same offsets.
+	// Others counts rows that have the position of one of these events, but another content. Such rows come from an
+	// earlier log, which had other messages at the same offsets.
 	Others      int64 `json:"otherRows"`
 	Restored    int64 `json:"restored"`    // number of the rows in Rows that Repair has restored
 	Differences int64 `json:"differences"` // number of reported ranges that still differ

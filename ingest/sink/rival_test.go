@@ -111,7 +111,8 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// The second sink is configured for smaller batches. So if it ignored the announced cut, its cuts would differ.
+	// The second sink is configured for smaller batches. So if it ignored the announced cut, it would make other cuts
+	// than the first sink.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)

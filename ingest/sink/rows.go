@@ -253,7 +253,7 @@ func (r *rowCounts) catchUp(
 				return err
 			}
 			// The ledger still counts the rows of the earlier log. The new log uses the same offsets, so the store
-			// cannot tell the rows of both logs apart.
+			// cannot distinguish the rows of the two logs.
 			end.Mixed = true
 		}
 		rows := schema.RowsByMonth{}

@@ -32,7 +32,7 @@ type Sink struct {
 	rows    *rowCounts
 	block   block
 
-	// refused is the error because of which the sink refuses to use its topics. It is nil if the sink uses them.
+	// refused is the reason why the sink refuses to use its topics. It is nil if the sink uses them.
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex

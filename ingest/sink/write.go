@@ -143,8 +143,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
 			plain: c.plain, end: c.highWater, lost: p.lostAtStart, erased: c.honours,
 		}
-		// If a previous owner announced this cut, its running insert has the same token, so ClickHouse drops the later
-		// of the two inserts. If no sink announced it, wait until running inserts have ended.
+		// If a previous owner announced this cut, the previous owner's running insert has the same token, so ClickHouse
+		// drops the later of the two inserts. If no sink announced it, wait until running inserts have ended.
 		if !p.committed.known {
 			if err := g.sink.countStoreError(store.Settle(ctx)); err != nil {
 				return err
@@ -222,16 +222,16 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
 		if again > maxRetryTokens {
-			// With each further token, the store could store the rows once more, so limit the number of attempts.
+			// With each additional token, the store could store the rows once more, so limit the number of tokens.
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// ClickHouse records a token before the rows are visible. If ClickHouse was killed between these two steps,
-			// or its disk was full, it drops every repeated insert although it does not have the rows. Another token
-			// makes it insert the rows.
+			// ClickHouse records a token before the rows are visible. If ClickHouse was killed after it recorded the
+			// token, or its disk was full, it drops every repeated insert although it does not have the rows. Another
+			// token makes it insert the rows.
 			name += "/again" + strconv.Itoa(again)
-			// Another sink may be inserting the same cut, and ClickHouse may be between these two steps. After this
-			// insert has ended, its rows are visible.
+			// Another sink may be inserting the same cut, and ClickHouse may have recorded the token although the rows
+			// are not visible yet. After that insert has ended, its rows are visible.
 			if err := s.countStoreError(s.cfg.Store.Settle(ctx)); err != nil {
 				return nil, err
 			}
@@ -280,10 +280,10 @@ func (s *Sink) countStoreError(err error) error {
 	return err
 }
 
-// maxRetryTokens is the largest number of further tokens that an insert may use.
+// maxRetryTokens is the largest number of tokens that an insert may use in addition to its first token.
 const maxRetryTokens = 3
 
-// rebuild removes the rows from the cut that the store has already.
+// rebuild removes from the cut the rows that the store already has.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 	if !c.uncertain && !c.bisected {
 		return nil

@@ -7,7 +7,8 @@ const status: Condition = { column: 'httpStatus', values: [404, 410] }
 
 /**
  * lost selects the requests of broken addresses: events with the status 404 or 410, and requests of pages that the
- * event's site space does not have. A query joins its conditions with AND, so each of them also has the first case.
+ * event's site space does not have. A query joins its conditions with AND. So each condition for the second case also
+ * accepts the status 404 or 410.
  */
 const lost: Condition[] = [
   { or: [status, type('page_view', 'page_markdown_request')] },

@@ -64,9 +64,9 @@ function steps(s: State): StepsQuery {
 }
 
 /**
- * later returns the queries that are sent after the first figures have arrived. They ask for the pages before and after
- * the page, which takes longer, and for the searches that led to the page, which requires the paths of the page's
- * addresses.
+ * later returns the queries that are sent after the first figures have arrived. The query for the pages before and
+ * after the page takes longer than the first queries. The query for the searches that led to the page needs the paths
+ * of the page's addresses, which the first answers have.
  */
 export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))

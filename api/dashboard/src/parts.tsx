@@ -5,7 +5,7 @@ import type { Load } from './load'
 import { changed } from './format'
 import { texts } from './texts'
 
-/** Delta shows how a number differs from the previous number. Its colour has the same meaning as its sign. */
+/** Delta shows how a number differs from the previous number. Its sign and its colour show the same information. */
 export function Delta({
   now,
   before,

@@ -12,7 +12,7 @@ const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_re
 
 /**
  * opened has, for people, agents or all, the conditions that select the events of opened pages. sent has the conditions
- * that select all of their events.
+ * that select all events of people, of agents, or of both.
  */
 export const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
 export const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }

@@ -80,7 +80,7 @@ const gap: Week = {
   refused: undefined,
 }
 
-/** fill loads the figures of all sites, of two sites at a time, because a token may run two queries concurrently. */
+/** fill loads the figures of all sites, two sites at a time, because a token may run only two queries concurrently. */
 async function fill(list: Entry[], zone: string, abort: AbortSignal) {
   const queue = [...list]
   const work = async () => {

@@ -20,8 +20,8 @@ export type Shown = { s: State; results: Results | undefined; asked: Record<stri
 export type View = {
   queries: (s: State) => Record<string, AnyQuery>
   /**
-   * then returns queries that are computed from the first answers. Until they are answered, the view shows the first
-   * answers.
+   * then returns queries that are computed from the first answers. Until the answers to these queries arrive, the view
+   * shows the first answers.
    */
   then?: (s: State, results: Results) => Record<string, AnyQuery>
   totals: Total[]
