@@ -27,8 +27,8 @@ const (
 	stallLimit       = 30 * time.Second
 )
 
-// freshRows measures the time from the response 204 until a query finds the event. It does so under load, with all
-// roles on one node. It also measures the node's memory.
+// freshRows measures the time from the response 204 until a query finds the event. During the measurement, the node has
+// all roles and gets a load. It also measures the node's memory.
 func (b *bench) freshRows(ctx context.Context) error {
 	bodies := b.loadBodies(freshEvents)
 	path := b.rig.insights() + "/events"

@@ -17,9 +17,9 @@ import (
 // cut's rows.
 //
 // If the partition's previous owner announced a cut, the new owner repeats it with the same tombstones. So the repeated
-// cut has the same rows and the same token. With more tombstones, the repeated cut might have no rows to insert, so its
-// token would not be used. If the previous owner was only paused, it could then still store its rows. The erasure job
-// waits until the sink commits a later cut, with newer tombstones.
+// cut has the same rows and the same token. With more tombstones, the repeated cut might have no rows to insert, so the
+// new owner would not use the token. A previous owner that was only paused could then insert its own rows, because
+// ClickHouse would not know the token. The erasure job waits until the sink commits a later cut, with newer tombstones.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {

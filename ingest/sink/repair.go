@@ -170,9 +170,9 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	return false, nil
 }
 
-// store inserts missing rows, and repeats this until the table has them. If the table refuses an insert because of its
-// rows, store inserts each half separately, until it finds the rows that the table refuses. It does not insert these
-// rows.
+// store inserts missing rows, and repeats the insert until the table has the rows. If the table refuses an insert
+// because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It does not
+// insert these rows.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store
 	for again := 0; len(missing) > 0; again++ {
