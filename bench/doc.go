@@ -1,7 +1,7 @@
-// Package bench is empty. README.md describes how to run the programs in the folders below it:
+// Package bench has no code. README.md describes how to run the programs in the folders below it:
 //
 //	run           measures Octavo, as ratios to ceilings that the same run measures
-//	chaos         injects faults of every process under load
+//	chaos         injects faults into every process under load
 //	powercut      simulates power cuts of the default installation
 //	damage        damages files of the default installation
 //	soak          puts everybody's work on one node for an hour, and checks that nothing grows

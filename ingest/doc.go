@@ -9,12 +9,13 @@
 //	eventstore  the events table in ClickHouse, as its writers see it
 //	deadletter  events that cannot be stored, and their replay
 //	balance     what became of each site's events; intake and sink write it
-//	erasure     erasing visitors, and the events that a site no longer keeps
+//	erasure     erases visitors, and events past their site's retention
 //	retry       pauses between attempts
 //	eventgen    example events, for octavo seed and the benchmarks
 //	ingesttest  helpers for tests
 //
-// Every event that Accept acknowledged is in the log. Every event in the log is stored once. DELIVERY.md has the proof.
+// Every event that Accept acknowledged is in the log. The sink stores every event of the log exactly once. DELIVERY.md
+// has the proof.
 //
 // Imports follow the arrows. All packages here may import schema, balance and retry. No package here imports store,
 // query, api or cmd. Instead, cmd passes in the functions that the packages need.

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// accessible checks the page at each width, in light and dark mode. The page fits the screen, and axe's rules find no
-// fault. It saves pictures.
+// accessible checks the page at each width, in light and dark mode. The page must fit the screen, and must not violate
+// axe's rules. accessible also saves screenshots.
 func (b *tab) accessible(name string, widths ...int64) {
 	b.t.Helper()
 	for _, width := range widths {
@@ -36,7 +36,7 @@ func (b *tab) accessible(name string, widths ...int64) {
 	}
 }
 
-// prefers makes the browser prefer a colour scheme and reduced motion.
+// prefers makes the browser report that its user prefers a colour scheme and reduced motion.
 func (b *tab) prefers(scheme string) {
 	b.t.Helper()
 	b.do(func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
@@ -50,13 +50,14 @@ func (b *tab) prefers(scheme string) {
 }
 
 const (
-	// allRules are the rules of WCAG 2.2, A and AA, and axe's own advice.
+	// allRules selects the rules of WCAG 2.2, levels A and AA, and axe's best practices.
 	allRules = `['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']`
-	// colourRules are the rules that read colours. A page differs between light and dark in colours only.
+	// colourRules selects the rules about colours. In dark mode, only these rules can have other results than in light
+	// mode.
 	colourRules = `{type: 'rule', values: ['color-contrast', 'link-in-text-block']}`
 )
 
-// axe returns the elements that violate the rules.
+// axe returns descriptions of the elements that violate the rules.
 func (b *tab) axe(rules string) []string {
 	b.t.Helper()
 	if !ask(b, chromedp.Evaluate[bool]("'axe' in window")) {
@@ -75,7 +76,7 @@ func (b *tab) axe(rules string) []string {
 	return ask(b, chromedp.Evaluate[[]string]("window.found"))
 }
 
-// picture saves the whole page, if the tests save pictures.
+// picture saves a screenshot of the whole page if OCTAVO_TEST_SCREENSHOTS is set.
 func (b *tab) picture(name string) {
 	b.t.Helper()
 	folder := os.Getenv("OCTAVO_TEST_SCREENSHOTS")
@@ -88,7 +89,7 @@ func (b *tab) picture(name string) {
 	}
 }
 
-// quiet requires that the browser's console has no errors, such as violations of the policy.
+// quiet fails the test if the browser's console has errors, for example violations of the content security policy.
 func (b *tab) quiet() {
 	b.t.Helper()
 	b.mu.Lock()

@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// tab is a tab of a browser without cookies.
+// tab is a tab of a browser. The browser has no cookies at first.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -31,7 +31,7 @@ type tab struct {
 	complaints []string
 }
 
-// chromium returns the browser's program. Without it, the test is skipped.
+// chromium returns the path of Chromium's program. If Chromium is not installed, it skips the test.
 func chromium(t *testing.T) string {
 	t.Helper()
 	program, err := exec.LookPath("chromium")
@@ -41,20 +41,21 @@ func chromium(t *testing.T) string {
 	return program
 }
 
-// newTab starts a separate browser, so that tests share no cookies. flags has names and values of further flags.
+// newTab starts a separate browser, so that tests do not share cookies. flags has the names and values of additional
+// command-line flags.
 func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
 	program := chromium(t)
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program),
-		chromedp.NoSandbox,        // Root needs this flag; the browser only opens our pages.
-		chromedp.IgnoreCertErrors, // The tests' servers make their own certificates.
+		chromedp.NoSandbox,        // root needs this flag; the browser opens only our pages
+		chromedp.IgnoreCertErrors, // the tests' servers create their own certificates
 		chromedp.UserDataDir(t.TempDir()), chromedp.WindowSize(1024, 640))
 	for i := 0; i < len(flags); i += 2 {
 		options = append(options, chromedp.Flag(flags[i], flags[i+1]))
 	}
 	deadline, cancel := t.Context(), context.CancelFunc(func() {})
 	if at, ok := t.Deadline(); ok {
-		// The test fails before its deadline, so that the failure names the step that hangs.
+		// End the test a minute before its deadline, so that the failure names the step that does not end.
 		deadline, cancel = context.WithDeadline(deadline, at.Add(-time.Minute))
 	}
 	t.Cleanup(cancel)
@@ -105,13 +106,14 @@ func ask[T any](b *tab, step chromedp.Action[T]) T {
 	return value
 }
 
-// open enters an address and follows redirects until a page has the element.
+// open opens an address, and waits until a page shows the element. It follows redirects.
 func (b *tab) open(address, selector string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address), chromedp.WaitVisible(chromedp.CSS(selector)))
 }
 
-// until waits until an expression of the page is true. While the browser leaves a page, the expression has no value.
+// until waits until an expression of the page is true. It repeats the evaluation after an error, because an expression
+// has no value while the browser leaves a page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	eventually.Succeeds(b.t, expression, func() error {
@@ -123,8 +125,8 @@ func (b *tab) until(expression string) {
 	})
 }
 
-// press types keys like a keyboard: a page that acts on a key can stop the key from reaching the field with the focus.
-// chromedp.KeyEvent inserts the character even then.
+// press types keys like a keyboard: if the page handles a key, it can prevent the character from being inserted into
+// the focused field. chromedp.KeyEvent would insert the character nevertheless.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, key := range keys {
@@ -144,7 +146,7 @@ func (b *tab) press(keys string) {
 
 func (b *tab) location() string { return ask(b, chromedp.Location()) }
 
-// text returns the visible text.
+// text returns the visible text of the page.
 func (b *tab) text() string { return ask(b, chromedp.Text(chromedp.CSS("body"))) }
 
 // cookies returns the names of the browser's cookies.
@@ -160,7 +162,8 @@ func (b *tab) cookies() []string {
 	return names
 }
 
-// looksFine checks that the page is displayed as designed, on a wide and a narrow screen, and saves screenshots.
+// looksFine checks on a wide and on a narrow screen that the page fits and that its style applies. It also saves
+// screenshots.
 func (b *tab) looksFine(name string) {
 	b.t.Helper()
 	for suffix, width := range map[string]int64{"wide": 1024, "narrow": 390} {
@@ -175,7 +178,7 @@ func (b *tab) looksFine(name string) {
 			}
 		}
 	}
-	// The policy allows only our own style. Without it, the page has the browser's default font and margin.
+	// The content security policy must allow our style. Without it, the page has the browser's default style.
 	if style := ask(b, chromedp.Evaluate[string]("getComputedStyle(document.body).maxWidth")); style != "640px" {
 		b.t.Errorf("%s: the page's style does not apply: %s", name, style)
 	}

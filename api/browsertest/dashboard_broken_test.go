@@ -27,9 +27,9 @@ func (d *dashboard) redirects() map[string]any {
 
 func (d *dashboard) token() string { return d.h.Ours.Tokens[schema.RoleAdmin] }
 
-// TestDashboardBroken compares the figures of broken addresses with the API's answers. If a page of the site has the
-// path of a broken address, the dashboard proposes this page. The reader makes a redirect with keys, confirms it, and
-// undoes it.
+// TestDashboardBroken compares the figures about broken addresses with the API's answers. If a page of the site has the
+// path of a broken address, the dashboard must propose this page. The test creates a redirect with the keyboard,
+// confirms it, and undoes it.
 func TestDashboardBroken(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -60,7 +60,7 @@ func TestDashboardBroken(t *testing.T) {
 	a.graph("peopleSeries", "agentSeries")
 	d.press("t")
 
-	// Each row has the requests of people. All other requests are from agents.
+	// Each row has the number of people's requests. All other requests count as requests of agents.
 	var people, agents []string
 	of := map[any]float64{}
 	for at, path := range a.column("byPeople", "urlPath") {
@@ -103,7 +103,7 @@ func TestDashboardBroken(t *testing.T) {
 		t.Errorf("a redirect that was undone is there: %v", made)
 	}
 
-	// The reader types another address in a row without a proposal.
+	// In a row without a proposal, type an address on another site.
 	d.run(`document.querySelectorAll('.goal button')[1].focus()`)
 	d.press(kb.Enter)
 	d.until(`document.querySelector('dialog[open] .mend [name=url]')`)
@@ -114,14 +114,14 @@ func TestDashboardBroken(t *testing.T) {
 	if other["kind"] != "external" || other["url"] != "https://docs.example.com/new" {
 		t.Errorf("the redirect leads to %v", other)
 	}
-	// Another visit finds the destination of the redirect.
+	// After a reload, the row must show the destination of the redirect.
 	d.do(chromedp.Reload())
 	d.until(`document.querySelectorAll('[data-cell=target]')[1]?.textContent.includes('https://docs.example.com/new')`)
 	d.empty("dashboard-broken", "Every address led somewhere in the last 7 days.")
 	d.quiet()
 }
 
-// TestDashboardRedirectRights: a reader who may not make redirects gets a message.
+// TestDashboardRedirectRights checks that a reader without the right to create redirects gets a message.
 func TestDashboardRedirectRights(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -136,7 +136,8 @@ func TestDashboardRedirectRights(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMerged compares the page before and after its last merge with the API's answers to the page's queries.
+// TestDashboardMerged compares the figures of a page before and after its last merge with the API's answers to the
+// dashboard's queries.
 func TestDashboardMerged(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -170,7 +171,7 @@ func TestDashboardMerged(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", side, cells, want)
 		}
 	}
-	// Pages outside spaces have no merges.
+	// A page outside of spaces has no merges, so the panel must be absent.
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", "/start")))
 	d.shown()
 	d.until(`document.querySelector('[data-panel=addresses] .name')`)

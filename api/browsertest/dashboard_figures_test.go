@@ -14,14 +14,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// asked has the queries of the page's last batches, with the API's answers.
+// asked has the queries that the page sent last, with the API's answers to them.
 type asked struct {
 	*dashboard
 	queries map[string]json.RawMessage
 	answers map[string]any
 }
 
-// asks refreshes the page. Then it sends the page's queries to the API.
+// asks refreshes the page's figures and records the queries that the page sends. Then it sends the same queries to the
+// API.
 func (d *dashboard) asks() asked {
 	d.t.Helper()
 	d.run(`if (!window.send) {
@@ -71,7 +72,7 @@ func (a asked) column(name, column string) []any {
 	return nil
 }
 
-// totals compares the page's totals with the API's values of queries and columns.
+// totals compares the page's totals with the API's values. For each total, it takes the name of a query and a column.
 func (a asked) totals(of map[string][2]string) {
 	a.t.Helper()
 	for total, of := range of {
@@ -82,7 +83,7 @@ func (a asked) totals(of map[string][2]string) {
 	}
 }
 
-// good compares a total with the part of the API's ratings that is good.
+// good compares a total of the page with the share of good ratings in the API's answer.
 func (a asked) good(total, name, column, good string) {
 	a.t.Helper()
 	all, part := 0.0, 0.0
@@ -97,11 +98,11 @@ func (a asked) good(total, name, column, good string) {
 	}
 }
 
-// percent formats a part of a count like a browser, which rounds a half up. The verb %.0f rounds a half to an even
-// number, so percent does not use it.
+// percent formats a share like a browser, which rounds halves up. It does not use the verb %.0f, which rounds halves to
+// even numbers.
 func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
 
-// panels compares the values of lists with the API's, by the metrics of the panels.
+// panels compares the values of panels with the API's values of a metric. The map has the metric of each panel.
 func (a asked) panels(of map[string]string) {
 	a.t.Helper()
 	for panel, metric := range of {
@@ -117,7 +118,7 @@ func (a asked) panels(of map[string]string) {
 	}
 }
 
-// graph compares the table of the graph with the API's values of series.
+// graph compares the table of the graph with the API's values of the named queries.
 func (a asked) graph(of ...string) {
 	a.t.Helper()
 	a.press("t")
@@ -133,7 +134,7 @@ func (a asked) graph(of ...string) {
 	}
 }
 
-// grouped writes a number as the page does in American English.
+// grouped formats a number as the page does in American English.
 func grouped(value any) string {
 	text := fmt.Sprintf("%.0f", value)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -143,7 +144,7 @@ func grouped(value any) string {
 }
 
 // TestDashboardFigures compares each figure of the overview with the API's answer to the page's own queries. The graph
-// marks each annotation, and names it at its point.
+// must mark each annotation, and show its text at the annotation's point.
 func TestDashboardFigures(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -172,8 +173,8 @@ func TestDashboardFigures(t *testing.T) {
 }
 
 // TestDashboardPage compares each figure on the dashboard's view of a page with the API's answers. The test opens a
-// page of a space, and a page outside of spaces, which has only a path. The query for the searches that led to the
-// page uses the addresses of the page.
+// page of a space, and a page outside of spaces, which has only a path. The query for the searches that led to the page
+// must use the addresses of the page.
 func TestDashboardPage(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -219,8 +220,8 @@ func TestDashboardPage(t *testing.T) {
 	d.quiet()
 }
 
-// beforeAndAfter compares the pages before and after a page with the API's answer: their names, links, views and
-// shares, and the views without such a page.
+// beforeAndAfter compares the lists of pages before and after a page with the API's answer. It compares names, links,
+// views and shares, and the number of views that had no page before or after them.
 func (a asked) beforeAndAfter() {
 	a.t.Helper()
 	answer := a.answer("steps")
@@ -281,8 +282,9 @@ func TestDashboardSearch(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardPages compares each tab of the list of pages with the API's answer. Keys alone open a row's page and
-// return from it. The tab of agents leaves out pages that people read too.
+// TestDashboardPages compares each tab of the list of pages with the API's answer. With only the keyboard, a reader
+// must be able to open a row's page and return to the list. The tab of agents must leave out pages that people also
+// read.
 func TestDashboardPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

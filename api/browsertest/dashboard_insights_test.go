@@ -13,23 +13,24 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// madeUp answers queries with figures that it computes from the query. So the page and a caller of the API get the same
-// figures.
+// madeUp answers queries with figures that it computes from the text of a query. So the page and the test, which sends
+// the same query to the API, get the same figures.
 type madeUp struct {
 	mu sync.Mutex
-	// refuse fails a whole batch, and broken fails single queries of a batch.
+	// If refuse is set, each batch fails with this error. broken has the names of queries that fail while the other
+	// queries of their batch succeed.
 	refuse error
 	broken map[string]bool
-	// rows has the values by which lists are grouped. keys has such values for single columns, which have few values.
+	// rows has the values of the columns by which lists are grouped. keys has other values for some columns.
 	rows []any
 	keys map[string][]any
-	// zero removes all events, and allRead means that each page was opened.
+	// zero means that all counts are 0. allRead means that each page was opened.
 	zero, allRead bool
-	// batches counts the batches.
+	// batches is the number of batches so far.
 	batches int
 }
 
-// set changes the answers.
+// set changes the settings from which the answers are computed.
 func (m *madeUp) set(change func(*madeUp)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -43,7 +44,7 @@ type madeUpQuery struct {
 	GroupBy []struct{ Column, Interval string }
 	Compare string
 	Limit   int
-	// NeverRead is for lists of pages: no page of the list has events.
+	// NeverRead is set in queries for lists of pages without events.
 	NeverRead bool
 	// Steps are the steps of a funnel.
 	Steps []json.RawMessage
@@ -97,12 +98,12 @@ func (m *madeUp) Batch(
 	return answer, nil, err
 }
 
-// pages returns the rows of a list of pages: a page of a space, a removed page, and paths.
+// pages returns the answer to a query for a list of pages. The list has a page of a space, a removed page, and paths.
 func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 	items := []any{}
 	for at, key := range m.rows {
 		if strings.Contains(text, `"or":`) && at < 2 {
-			continue // People did not read the first pages of agents.
+			continue // the first two pages of agents were not read by people
 		}
 		metrics := map[string]any{}
 		for _, column := range q.Select {
@@ -132,7 +133,7 @@ func (m *madeUp) pages(site, text string, q madeUpQuery) map[string]any {
 	return map[string]any{"object": "insights-pages", "items": items, "count": count}
 }
 
-// funnel returns the steps of a funnel. Half of the visitors reach each further step.
+// funnel returns the steps of a funnel. Half of the visitors of a step reach the next step.
 func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
 	first := m.value("steps", site+text).(int)
 	steps := []any{}
@@ -147,8 +148,8 @@ func (m *madeUp) funnel(site, text string, q madeUpQuery) map[string]any {
 	return map[string]any{"steps": steps}
 }
 
-// transitions returns the pages before and after a page: a page of a space, and paths. Each further row has fewer
-// views.
+// transitions returns the pages before and after a page: a page of a space, and paths. Each row has fewer views than
+// the row before it.
 func (m *madeUp) transitions(site, text string) map[string]any {
 	left := map[string]int{}
 	side := func(name string) []any {
@@ -179,7 +180,7 @@ func (m *madeUp) transitions(site, text string) map[string]any {
 	return answer
 }
 
-// retention returns three cohorts; the second is empty.
+// retention returns three cohorts. The second cohort is empty.
 func (m *madeUp) retention(site, text string) map[string]any {
 	cohorts := []any{}
 	for at := range 3 {
@@ -199,7 +200,7 @@ func (m *madeUp) retention(site, text string) map[string]any {
 	return map[string]any{"cohorts": cohorts}
 }
 
-// answer returns the columns of a query, for its range and the range before.
+// answer returns the columns of the answer to a query, for its range and for the compared range.
 func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 	keys, all := []any{nil}, len(m.rows)
 	if len(q.GroupBy) > 0 {
@@ -226,7 +227,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 					values = append(values, key)
 				case at < len(q.GroupBy):
 					values = append(values, m.key(q.GroupBy[at].Column, i))
-				case column.Column == "datetime": // The value is the time of the last event.
+				case column.Column == "datetime": // the value is the time of the last event
 					values = append(values, schema.FormatMoment(time.Date(2026, 11, 28, 11, 50-i, 0, 0, time.UTC)))
 				default:
 					values = append(values, m.value(column.Column, fmt.Sprint(site, text, salt, i)))
@@ -243,7 +244,7 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 	return answer
 }
 
-// key returns the key of a row by a further column.
+// key returns the value that a row has in another column by which the list is grouped.
 func (m *madeUp) key(column string, row int) any {
 	keys := m.keys[column]
 	if len(keys) == 0 {
@@ -280,7 +281,7 @@ func (m *madeUp) Answer(
 
 func (*madeUp) SettingsChanged(string) {}
 
-// Live answers with people and agents of thirty minutes, and with their places.
+// Live returns the people and agents of each of thirty minutes, and their places.
 func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// steps returns the conditions of the funnel's steps in the page's query, as column and value.
+// steps returns the conditions of the funnel's steps in the page's query. Each condition has a column and a value.
 func (a asked) steps() []string {
 	a.t.Helper()
 	var funnel struct {
@@ -31,8 +31,8 @@ func (a asked) steps() []string {
 	return steps
 }
 
-// TestDashboardJourneys compares a funnel and the returning visitors with the API's answers. The reader adds steps with
-// keys, and leaves one step out. The address has the steps.
+// TestDashboardJourneys compares a funnel and the returning visitors with the API's answers. The test adds steps and
+// removes a step with the keyboard. The address must have the steps.
 func TestDashboardJourneys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -43,7 +43,7 @@ func TestDashboardJourneys(t *testing.T) {
 
 	compare := func(names ...string) {
 		t.Helper()
-		d.run(`document.activeElement.blur()`) // In a focused field, r would be text.
+		d.run(`document.activeElement.blur()`) // in a focused field, r would be typed
 		a := d.asks()
 		steps := a.answer("funnel")["steps"].([]any)
 		if got := d.texts("[data-panel=funnel] tbody th"); len(got) != len(names) || len(steps) != len(names) {

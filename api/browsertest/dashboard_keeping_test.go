@@ -21,7 +21,7 @@ func (d *dashboard) insights() string {
 }
 
 // TestDashboardHealth compares the health of a site with the API's balance, live figures and queries. A reader without
-// access to the balance sees everything else.
+// the right to see the balance must see everything else.
 func TestDashboardHealth(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -125,7 +125,8 @@ func TestDashboardHealth(t *testing.T) {
 	other.quiet()
 }
 
-// TestDashboardLive compares the live figures with the API's answer. The page gets newer figures without a key.
+// TestDashboardLive compares the live figures with the API's answer. The page must show newer figures without an action
+// of the reader.
 func TestDashboardLive(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -175,8 +176,8 @@ func TestDashboardLive(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardSettings creates and deletes an object of each kind by keys, and changes the time zone. The API's
-// answers agree with the page.
+// TestDashboardSettings creates and deletes an object of each kind with the keyboard, and changes the time zone. The
+// API's answers must agree with the page.
 func TestDashboardSettings(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -215,7 +216,7 @@ func TestDashboardSettings(t *testing.T) {
 			t.Errorf("%s: the API has %q", kind, got)
 		}
 	}
-	// Secrets are shown once, and are valid.
+	// The page shows the secrets of new objects. They must be valid.
 	token := d.texts("[data-panel=tokens] .made code")[0]
 	if a := d.h.Do(http.MethodGet, d.insights()+"/access", token, nil); a.Status != http.StatusOK {
 		t.Errorf("the token is answered %d %s", a.Status, a.Body)
@@ -248,7 +249,7 @@ func TestDashboardSettings(t *testing.T) {
 	}
 	d.run(`document.querySelector('[data-panel=installation] [name=url]').focus()`)
 	d.press("https://docs.example.invalid/")
-	// Text that is being typed stays when new figures arrive.
+	// When new figures arrive, the text that the reader is typing must stay.
 	d.run(`document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'r', bubbles: true}))`)
 	d.shown()
 	d.press(kb.Enter)

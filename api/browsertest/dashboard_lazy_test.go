@@ -12,7 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// block stops the browser from loading addresses that match a pattern. Without a pattern, all addresses load again.
+// block prevents the browser from loading addresses that match a pattern. If it is called without a pattern, the
+// browser can load all addresses again.
 func (b *tab) block(patterns ...string) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -37,7 +38,7 @@ func (b *tab) uncached() {
 	}))
 }
 
-// slow delays answers to addresses of a pattern.
+// slow delays the answers of addresses that match a pattern.
 func (b *tab) slow(pattern string, by time.Duration) {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
@@ -49,12 +50,13 @@ func (b *tab) slow(pattern string, by time.Duration) {
 	}))
 }
 
-// moreFile is the file of further views.
+// moreFile matches the address of the bundle's file with all views except the overview.
 const moreFile = "*://*:*/o/more.*"
 
-// TestDashboardLazy loads the file of further views once, when a reader opens the first of them. Without a network, the
-// view appears when the network is back. If only the file is missing, for example after an upgrade of the node, the
-// page reloads. If the file is still missing, the page says so, and the reader can try again.
+// TestDashboardLazy checks that the page loads the file of the other views once, when a reader opens the first of these
+// views. Without a network, the view must appear when the network is back. If only the file is missing, for example
+// after an upgrade of the node, the page must reload. If the file is still missing, the page must say so and offer a
+// retry.
 func TestDashboardLazy(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -10,11 +10,11 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// mapFile is the file with the map of countries.
+// mapFile matches the address of the file with the map of countries.
 const mapFile = "*://*:*/o/world.*"
 
-// readersOf has countries by their codes. The map draws all countries except the last three entries: a spot, an unknown
-// country, and two codes that do not belong to a country.
+// readersOf has countries by their codes. The map draws a country as an outline, or as a dot if it is very small. It
+// cannot draw the last entries: an unknown country, and two codes that belong to no country.
 var readersOf = []any{
 	"US", "DE", "IN", "BR", "FR", "JP", "GB", "CA", "AU", "NL", "ES", "PL", "ZA", "MX", "ID", "SG", "XK", nil, "ZZ",
 	"constructor",
@@ -23,7 +23,7 @@ var readersOf = []any{
 // caption is the sentence below the map.
 const caption = `document.querySelector('[data-panel=countries] figcaption').textContent`
 
-// mapped shows an overview with a map.
+// mapped opens an overview, and waits until its map has been drawn.
 func mapped(t *testing.T) *dashboard {
 	t.Helper()
 	d := newDashboard(t)
@@ -39,8 +39,8 @@ func (d *dashboard) drawn() {
 	d.until(`document.querySelector('.map path')`)
 }
 
-// TestDashboardMap compares the map with the API's countries, by colour and by sentence. The pointer and keys find a
-// country and filter by this country, and the table has all countries.
+// TestDashboardMap compares the map's colours and sentences with the countries in the API's answer. The test selects a
+// country with the pointer and with keys, and filters by it. The table must have all countries.
 func TestDashboardMap(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)
@@ -115,8 +115,8 @@ func TestDashboardMap(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardMapAccessible checks the map by the rules of axe. If there are no countries, the panel says so. If the
-// map's file is missing, the panel shows the list.
+// TestDashboardMapAccessible checks that the map violates no rule of axe. If there are no countries, the panel must say
+// so. If the map's file is missing, the panel must show the list.
 func TestDashboardMapAccessible(t *testing.T) {
 	t.Parallel()
 	d := mapped(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// fewValues are keys of lists by columns that have few values.
+// fewValues has values for columns that have only a few possible values (madeUp.keys).
 var fewValues = map[string][]any{
 	"agentOperator": {"OpenAI", "Anthropic", "Google", nil, "Perplexity"},
 	"visitorBot":    {"chatgpt", "claude-code", "googlebot", "unknown", "gptbot"},
@@ -28,16 +28,17 @@ var fewValues = map[string][]any{
 	"visitorOS": {"windows", "macos", "linux"}, "displayContext": {"site", "embed"},
 }
 
-// number returns the number of rows of a list in the API's answer, formatted like on the page.
+// number returns the number of all rows of a list in the API's answer. It formats the number like the page.
 func (a asked) number(name string) string { return grouped(a.answer(name)["rowsTotal"]) }
 
-// part returns a query's value as a percentage of another query's value, formatted like on the page.
+// part returns the value of the query `of` as a percentage of the value of the query `whole`. It formats the percentage
+// like the page.
 func (a asked) part(of, whole, column string) string {
 	part, all := a.column(of, column)[0].(float64), a.column(whole, column)[0].(float64)
 	return percent(part, all)
 }
 
-// rows compares the names of a list's rows.
+// rows compares the names of a list's rows with the wanted names.
 func (a asked) rows(panel string, want ...string) {
 	a.t.Helper()
 	if got := a.texts("[data-panel=" + panel + "] .name"); !slices.Equal(got, want) {
@@ -62,7 +63,7 @@ func (d *dashboard) filters(of map[string][2]string) {
 	}
 }
 
-// empty opens a view with a range without events.
+// empty refreshes the view without events, and checks its message.
 func (d *dashboard) empty(name, says string) {
 	d.t.Helper()
 	d.figures.set(func(m *madeUp) { m.zero, m.rows = true, nil })
@@ -71,7 +72,8 @@ func (d *dashboard) empty(name, says string) {
 	d.accessible(name+"-empty", 1280, 768, 390)
 }
 
-// view opens a view by its key, looks at it, and returns its queries, whose number must be `queries`.
+// view opens a view with its key and checks its accessibility. It returns the view's queries and their answers. The
+// number of queries must be `queries`.
 func (d *dashboard) view(key, name, panel string, queries int) asked {
 	d.t.Helper()
 	d.press(key)
@@ -88,7 +90,7 @@ func (d *dashboard) view(key, name, panel string, queries int) asked {
 }
 
 // TestDashboardAgents opens the view of agents with a key, compares each figure with the API's answers, and filters by
-// rows. The lists are about agents, even if the reader chose people in another view.
+// rows. The lists must be about agents, even if the reader chose people in another view.
 func TestDashboardAgents(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -118,7 +120,8 @@ func TestDashboardAgents(t *testing.T) {
 		"missing": "eventsCount", "agentSearches": "eventsCount", "forms": "eventsCount", "verified": "eventsCount",
 		"sentBy": "peopleCount",
 	})
-	// An increase of pages that were not found has the colour of a decrease of pages that were read.
+	// An increase must have the colour for bad changes if the figure counts pages that were not found, and the colour
+	// for good changes if it counts pages that were read.
 	for _, of := range []string{"[data-total=gone]", "[data-panel=missing]"} {
 		d.run(`for (const e of document.querySelectorAll('` + of + ` .delta, [data-panel=agents] .delta'))
 			e.classList.replace('down', 'up')`)
@@ -148,7 +151,7 @@ func TestDashboardAgents(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardAudience opens the view of people and their sources by a key. It compares each figure with the API's
+// TestDashboardAudience opens the view of people and their sources with a key. It compares each figure with the API's
 // answers, and filters by rows.
 func TestDashboardAudience(t *testing.T) {
 	t.Parallel()

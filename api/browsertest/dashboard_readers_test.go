@@ -63,7 +63,7 @@ func TestDashboardFeedback(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardLinks compares each figure of links with the API's answers.
+// TestDashboardLinks compares each figure about links with the API's answers.
 func TestDashboardLinks(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -105,7 +105,7 @@ func TestDashboardLinks(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardOpenAPI compares each figure of operations of API references with the API's answers.
+// TestDashboardOpenAPI compares each figure about the operations of API references with the API's answers.
 func TestDashboardOpenAPI(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -139,7 +139,8 @@ func TestDashboardOpenAPI(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardExplore queries any metric by any column. It shows and copies the request, and filters with a form.
+// TestDashboardExplore uses the view that shows any metric by any column. It shows and copies the request, and filters
+// with the view's form.
 func TestDashboardExplore(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -188,7 +189,7 @@ func TestDashboardExplore(t *testing.T) {
 		t.Errorf("the request is %s, and the page shows %s", a.queries["table"], command)
 	}
 
-	// Columns have names and a sentence. The columns' ids are in the request.
+	// Each column must have a name and an explaining sentence. Its id appears only in the request.
 	about := `Sessions: Number of different sessions. Kind of agent: What the visitor is, by user agent: a person;`
 	if got := d.texts(".pick > p")[0]; !strings.HasPrefix(got, about) {
 		t.Errorf("the columns are explained by %q", got)
@@ -236,14 +237,14 @@ func TestDashboardExplore(t *testing.T) {
 	d.until(`document.querySelector('[data-panel=table] [aria-sort=descending]')?.textContent.startsWith('Sessions')`)
 	d.shown()
 
-	// By keys: the filter's column is chosen by its first letters.
+	// With the keyboard, choose the filter's column by the first letters of its name.
 	d.run(`document.querySelector('.pick [name=column]').focus()`)
 	d.press("System")
 	d.run(`document.querySelector('.pick [name=value]').focus()`)
 	d.press("linux" + kb.Enter)
 	d.until(`(new URLSearchParams(location.search).get('f') ?? '').endsWith(',linux')`)
 	d.shown()
-	d.run(`document.activeElement.blur()`) // While a field has the focus, x is a letter.
+	d.run(`document.activeElement.blur()`) // in a focused field, x would be typed
 	d.press("x")
 	d.until(`!new URLSearchParams(location.search).has('f')`)
 	d.run(`document.querySelector('[data-panel=table] .address').focus()`)
@@ -257,7 +258,7 @@ func TestDashboardExplore(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardShowsAll opens all rows of a list. The rows in Explore meet the list's conditions.
+// TestDashboardShowsAll opens all rows of a list in the view explore. These rows must meet the list's conditions.
 func TestDashboardShowsAll(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -300,7 +301,8 @@ func TestDashboardShowsAll(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardHostileRows shows hostile texts of visitors in the tables of the views. The texts stay plain text.
+// TestDashboardHostileRows shows hostile texts of visitors in the tables of the views. The page must show them as plain
+// text.
 func TestDashboardHostileRows(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)

@@ -10,15 +10,15 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// share makes a share link through the API, and returns its id and its address in the dashboard.
+// share creates a share link with the API. It returns the link's id and its address in the dashboard.
 func (d *dashboard) share(link map[string]any) (id, address string) {
 	d.t.Helper()
 	made := d.h.Want(http.StatusCreated, http.MethodPost, d.insights()+"/share-links", d.token(), link)
 	return made["id"].(string), d.h.Base + "/#share=" + made["secret"].(string)
 }
 
-// TestDashboardShare opens a share link with a password. The link's reader has no session and sees the figures in the
-// link's range. The reader cannot reach any other figures. The link stops working as soon as it is deleted.
+// TestDashboardShare opens a share link with a password. A reader of the link has no session. The reader must see the
+// figures in the link's range, and no other figures. As soon as the link is deleted, the page must show no figures.
 func TestDashboardShare(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -68,7 +68,7 @@ func TestDashboardShare(t *testing.T) {
 	if n := eval[int](d, `document.querySelectorAll('.open, .top a:not(.skip)').length`); n > 0 {
 		t.Errorf("%d links lead to what the link does not show", n)
 	}
-	// If the link does not show the view in the address, the page shows the overview.
+	// If the address has a view that the link does not show, the page must show the overview.
 	_, secret, _ := strings.Cut(address, "#")
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "settings") + "#" + secret))
 	d.until(field)
@@ -96,8 +96,8 @@ func TestDashboardShare(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardShareChanges opens a link that has no password. Then the link gets a password: the page prompts for it,
-// and then shows the same view.
+// TestDashboardShareChanges opens a link that has no password. Then the link gets a password. The page must ask for the
+// password, and then show the same view.
 func TestDashboardShareChanges(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -161,7 +161,7 @@ func TestDashboardTitles(t *testing.T) {
 	}
 	d.until(`document.querySelector('[data-panel=pages] .name .quiet')`)
 	both("pages")
-	d.press("9") // Key 9 opens Explore, by paths.
+	d.press("9") // key 9 opens the view explore, with paths
 	d.until(`document.querySelector('[data-panel=table] .address .quiet')`)
 	both("table")
 	d.press("7")

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// dashboard is the page of a server with generated figures.
+// dashboard is a browser tab with the dashboard of a server that returns generated figures.
 type dashboard struct {
 	*tab
 	h       *apitest.Harness
@@ -27,7 +27,7 @@ type dashboard struct {
 
 func newRows() []any { return []any{"/start", "/guide/webhooks", nil, "DE"} }
 
-// newDashboard serves the page, and opens a browser that is not signed in.
+// newDashboard starts a server, and a browser that is not signed in.
 func newDashboard(t *testing.T) *dashboard {
 	t.Helper()
 	chromium(t)
@@ -49,7 +49,8 @@ func (d *dashboard) overview(more ...string) string {
 	return "/?" + q.Encode()
 }
 
-// signIn opens an address as a reader with the token: the sign-in page comes first, and then the address.
+// signIn opens an address, and signs in with the administrator's token on the sign-in page. The browser then shows the
+// address.
 func (d *dashboard) signIn(address string) {
 	d.t.Helper()
 	d.open(d.h.Base+address, "#token")
@@ -57,7 +58,7 @@ func (d *dashboard) signIn(address string) {
 	d.shown()
 }
 
-// shown waits until the page has its figures.
+// shown waits until the page shows its figures.
 func (d *dashboard) shown() {
 	d.t.Helper()
 	d.until(`document.querySelector('main[aria-busy=false]') && !document.querySelector('#token')`)
@@ -69,14 +70,15 @@ func eval[T any](d *dashboard, expression string) T {
 	return ask(d.tab, chromedp.Evaluate[T](expression))
 }
 
-// texts returns the texts of all elements, in their order.
+// texts returns the texts of all elements that a selector matches, in the order of the page.
 func (d *dashboard) texts(selector string) []string {
 	d.t.Helper()
 	return eval[[]string](d, fmt.Sprintf(`[...document.querySelectorAll(%q)].map(e => e.textContent)`, selector))
 }
 
-// TestDashboardSession signs in with a wrong and a good token, returns the reader to the opened address, and signs out.
-// A new sign-in after the session's end leads to the same address. Scripts can read neither the token nor the session.
+// TestDashboardSession signs in with a wrong token and with a valid token, and signs out. After the sign-in, the page
+// must show the address that the reader opened. After the session's end, another sign-in must lead to the same address.
+// Scripts must be able to read neither the token nor the session.
 func TestDashboardSession(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -113,7 +115,8 @@ func TestDashboardSession(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardLink opens a link that signs in. The link leaves no secret in the address, and works once.
+// TestDashboardLink opens a link that signs in. The address must not contain the link's secret afterwards. The link
+// must work only once.
 func TestDashboardLink(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -131,7 +134,7 @@ func TestDashboardLink(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardAccessible checks every page by the rules of axe: light, dark, and on a phone.
+// TestDashboardAccessible checks that no page violates a rule of axe, in light and dark mode, also on a phone.
 func TestDashboardAccessible(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -170,7 +173,8 @@ func TestDashboardAccessible(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardKeys uses the page with the keyboard only. Each task ends in the state that the address describes.
+// TestDashboardKeys uses the page only with the keyboard. After each task, the address must describe the state of the
+// page.
 func TestDashboardKeys(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -196,14 +200,14 @@ func TestDashboardKeys(t *testing.T) {
 		d.until(fmt.Sprintf(`(new URLSearchParams(location.search).get(%q) ?? '') === %q`, step.name, step.want))
 		d.shown()
 	}
-	// Tab reaches the graph, which reads out each point.
+	// The graph can have the focus. A screen reader then speaks the text of each point.
 	d.run(`document.querySelector('.graph').focus()`)
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 22/.test(document.querySelector('.graph [aria-live]').textContent)`)
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 23.*People [\d,]+/.test(document.querySelector('.graph [aria-live]').textContent)`)
 
-	// Enter on a row filters by the row. The filter's chip can be negated and removed.
+	// Enter on a row adds a filter. The filter can be negated and removed.
 	d.run(`document.querySelector('[data-panel=pages] .name').focus()`)
 	d.press(kb.Enter)
 	filter := func(want string) {
@@ -224,7 +228,8 @@ func TestDashboardKeys(t *testing.T) {
 	d.until(`document.querySelector('dialog[open]')`)
 	d.press(kb.Escape)
 	d.until(`!document.querySelector('dialog[open]')`)
-	// Until the browser paints again, a button of the closed dialog has the focus.
+	// After the dialog is closed, its button has the focus until the browser paints again. Keys must work during this
+	// time.
 	d.run(`
 		const dialog = document.querySelector('dialog')
 		dialog.showModal()
@@ -240,15 +245,14 @@ func TestDashboardKeys(t *testing.T) {
 	d.quiet()
 }
 
-// hostile has texts of visitors that try to break out of their place in the page.
+// hostile has texts that visitors could send to inject code into the page, a file or a command.
 var hostile = []any{
 	`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, `javascript:window.broken=1`,
 	`=HYPERLINK("http://evil.test")`, `+1+cmd|' /C calc'!A0`, "a\r\nb,\"c\"", `'; window.broken=1; '`, "‮ lru",
 	strings.Repeat("long", 500),
 }
 
-// TestDashboardHostile shows hostile texts of visitors. The texts stay plain text in the page, in files and in
-// commands.
+// TestDashboardHostile shows the hostile texts. The page, files and commands must contain them as plain text.
 func TestDashboardHostile(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -305,7 +309,8 @@ func TestDashboardHostile(t *testing.T) {
 	d.quiet()
 }
 
-// TestDashboardTrouble checks the page's message when figures fail to load, and that they load later without a click.
+// TestDashboardTrouble checks the page's message if figures cannot be loaded. Later the page must load them without a
+// click.
 func TestDashboardTrouble(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -313,7 +318,7 @@ func TestDashboardTrouble(t *testing.T) {
 	says := func(text string) {
 		t.Helper()
 		d.until(fmt.Sprintf(`document.querySelector('.notice')?.textContent.includes(%q)`, text))
-		// The earlier figures stay.
+		// The figures that were loaded before must stay.
 		if values := d.texts("[data-total=people] strong"); len(values) != 1 || values[0] == "–" {
 			t.Errorf("%s: %v", text, values)
 		}
@@ -351,8 +356,8 @@ func TestDashboardTrouble(t *testing.T) {
 	d.until(`document.querySelector('.notice')?.textContent.includes('no such site')`)
 }
 
-// TestDashboardSize bounds the bytes that a browser loads until the overview's first figures, and with the map, which
-// loads later. The browser may load from our host only.
+// TestDashboardSize limits the number of bytes that a browser loads until the overview's first figures. It has another
+// limit that includes the map, which is loaded later. The browser must load only from our host.
 func TestDashboardSize(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -370,7 +375,8 @@ func TestDashboardSize(t *testing.T) {
 		)(performance.getEntriesByType('resource'))`) {
 		t.Error("the map comes before the figures")
 	}
-	// If there are two batches, only the first is counted, because the second loads the titles of paths later.
+	// If the page sent two batches, count only the first. The second batch loads the titles of paths, after the
+	// figures.
 	loaded := eval[map[string]int](fresh, `Object.fromEntries(
 		[...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
 			.reverse().map(e => [e.name, e.transferSize]))`)

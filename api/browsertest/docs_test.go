@@ -11,13 +11,13 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestDocsOpenAtOnce opens the first page. It checks the page's size and the host of each request, and logs the loading
-// time.
+// TestDocsOpenAtOnce opens the first page. It checks the number of bytes and the host of each request, and logs the
+// loading time.
 func TestDocsOpenAtOnce(t *testing.T) {
 	t.Parallel()
 	chromium(t)
 	h := apitest.New(t)
-	h.Do("GET", "/docs", "", nil) // The first request builds all pages.
+	h.Do("GET", "/docs", "", nil) // the first request makes the server build all pages
 	b := newTab(t)
 	b.open(h.Base+"/docs", "#find")
 	b.until("performance.getEntriesByType('navigation')[0].loadEventEnd > 0")
@@ -43,8 +43,8 @@ func TestDocsOpenAtOnce(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsByKeyboard finds an operation with the keyboard only and chooses a language, which the page remembers. It
-// sends a request with a pasted token, which the browser does not store.
+// TestDocsByKeyboard finds an operation with only the keyboard, and chooses a programming language. The next page must
+// use the same language. It sends a request with a pasted token, which the browser must not store.
 func TestDocsByKeyboard(t *testing.T) {
 	t.Parallel()
 	chromium(t)
@@ -57,7 +57,7 @@ func TestDocsByKeyboard(t *testing.T) {
 		b.until(`document.querySelector('#found [aria-selected="true"]')?.textContent.startsWith('` + id + `')`)
 		b.press(kb.Enter)
 		b.until("location.hash === '#" + id + "' && document.getElementById('" + id + "')")
-		// The operation begins below the bars that stay at the top.
+		// The bars at the top of the page must not cover the operation's heading.
 		b.until("document.querySelector('#" + id + " h2').getBoundingClientRect().top < 160")
 		b.until("document.querySelector('#" + id + " h2').getBoundingClientRect().top >= " +
 			"document.querySelector('.languages').getBoundingClientRect().bottom")
@@ -89,7 +89,7 @@ func TestDocsByKeyboard(t *testing.T) {
 }
 
 // TestDocsSearchRecovers uses a search index that fails to load at first: no answer, an error, and invalid JSON. The
-// page shows the failure, and the next letter finds the operation.
+// page must show the error. After the next letter is typed, it must find the operation.
 func TestDocsSearchRecovers(t *testing.T) {
 	t.Parallel()
 	chromium(t)
@@ -111,8 +111,8 @@ func TestDocsSearchRecovers(t *testing.T) {
 	b.quiet()
 }
 
-// TestDocsAccessible checks pages of each kind, in light and dark mode, on a desktop and a phone. Each page fits the
-// screen, and axe's rules find no fault.
+// TestDocsAccessible checks pages of each kind, in light and dark mode, on a desktop and a phone. Each page must fit
+// the screen, and must not violate axe's rules.
 func TestDocsAccessible(t *testing.T) {
 	t.Parallel()
 	chromium(t)

@@ -20,15 +20,16 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// trackerKey is the publishable key of pages in these tests.
+// trackerKey is the publishable key that the pages of these tests use.
 const trackerKey = "opk_test"
 
-// event is an event in the tracker's JSON.
+// event is an event as the tracker sends it in JSON.
 type event map[string]any
 
 func (e event) text(member string) string { text, _ := e[member].(string); return text }
 
-// has fails the test if a member's value differs from the wanted value. A member that is wanted as nil must be absent.
+// has fails the test if a member of the event differs from the wanted value. If the wanted value is nil, the member
+// must be absent.
 func (e event) has(t *testing.T, want event) {
 	t.Helper()
 	for member, value := range want {
@@ -38,31 +39,32 @@ func (e event) has(t *testing.T, want event) {
 	}
 }
 
-// opens returns the record of an opened search result.
+// opens returns the record id of the search result that the event opened.
 func (e event) opens() string {
 	result, _ := e["result"].(map[string]any)
 	record, _ := result["recordId"].(string)
 	return record
 }
 
-// attempt is a request that sent a batch.
+// attempt is a request with a batch of events.
 type attempt struct {
 	id, body string
 	late     int
 	events   []event
 }
 
-// door serves the tracker's files, and records the requests of browsers.
+// door is a server that serves the tracker's files and records the batches that browsers send.
 type door struct {
 	t *testing.T
-	// base is the server's address in pages, which have another host.
+	// base is the server's address in the pages. The pages themselves have another host.
 	base string
 
 	mu       sync.Mutex
 	attempts []attempt
-	// answer answers the n-th attempt, counted from 1; nil means 204.
+	// answer writes the answer to the n-th attempt; the first attempt has the number 1. If it is nil, the answer is
+	// 204.
 	answer func(w http.ResponseWriter, n int)
-	// asked has the requests that are not simple in the sense of CORS, such as preflights.
+	// asked has the requests that are not simple requests in the sense of CORS, for example preflight requests.
 	asked []string
 }
 
@@ -115,21 +117,22 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// answers sets the answers of further attempts.
+// answers sets the function that writes the answers, and forgets the attempts so far.
 func (d *door) answers(with func(w http.ResponseWriter, n int)) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.answer, d.attempts = with, nil
 }
 
-// tries returns the attempts so far.
+// tries returns the attempts that were received so far.
 func (d *door) tries() []attempt {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return append([]attempt(nil), d.attempts...)
 }
 
-// events returns the events, each batch once. It fails the test if the attempts of a batch differ.
+// events returns the events of all batches, without repeated attempts. It fails the test if two attempts of a batch
+// have different bytes.
 func (d *door) events() []event {
 	d.t.Helper()
 	bodies := map[string]string{}
@@ -175,7 +178,7 @@ func (d *door) await(kind string, count int) []event {
 	return got
 }
 
-// simple checks that the browser sent no preflight requests.
+// simple fails the test if the browser sent requests that are not simple, such as preflight requests.
 func (d *door) simple() {
 	d.t.Helper()
 	d.mu.Lock()
@@ -185,14 +188,14 @@ func (d *door) simple() {
 	}
 }
 
-// tag returns the element that loads a bundle. attributes are appended to its attributes. Among these, data-local lets
-// a driven browser send events.
+// tag returns the element that loads a bundle. attributes has additional attributes of the element. The attribute
+// data-local allows a browser that a test controls to send events.
 func (d *door) tag(bundle, attributes string) string {
 	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`,
 		d.base, bundle, trackerKey, attributes)
 }
 
-// site is a documentation site, with its pages by path. It also serves these paths for other hosts.
+// site serves the pages of a documentation site, by path. The server ignores the host of a request.
 func site(t *testing.T, pages map[string]string) (base string) {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -208,10 +211,10 @@ func site(t *testing.T, pages map[string]string) (base string) {
 	return strings.Replace(server.URL, "127.0.0.1", "docs.test", 1)
 }
 
-// newReader starts a browser that finds all hosts under .test on this machine.
+// newReader starts a browser that resolves all host names under .test to this machine.
 func newReader(t *testing.T) *tab { return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1") }
 
-// another opens a further tab in the same browser.
+// another opens another tab in the same browser.
 func (b *tab) another() *tab {
 	b.t.Helper()
 	ctx, cancel := chromedp.NewContext(b.ctx)
@@ -221,7 +224,7 @@ func (b *tab) another() *tab {
 	return other
 }
 
-// close closes the tab like a reader, so the page's last events run.
+// close closes the tab as a reader does, so that the page gets its last JavaScript events.
 func (b *tab) close() {
 	b.t.Helper()
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -251,7 +254,7 @@ func (b *tab) run(script string) {
 	ask(b, chromedp.Evaluate[bool]("(() => {"+script+"})(), true"))
 }
 
-// awaitTries waits until as many requests have arrived.
+// awaitTries waits until `count` attempts have arrived.
 func (d *door) awaitTries(count int) {
 	d.t.Helper()
 	eventually.Succeeds(d.t, fmt.Sprintf("%d attempts", count), func() error {

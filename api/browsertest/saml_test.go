@@ -20,18 +20,18 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// These elements identify the pages of a login.
+// Each constant is the selector of an element that only one page of a login has.
 const (
 	tokenPage = `input[aria-label="Token"]`
-	errorPage = `small` // The element has the request's id.
+	errorPage = `small` // the element has the request's id
 )
 
-// sites are the three sites of a login: our site behind a proxy, the identity provider, and a front end. Our site is
-// localhost and the identity provider 127.0.0.1, so a browser sees different sites.
+// sites are the three sites of a login: our site behind a proxy, the identity provider, and a front end. Our site has
+// the host localhost, and the identity provider has 127.0.0.1, so a browser treats them as different sites.
 type sites struct {
 	h *apitest.Harness
-	// base is our public address, start is the address that starts a login, and path is the provider's path below the
-	// host.
+	// base is the public address of our site. start is the address that starts a login. path is the path of the
+	// operations for the identity provider.
 	base, start, path string
 	frontEnd          *httptest.Server
 	// person is the user who logs in at the identity provider.
@@ -82,7 +82,8 @@ func serve(t *testing.T, listen func(http.Handler) *httptest.Server) *sites {
 	return s
 }
 
-// attack returns the address of a page on another site. The page posts a valid answer to another browser's login.
+// attack returns the address of a page on another site. The page posts a valid answer of the identity provider, which
+// belongs to a login of another browser.
 func (s *sites) attack(t *testing.T) string {
 	t.Helper()
 	started := s.h.Do(http.MethodGet, s.path+"/start", "", nil)
@@ -92,13 +93,14 @@ func (s *sites) attack(t *testing.T) string {
 	return started.Header.Get("Location")
 }
 
-// TestLogin logs in with a browser. The browser opens the identity provider on another site, returns by the provider's
-// form, and reaches the page with the token.
+// TestLogin logs in with a browser. The browser opens the identity provider on another site. The provider's form posts
+// the answer to our site, which then shows the page with the token.
 func TestLogin(t *testing.T) {
 	t.Parallel()
 	for name, listen := range map[string]func(http.Handler) *httptest.Server{
 		"https": httptest.NewTLSServer,
-		// Without TLS on one machine, the cookie has no SameSite attribute, so Chromium sends it for two minutes.
+		// Without TLS, the cookie has no SameSite attribute. Chromium sends such a cookie with cross-site posts in the
+		// first two minutes.
 		"http": httptest.NewServer,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -117,7 +119,7 @@ func TestLogin(t *testing.T) {
 			}
 			b.looksFine("token-" + name)
 
-			// A reload of the page posts the answer again.
+			// A reload posts the same answer again, which must be refused.
 			b.do(chromedp.Reload(), chromedp.WaitVisible(chromedp.CSS(errorPage)))
 			if text := b.text(); !strings.Contains(text, "400 Bad Request") || !strings.Contains(text, "finished already, or took too long: start again.") {
 				t.Errorf("%s", text)
@@ -126,7 +128,8 @@ func TestLogin(t *testing.T) {
 	}
 }
 
-// TestLoginReturns redirects the browser to a front end, which exchanges the code.
+// TestLoginReturns checks that a login redirects the browser to a front end, and that the front end can exchange the
+// code for a token.
 func TestLoginReturns(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -148,7 +151,7 @@ func TestLoginReturns(t *testing.T) {
 	}
 }
 
-// TestLoginRefused: the page shows people the reason and the next step.
+// TestLoginRefused checks that the page of a refused login shows the reason and the next step.
 func TestLoginRefused(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -175,8 +178,8 @@ func TestLoginRefused(t *testing.T) {
 	}
 }
 
-// TestLoginOfAnother: a page posts another user's valid answer. Nobody is logged in, because this browser did not start
-// that login.
+// TestLoginOfAnother opens a page that posts a valid answer for another user. Nobody must be logged in, because this
+// browser did not start the login.
 func TestLoginOfAnother(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)
@@ -187,7 +190,8 @@ func TestLoginOfAnother(t *testing.T) {
 	b.looksFine("refused-forged")
 }
 
-// TestInvitation: our page posts the form of an invitation, so the page's policy must allow the form.
+// TestInvitation accepts an invitation with the form on our page. The page's content security policy must allow the
+// form.
 func TestInvitation(t *testing.T) {
 	t.Parallel()
 	b, s := newTab(t), serve(t, httptest.NewTLSServer)

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestMkDocs reads the example site of MkDocs' default theme like a person, and requires the event of each step. With
+// TestMkDocs reads the example site with MkDocs' default theme as a person does. Each step must cause its event. With
 // this theme, the browser loads a new page for each click on a link.
 func TestMkDocs(t *testing.T) {
 	if testing.Short() {
@@ -42,7 +42,7 @@ func TestMkDocs(t *testing.T) {
 	d.await("search_type_query", 1)[0].has(t, event{"query": "nosuchword", "resultsCount": 0.0})
 	b.typeOver(input, "standard")
 	b.do(chromedp.WaitVisible(chromedp.CSS(result)))
-	// The results are the page and its heading.
+	// The search finds two results: the page and its heading.
 	d.await("search_type_query", 2)[1].has(t, event{"query": "standard", "resultsCount": 2.0})
 	b.do(chromedp.Click(chromedp.CSS(result)))
 	opened := d.await("search_open_result", 1)[0]

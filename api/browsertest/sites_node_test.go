@@ -14,17 +14,17 @@ import (
 type guide struct {
 	name, program string
 	build         func(program, folder, snippet string) *exec.Cmd
-	path          string // path is the address of the site's second page.
-	copying       string // copying selects the button that copies code.
-	// opening opens the search. input and result are selectors of the search. found is the number of results that it
-	// shows.
+	path          string // address of the site's second page
+	copying       string // selector of the button that copies code
+	// opening is the selector of the element that opens the search. input and result are the selectors of the search's
+	// input and of a result. found is the number of results that the search shows.
 	opening, input, result string
 	found                  float64
-	// linked is true if the results are links. The tracker then cannot tell which other result the reader opened.
+	// linked is true if the results are links. Only then can the tracker report which result the reader opened.
 	linked bool
 }
 
-// read reads the site as a person does, and requires the event of each step.
+// read reads the site as a person does. Each step must cause its event.
 func (g guide) read(t *testing.T) {
 	t.Helper()
 	program := installed(t, g.program)
@@ -66,7 +66,7 @@ func (g guide) read(t *testing.T) {
 	d.simple()
 }
 
-// TestDocusaurus reads the example site of Docusaurus, which changes pages without loading them.
+// TestDocusaurus reads the example site of Docusaurus, which shows another page without loading a document.
 func TestDocusaurus(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")
@@ -80,11 +80,11 @@ func TestDocusaurus(t *testing.T) {
 		},
 		path: "/webhooks", copying: ".theme-code-block button",
 		opening: ".navbar__search-input", input: ".navbar__search-input", result: "[role=option]",
-		found: 2, // The search finds the page by its description, and by its text.
+		found: 2, // the search finds the page by its description and by its text
 	}.read(t)
 }
 
-// TestStarlight reads the example site of Starlight, which loads each page.
+// TestStarlight reads the example site of Starlight, which loads a document for each page.
 func TestStarlight(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")

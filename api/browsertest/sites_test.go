@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/api/tracker"
 )
 
-// exampleSite builds the example site in a folder below sites, with the snippet of `octavo site snippet`, and serves
-// it.
+// exampleSite builds an example site with the output of `octavo site snippet`, in a folder below sites, and serves the
+// result.
 func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet string) *exec.Cmd) string {
 	t.Helper()
 	snippet, err := tracker.Snippet(name, tracker.Site{Base: d.base, Key: trackerKey})
@@ -30,7 +30,8 @@ func exampleSite(t *testing.T, d *door, name string, build func(folder, snippet 
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Generators find node_modules in the folder above. They would treat a linked node_modules as a part of the site.
+	// The build folder is in the site's source folder, because generators look for node_modules in the folder above. A
+	// symbolic link to node_modules would not work, because they would treat its files as files of the site.
 	folder, err := os.MkdirTemp(source, ".build-")
 	if err != nil {
 		t.Fatal(err)
@@ -92,12 +93,13 @@ func installed(t *testing.T, path string) string {
 	return path
 }
 
-// newPerson starts a browser that looks like a reader's browser. The tracker ignores browsers that report a driver.
+// newPerson starts a browser that does not report that a program controls it. The tracker sends no events of a browser
+// that reports this.
 func newPerson(t *testing.T) *tab {
 	return newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1", "disable-blink-features", "AutomationControlled")
 }
 
-// typeOver replaces an input's text by typing a new text, key by key.
+// typeOver selects the text of an input, and types a new text over it, key by key.
 func (b *tab) typeOver(selector, text string) {
 	b.t.Helper()
 	b.run("document.querySelector('" + selector + "').select()")
@@ -144,7 +146,7 @@ func TestVitePress(t *testing.T) {
 	d.simple()
 }
 
-// TestMaterial reads the example site of Material for MkDocs, which changes pages without loading them.
+// TestMaterial reads the example site of Material for MkDocs, which shows another page without loading a document.
 func TestMaterial(t *testing.T) {
 	if testing.Short() {
 		t.Skip("building the example sites takes half a minute: CI runs make test-sites")

@@ -9,11 +9,12 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTrackerDocs uses a page like readers of documentation: links, downloads, copied code, feedback, reading.
+// TestTrackerDocs uses a page as readers of documentation do. It follows links, downloads files, copies code, and sends
+// feedback.
 func TestTrackerDocs(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
-	// Links do not open their pages here, so that one page receives the events of all links.
+	// Links do not open their pages here, so that the same page sends the events of all links.
 	base := site(t, map[string]string{"/": `<title>Docs</title>
 		<script>addEventListener('click', (e) => e.preventDefault())</script>` + d.tag("o.docs", "") + `
 		<header><a id="top" href="http://away.test/top">top</a></header>
@@ -69,7 +70,7 @@ func TestTrackerDocs(t *testing.T) {
 	if got := targets(d.await("file_download", 2)); got[0] != [2]any{base + "/sdk.tar.gz?v=2", "content"} || got[1] != [2]any{"http://files.test/guide.PDF", "content"} {
 		t.Errorf("%v", got)
 	}
-	d.await("code_copy", 2) // The button and its copy event make a single event, and the selection makes another.
+	d.await("code_copy", 2) // the button and its copy event cause one event together, and the selection causes another
 	var ratings []any
 	for _, e := range d.await("page_post_feedback", 2) {
 		ratings = append(ratings, e["feedback"].(map[string]any)["rating"])
@@ -80,7 +81,7 @@ func TestTrackerDocs(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerEngagement reads a page for a while, scrolls, steps to the next page, and leaves it at once.
+// TestTrackerEngagement reads a page for some time, scrolls, opens the next page, and leaves this page immediately.
 func TestTrackerEngagement(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -113,8 +114,8 @@ func TestTrackerEngagement(t *testing.T) {
 	}
 }
 
-// TestTrackerSearch types queries with and without results, and abandoned queries. It opens a result by mouse and by
-// keyboard.
+// TestTrackerSearch types queries with and without results, and abandoned queries. It opens a result with the mouse and
+// with the keyboard.
 func TestTrackerSearch(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -161,11 +162,11 @@ func TestTrackerSearch(t *testing.T) {
 	check(0)
 	b.do(
 		chromedp.SendKeys(chromedp.CSS("#q"), "hoo"),
-		chromedp.WaitReady(chromedp.CSS("[data-of=webhoo]")), // Each letter creates new rows.
+		chromedp.WaitReady(chromedp.CSS("[data-of=webhoo]")), // after each letter, the page creates new rows
 		chromedp.Click(chromedp.CSS("#hit")),
 	)
 	check(1)
-	// The box is closed, so the tracker cannot find out the outcome of this query.
+	// The page is closed before results appear, so the tracker does not know the number of results of this query.
 	b.run(`q.value = 'left'; q.dispatchEvent(new Event('input', {bubbles: true}))`)
 	b.close()
 	if left := d.await("search_type_query", 5)[4]; left.text("query") != "left" || left["resultsCount"] != nil {

@@ -9,7 +9,7 @@ import (
 )
 
 // TestTracker opens pages that load the tracker's core. It checks page views, the next page, and events from attributes
-// and scripts. The browser sends no preflights and stores nothing.
+// and scripts. The browser must send no preflight requests, and must store nothing.
 func TestTracker(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -48,8 +48,9 @@ func TestTracker(t *testing.T) {
 	}
 }
 
-// TestTrackerStaysSilent opens pages whose readers are not counted. The last page is counted, although the other pages
-// had enough time to be counted.
+// TestTrackerStaysSilent opens pages for which the tracker must send no events, for example because the reader opted
+// out. At the end it opens a page that the tracker counts. When this page's event arrives, the events of the other
+// pages would have arrived too.
 func TestTrackerStaysSilent(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -91,7 +92,7 @@ func TestTrackerStaysSilent(t *testing.T) {
 	d.await("ask_view", len(want))
 }
 
-// TestTrackerSteps uses a single-page application, with and without the Navigation API.
+// TestTrackerSteps opens pages of a single-page application, in browsers with and without the Navigation API.
 func TestTrackerSteps(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{
@@ -104,7 +105,8 @@ func TestTrackerSteps(t *testing.T) {
 			b := newReader(t)
 			b.open(base+"/a", "#in")
 			b.run(`octavo('ask_view'); history.pushState({}, '', '/b?x=1'); document.title = 'B'`)
-			// The page does not change: another fragment, a typed search, and the same address again.
+			// The following changes of the address do not count as another page: another fragment, a typed search, and
+			// the same address again.
 			b.run(`history.replaceState({}, '', '/b?q=s'); history.pushState({}, '', '/b?q=s#part')
 				location.hash = 'other'`)
 			b.run(`history.pushState({}, '', '/c'); setTimeout(() => document.title = 'C')`)
@@ -129,8 +131,8 @@ func TestTrackerSteps(t *testing.T) {
 	}
 }
 
-// TestTrackerTries makes the requests fail. All attempts have the same bytes and report their delay. The tracker waits
-// as long as the server requests. It does not repeat a refused request.
+// TestTrackerTries makes requests fail. All attempts of a batch must have the same body, and must report the time since
+// the first attempt. The tracker must wait as long as the server requests, and must not repeat a refused request.
 func TestTrackerTries(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -143,7 +145,7 @@ func TestTrackerTries(t *testing.T) {
 	}
 	b := newReader(t)
 
-	// The answers are 503 twice, then an answer that is lost after the batch was accepted, then success.
+	// The first two answers are 503. Then the batch is accepted, but the answer is lost. The next answer is a success.
 	d.answers(func(w http.ResponseWriter, n int) {
 		switch n {
 		case 1, 2:
@@ -161,7 +163,7 @@ func TestTrackerTries(t *testing.T) {
 		if a.id != tries[0].id || a.body != tries[0].body {
 			t.Errorf("attempt %d differs: %s", i, a.body)
 		}
-		// When a connection ends without an answer, Chromium may repeat the request on its own initiative.
+		// If a connection ends without an answer, Chromium itself may repeat the request immediately.
 		least := 0
 		switch {
 		case i > 2:
@@ -175,7 +177,8 @@ func TestTrackerTries(t *testing.T) {
 	}
 	d.await("page_view", 1)
 
-	// A refusal is final, except the status 429. After five tries the tracker gives up.
+	// The tracker must not repeat a refused batch, unless the status is 429. After five attempts it must drop the
+	// batch.
 	b.open("about:blank", "html")
 	d.answers(refuse(403, "1"))
 	b.open(base, "#in")
@@ -192,7 +195,7 @@ func TestTrackerTries(t *testing.T) {
 	d.simple()
 }
 
-// TestTrackerCloses leaves pages in every way while events are pending. All pending events arrive.
+// TestTrackerCloses leaves pages in every possible way while events are not sent yet. All of these events must arrive.
 func TestTrackerCloses(t *testing.T) {
 	t.Parallel()
 	head := `<p id="in">x`
@@ -222,7 +225,7 @@ func TestTrackerCloses(t *testing.T) {
 			if name == "link" {
 				d.await("link_click", 1)
 			}
-			// The reloaded page may already have been counted.
+			// After a reload, the page view of the reloaded page may have arrived too.
 			views := d.of("page_view")
 			if len(views) == 0 || len(views) > 2 || len(views) == 2 && name != "reload" {
 				t.Errorf("views: %v", views)
@@ -251,7 +254,7 @@ func TestTrackerCloses(t *testing.T) {
 	}
 }
 
-// TestTrackerOffline cuts the network while a reader reads on, and restores it.
+// TestTrackerOffline cuts the network while a reader opens more pages, and restores it.
 func TestTrackerOffline(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -263,7 +266,7 @@ func TestTrackerOffline(t *testing.T) {
 	for _, path := range []string{"/b", "/c", "/d"} {
 		b.run(`history.pushState({}, '', '` + path + `'); octavo('ask_view')`)
 	}
-	// Meanwhile the page has tried to send its events.
+	// Wait until the page has tried to send its events without a network.
 	b.awaitSent(4)
 	if got := d.of("page_view"); len(got) != 1 {
 		t.Errorf("the network is cut, and there are %v", got)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// TestTrackerComesBack returns to a page in the browser's back-forward cache. The view is counted once more.
+// TestTrackerComesBack returns to a page in the browser's back-forward cache. The tracker must count another view.
 func TestTrackerComesBack(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -30,7 +30,7 @@ func TestTrackerComesBack(t *testing.T) {
 	b.open(base+"/next", "#next")
 	d.await("page_leave", 1)
 	b.run(`setTimeout(() => history.back())`)
-	// A reloaded page has no referrer.
+	// The second view has the page itself as referrer. A page that was loaded again would have no referrer.
 	again := d.await("page_view", 2)[1]
 	if again.text("url") != base+"/kept" || again.text("referrer") != base+"/kept" {
 		t.Errorf("%v", again)
@@ -40,7 +40,7 @@ func TestTrackerComesBack(t *testing.T) {
 	d.await("page_view", 2)
 }
 
-// TestTrackerHidden opens a page in a hidden tab. The page is counted when a reader sees it.
+// TestTrackerHidden opens a page in a hidden tab. The tracker must count the page only when the tab becomes visible.
 func TestTrackerHidden(t *testing.T) {
 	t.Parallel()
 	d := newDoor(t)
@@ -70,13 +70,13 @@ func TestTrackerHidden(t *testing.T) {
 	}
 }
 
-// TestTrackerPrerendered lets the browser prerender a page before the reader opens it. The page is counted once, when
-// it is shown. A test driver would stop prerendered pages, so the pages run their own scripts.
+// TestTrackerPrerendered lets the browser prerender a page before the reader opens it. The tracker must count the page
+// once, when it is shown. chromedp would prevent prerendering, so the pages have scripts that do what a test would do.
 func TestTrackerPrerendered(t *testing.T) {
 	t.Parallel()
 	program := chromium(t)
 	d := newDoor(t)
-	// Chromium prepares only pages of secure origins, and localhost is a secure origin.
+	// Chromium prerenders only pages of secure origins, such as localhost.
 	base := strings.Replace(site(t, map[string]string{
 		"/": `<script type="speculationrules">{"prerender": [{"urls": ["/soon"], "eagerness": "immediate"}]}</script>
 			<script>setInterval(() => { if (localStorage.ready) location.href = '/soon' }, 50)</script>`,
@@ -98,7 +98,7 @@ func TestTrackerPrerendered(t *testing.T) {
 	t.Cleanup(func() {
 		_ = syscall.Kill(-browser.Process.Pid, syscall.SIGKILL)
 		_ = browser.Wait()
-		// Processes of the group that are still exiting may write their last files.
+		// Repeat the removal, because processes of the browser that are still exiting may write files.
 		eventually.Succeeds(t, "an empty profile", func() error { return os.RemoveAll(profile) })
 	})
 	if asked := d.await("ask_question", 1)[0]; asked.text("query") != "true" {

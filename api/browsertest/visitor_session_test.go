@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// readersPage requests the visitor's id like the front end's pages. The page proposes an id.
+// readersPage is a page that requests the visitor's id like the pages of the front end. The page proposes an id.
 const readersPage = `<!doctype html><title>Docs</title><p></p><script>
 const proposed = crypto.randomUUID() + 'R'
 fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache: 'no-cache', mode: 'cors'})
@@ -26,8 +26,8 @@ fetch(%q + '/__session/2/?proposed=' + proposed, {credentials: 'include', cache:
 	.then((visitor) => { const p = document.querySelector('p'); p.id = 'asked'; p.textContent = visitor.deviceId })
 </script>`
 
-// TestOneVisitor opens pages of readers' sites in a browser. The API and each site have different host names. A reader
-// is one visitor of a site, for any number of opened pages. On another site the same reader is another visitor.
+// TestOneVisitor opens pages of readers' sites in a browser. The API and each site have different host names. All pages
+// that a reader opens on a site must get the same visitor id. On another site, the same reader must get another id.
 func TestOneVisitor(t *testing.T) {
 	t.Parallel()
 	b := newTab(t, "host-resolver-rules", "MAP *.test 127.0.0.1")

@@ -42,8 +42,9 @@ func Table(st *store.Store, urls schema.URLs) frame.Table {
 	return frame.Table{Operations: sessionOperations(newSessions(st, urls)), Files: files(urls.Base())}
 }
 
-// files returns the page for a public address, and the files that the page loads. A proxy may serve the page below a
-// path. Scripts import each other by relative names. So each script comes after the scripts that it imports.
+// files returns the page for a public address, and the files that the page loads. The address may have a path, because
+// a proxy may serve the page below a path. Scripts import each other by relative names with hashes. So files computes
+// the name of a script after the names of the scripts that it imports.
 func files(base string) []frame.Static {
 	prefix := ""
 	if u, err := url.Parse(base); err == nil {
@@ -79,8 +80,8 @@ func files(base string) []frame.Static {
 	return append(all, document)
 }
 
-// hashed returns the path of a file. The path contains a hash of the file's bytes, so its content never changes. The
-// path has no word that makes an ad blocker hide the file.
+// hashed returns the path of a file. The path contains a hash of the file's bytes, so the content at a path never
+// changes. The path contains no word for which an ad blocker would block the file.
 func hashed(name string, content []byte) string {
 	sum := sha256.Sum256(content)
 	stem, extension, _ := strings.Cut(name, ".")

@@ -17,8 +17,8 @@ var named = regexp.MustCompile(`^/o/(app|chunk|more|world|icon)\.[0-9a-f]{16}\.(
 // imported matches the names that a script imports, and the kind of import.
 var imported = regexp.MustCompile(`(from|import\(|import)"\./([^"]*)"`)
 
-// TestPage checks that the page loads only its own files, also below a path. The names of the files depend on their
-// bytes, and no ad blocker hides them.
+// TestPage checks that the page loads only its own files, also if it is served below a path. The names of the files
+// must depend on their bytes, and must not contain words that ad blockers look for.
 func TestPage(t *testing.T) {
 	t.Parallel()
 	for base, prefix := range map[string]string{
@@ -56,7 +56,7 @@ func TestPage(t *testing.T) {
 	}
 }
 
-// TestTypes lets the type checker read the page.
+// TestTypes checks the types of the TypeScript sources.
 func TestTypes(t *testing.T) {
 	t.Parallel()
 	checker, err := filepath.Abs(filepath.Join("node_modules", ".bin", "tsc"))

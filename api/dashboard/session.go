@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// sessions are the operations that sign a browser in and out.
+// sessions has the operations that sign a browser in and out.
 type sessions struct {
 	store  *store.Store
 	origin string
@@ -25,7 +25,7 @@ type sessions struct {
 func newSessions(st *store.Store, urls schema.URLs) *sessions {
 	base, err := url.Parse(urls.Base())
 	if err != nil {
-		base = &url.URL{} // NewURLs has parsed the address, and the table for the documents has no address
+		base = &url.URL{} // NewURLs has parsed the address; the table for the documents has no address
 	}
 	return &sessions{store: st, origin: access.OriginOf(urls.Base()), cookie: http.Cookie{
 		Name: access.BrowserCookie, Path: strings.TrimRight(base.Path, "/") + "/",
@@ -117,7 +117,7 @@ func (h *sessions) openByLink(ctx context.Context, _ *access.Caller, r *openByLi
 	return h.answer(made)
 }
 
-// browserSession has the facts about a session that the page may know.
+// browserSession is the part of a session that the answer shows to the page.
 type browserSession struct {
 	Object    string    `json:"object"`
 	ExpiresAt time.Time `json:"expiresAt"`

@@ -19,7 +19,7 @@ const (
 	linkPath    = sessionPath + "/link"
 )
 
-// browser is a browser that keeps the session's cookie.
+// browser is a client that sends the session's cookie, like a browser.
 type browser struct {
 	h      *apitest.Harness
 	cookie string
@@ -32,7 +32,7 @@ func (b *browser) do(method, path string, body any, header ...string) apitest.An
 	return b.h.Do(method, path, "", body, append(own, header...)...)
 }
 
-// who checks the status of a request for the caller's own user.
+// who requests the caller's own user, and checks the status of the answer.
 func (b *browser) who(status int, header ...string) {
 	b.h.T.Helper()
 	if a := b.do(http.MethodGet, "/v1/user", nil, header...); a.Status != status {
@@ -53,14 +53,14 @@ func signedIn(h *apitest.Harness, a apitest.Answer) *browser {
 	return &browser{h, cookies[0].Name + "=" + cookies[0].Value}
 }
 
-// newHarness serves the table without a cache of tokens. So a session or token that has ended is refused immediately.
+// newHarness serves the API without a cache of tokens, so that a session or token is refused as soon as it has ended.
 func newHarness(t *testing.T, base string) *apitest.Harness {
 	t.Helper()
 	return apitest.New(t, func(c *frame.Config, _ *api.Deps) { c.AuthTTL, c.BaseURL = time.Nanosecond, base })
 }
 
-// TestSession signs in by a token. Scripts and other sites cannot read the cookie. The cookie has the token's rights,
-// and ends at the sign-out.
+// TestSession signs in with a token. The attributes of the cookie must prevent scripts and other sites from using it.
+// The session must have the token's rights, and must end with the sign-out.
 func TestSession(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{
@@ -85,12 +85,12 @@ func TestSession(t *testing.T) {
 			t.Error("scripts can read the secret")
 		}
 		b.who(http.StatusOK)
-		// The secret is no token.
+		// The secret of the cookie cannot be used as a token.
 		secret := strings.TrimPrefix(b.cookie, access.BrowserCookie+"=")
 		h.WantError(h.Do(http.MethodGet, "/v1/user", secret, nil), http.StatusUnauthorized)
-		// A session does not extend its own end.
+		// A session cannot create another session, and so cannot extend itself.
 		h.WantError(b.do(http.MethodPost, sessionPath, nil), http.StatusForbidden)
-		// A token has precedence over a cookie.
+		// If a request has a token and a cookie, the token applies.
 		b.who(http.StatusUnauthorized, "Authorization", "Bearer "+schema.NewToken())
 
 		h.WantError(b.do(http.MethodDelete, sessionPath, nil, "Octavo-Browser", ""), http.StatusForbidden)
@@ -104,7 +104,8 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestForgery sends the cookie in the ways in which pages of other sites could make a browser send it.
+// TestForgery sends the cookie as a browser would if pages of other sites caused the requests. Such requests must be
+// refused.
 func TestForgery(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "https://docs.example.com/base")
@@ -138,7 +139,7 @@ func TestForgery(t *testing.T) {
 			t.Errorf("a change with %v: %d %s", row.header, a.Status, a.Body)
 		}
 	}
-	// No answer lets another origin send the header or the cookie.
+	// CORS headers must not allow another origin to send the header Octavo-Browser or the cookie.
 	a := h.Do(http.MethodOptions, "/v1/user", "", nil, "Origin", "https://evil.test",
 		"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "octavo-browser")
 	if strings.Contains(strings.ToLower(a.Header.Get("Access-Control-Allow-Headers")), "octavo-browser") ||
@@ -166,7 +167,7 @@ func TestLink(t *testing.T) {
 	}
 	token := h.Ours.Tokens[schema.RoleAdmin]
 	link := h.BrowserLink(token)
-	// Before it is opened, the secret is no session.
+	// Before the link is opened, its secret is not valid as a session.
 	(&browser{h, access.BrowserCookie + "=" + link}).who(http.StatusUnauthorized)
 	b := signedIn(h, open(link))
 	b.who(http.StatusOK)
@@ -184,7 +185,7 @@ func TestLink(t *testing.T) {
 	}
 }
 
-// TestSessionsEnd ends sessions with their time, with their token, and with the rights of their user.
+// TestSessionsEnd checks that a session ends when its time is over, and when its token is revoked or expires.
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()
 	h := newHarness(t, "https://docs.example.com")
@@ -218,6 +219,6 @@ func TestSessionsEnd(t *testing.T) {
 		t.Errorf("%d sessions are kept", n)
 	}
 
-	// Tokens that are nobody's cannot sign in.
+	// A token that belongs to no user cannot sign in.
 	h.WantError(h.Do(http.MethodPost, sessionPath, h.Ours.SiteKey, nil), http.StatusForbidden)
 }

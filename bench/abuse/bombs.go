@@ -28,8 +28,8 @@ func ruleBombs() map[string]string {
 	}
 }
 
-// bombs measures merges in organizations whose rule needs a lot of memory or time. If the server already refuses the
-// rule when the rule is set, the test passes too.
+// bombs measures merges in organizations whose merge rule needs a lot of memory or time. A rule that the server refuses
+// to set also counts as passed.
 func (o options) bombs(ctx context.Context, node *node) error {
 	fmt.Printf("%-44s %8s %8s %8s\n", "a merge with a rule bomb", "MB", "peak MB", "ms")
 	var failed []error

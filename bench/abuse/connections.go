@@ -33,7 +33,8 @@ func (o options) connections(ctx context.Context, node *node) error {
 	return judge(idle, attacks, o.Memory, 2)
 }
 
-// hold holds the connections of an attack open while another client sends requests. It reopens closed connections.
+// hold holds the connections of an attack open while another client sends requests. hold reopens connections that the
+// node closes.
 func (o options) hold(ctx context.Context, node *node, a *attack, ask question) error {
 	attacking, end := context.WithCancel(ctx)
 	var workers sync.WaitGroup
@@ -54,7 +55,7 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 		slots <- i
 	}
 	close(slots)
-	// Wait until the initial wave of connections is over. The measurement is of the steady state.
+	// Wait until all connections have been opened once, because only the time after this is measured.
 	for wave := time.Now(); a.opened.Load() < before+int64(o.Connections) && time.Since(wave) < reopen && ctx.Err() == nil; {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -64,12 +65,12 @@ func (o options) hold(ctx context.Context, node *node, a *attack, ask question) 
 	return err
 }
 
-// reopen is the pause before an attack reopens a closed connection. An earlier version of the node closed each
-// connection after this time. The pause is long enough that the attack measures held connections, and not a flood of
-// new connections.
+// reopen is the pause before an attack reopens a closed connection. With a shorter pause, the attack would open new
+// connections all the time, and the figures would not be about connections that are held open. An earlier version of
+// the node closed each connection after 30 s.
 const reopen = 30 * time.Second
 
-// once opens a connection and waits until it is closed.
+// once opens a connection, sends the attack's request, and waits until the connection is closed.
 func once(ctx context.Context, address string, a *attack, i int) {
 	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+i%a.addresses))}}
 	conn, err := dialer.DialContext(ctx, "tcp", address)

@@ -14,22 +14,22 @@ import (
 )
 
 const (
-	// pageHost is the host of the pages that may post with the key.
+	// pageHost is the host of the pages from which the publishable key may post events.
 	pageHost = "docs.example.com"
 	// doorRate is the number of requests that all senders of an attack together send in a second.
 	doorRate = 1000
 )
 
-// knock is an attack on the door, the operation for browsers. It returns the path and the body of a sender's n-th
-// request.
+// knock returns the path and the body of the n-th request of a sender, for an attack on the door (the operation for
+// browsers).
 type knock func(sender, n int) (path, body string)
 
 func page(id string) string {
 	return `{"id":"` + id + `","events":[{"type":"page_view","url":"https://` + pageHost + `/"}]}`
 }
 
-// door measures the node during attacks on the operation for browsers. The attacks send made-up keys, forged keys of
-// the right form, events of one key from many addresses, one batch repeatedly, and events of other hosts.
+// door measures the node during attacks on the operation for browsers. The attacks send made-up keys, forged keys with
+// the format of real keys, events of one key from many addresses, one batch repeatedly, and events of other hosts.
 func (o options) door(ctx context.Context, node *node) error {
 	organization, err := node.Client.Create(ctx, "/v1/orgs", "Door")
 	if err != nil {
@@ -88,7 +88,7 @@ func (a *attack) send(ctx context.Context, address string, sender int, next knoc
 	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}, Timeout: time.Minute}
 	defer client.CloseIdleConnections()
 	every := time.Duration(a.addresses) * time.Second / doorRate
-	// Senders begin one after the other, so that their requests arrive evenly spread.
+	// The senders begin one after the other, so that their requests do not arrive at the same time.
 	select {
 	case <-ctx.Done():
 		return

@@ -1,22 +1,22 @@
-// Command abuse measures how much greedy callers slow down other clients on an otherwise idle node.
+// Command abuse measures how much clients that use many resources slow down other clients. The node has no other load.
 //
 // Attackers without a token hold ten thousand connections. Some connections announce a body of 8 MiB and send none of
 // it, from one address and from fifty addresses of 127.0.0.0/8. Other connections send nothing, or nothing after a
-// first request. The attackers reopen closed connections. The node may use at most --memory. At the 99th percentile,
-// its answers to other clients may take at most twice as long as on an idle node, plus 5 ms.
+// first request. The attackers reopen connections that the node closes. The node's memory must not exceed --memory. The
+// 99th percentile of its response times to other clients must not exceed twice the time on an idle node plus 5 ms.
 //
-// 1,500 connections that do not read large answers may add at most 60 MB to the node's memory. A merge with a rule that
-// computes large values may take at most 2 s and 64 MB.
+// 1,500 connections that do not read large answers must not add more than 60 MB to the node's memory. A merge with a
+// rule that computes large values must not take more than 2 s and 64 MB.
 //
-// A user's jobs connect to hosts that send one byte every four seconds. Meanwhile, other users' jobs must be done
-// within 30 s, and an import of 200 MB must be done within five minutes.
+// The jobs of one user connect to hosts that send one byte every four seconds. During this time, a job of another user
+// must be done within 30 s, and an import of 200 MB within five minutes.
 //
 // Five hundred addresses send a thousand requests a second to the operation for browsers: with made-up keys, with one
-// key, with one repeated batch, and for other hosts. Requests of other clients may take at most twice as long as on an
-// idle node, plus 5 ms.
+// key, with one repeated batch, and for other hosts. The 99th percentile of the response times to other clients must
+// not exceed twice the time on an idle node plus 5 ms.
 //
-// An attacker with a token repeatedly runs eighty concurrent heavy queries. At the 99th percentile, light queries with
-// another token may take at most three times as long as on an idle node, plus 5 ms.
+// An attacker with a token repeatedly runs eighty concurrent heavy queries. The 99th percentile of the times of light
+// queries with another token must not exceed three times the time on an idle node plus 5 ms.
 //
 //	go run ./bench/abuse           # about ten minutes
 //	go run ./bench/abuse --connections 1000 --hold 3s --rounds 1
@@ -72,7 +72,7 @@ type attack struct {
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures requests of a well-behaved client during an attack.
+// look measures requests of a well-behaved client, and adds the results to the attack a.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)
@@ -109,8 +109,8 @@ func (o options) run(ctx context.Context) (err error) {
 	return errors.Join(failed...)
 }
 
-// series runs all attacks in turn, for several rounds. It also measures the idle node before each attack, because on a
-// shared machine the idle node's tail latency varies.
+// series runs all attacks in turn, for several rounds. Before each attack, it also measures the idle node, because the
+// longest response times of an idle node vary on a shared machine.
 func (o options) series(ctx context.Context, node *node, ask question, attacks []*attack, do func(*attack) error) (idle *attack, err error) {
 	idle = &attack{name: "idle"}
 	for range o.Rounds {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/single"
 )
 
-// node is the node under attack. others is the well-behaved client, whose requests are measured.
+// node is the node under attack. others is the HTTP client of the well-behaved client, whose requests are measured.
 type node struct {
 	single.Node
 	others *http.Client
@@ -26,7 +26,7 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 	return &node{Node: *started, others: &http.Client{Timeout: time.Minute}}, nil
 }
 
-// question is a request of the well-behaved client, whose waiting times are measured.
+// question is a request that the well-behaved client sends repeatedly. Its response times are measured.
 type question struct{ method, path, token, body string }
 
 // ask sends requests for the duration total, with a pause before each request. Every second request uses a new

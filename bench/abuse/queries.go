@@ -20,7 +20,8 @@ const (
 	lightQuery = `{"range":"last7Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`
 )
 
-// refusedPause is the pause after a refused query. The response's Retry-After header names the same time.
+// refusedPause is the time that a client waits after a refused query. The header Retry-After of the response has the
+// same time.
 const refusedPause = time.Second
 
 // queries measures light queries of one token while another token runs heavy queries.

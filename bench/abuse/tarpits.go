@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// The attacking user has tarpitOrganizations organizations, and each of them has tarpitJobs jobs.
+	// The attacking user has tarpitOrganizations organizations, and enqueues tarpitJobs jobs in each organization.
 	tarpitOrganizations, tarpitJobs = 3, 4
 	// tarpitTime is the longest time that a job of another organization may take during the attack.
 	tarpitTime = 30 * time.Second
@@ -26,7 +26,7 @@ const (
 	importTime = 5 * time.Minute
 )
 
-// hosts has the two hosts that jobs connect to. tarpit answers very slowly, and honest answers at once.
+// hosts has the two HTTP servers to which jobs connect. tarpit answers very slowly, and honest answers immediately.
 type hosts struct {
 	tarpit, honest *httptest.Server
 	held           map[string]*atomic.Int64 // number of requests that the tarpit has not finished, by path
@@ -48,7 +48,7 @@ func newHosts(ctx context.Context, repositories string) (*hosts, error) {
 	mux.HandleFunc(specPath, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write(
 			[]byte(`{"openapi":"3.1.0","info":{"title":"A","version":"1"},"paths":{}}`),
-		) // the client may disconnect
+		) // ignore the error, because the client may disconnect
 	})
 	for _, path := range []string{hookPath, tunnelPath} {
 		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
@@ -66,7 +66,8 @@ func (h *hosts) close() {
 	h.honest.Close()
 }
 
-// hold sends one byte every four seconds until the client disconnects or the text is sent.
+// hold answers a request to the tarpit. It sends one byte every four seconds until the client disconnects or all bytes
+// of a text are sent.
 func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	held := h.held[r.URL.Path]
 	held.Add(1)
@@ -85,7 +86,7 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 		case <-ticks.C:
 		}
 		if r.Method == http.MethodPost {
-			continue // a delivery would end as soon as the client receives a status, so hold writes nothing
+			continue // a delivery ends when the client receives a status, so hold writes nothing
 		}
 		if _, err := w.Write([]byte{octet}); err != nil {
 			return
@@ -94,11 +95,11 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trap describes a kind of job that connects to a host that a user chose. ask enqueues a job of an organization. The
-// function that ask returns reports whether the job is done.
+// trap describes a kind of job that connects to a host of the user's choice. ask enqueues such a job for an
+// organization. It returns a function that reports whether the job is done.
 type trap struct {
 	kind schema.JobKind
-	path string // the path that the tarpit holds
+	path string // path of the tarpit that the job requests
 	ask  func(
 		ctx context.Context, c product.Client, organization, host string, i int,
 	) (done func(context.Context) error, err error)
@@ -179,7 +180,7 @@ func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
 	return held, err
 }
 
-// timed enqueues a job with ask, and returns the time until the job was done.
+// timed calls ask, which enqueues a job. It returns the time until the job was done.
 func timed(
 	ctx context.Context, limit time.Duration, ask func() (func(context.Context) error, error),
 ) (time.Duration, error) {

@@ -18,7 +18,7 @@ import (
 // The repository large.git has largeFiles files of largeFile bytes each.
 const largeFiles, largeFile = 40, 5 << 20
 
-// Each constant is a path on the hosts that jobs connect to. A Git fetch first requests refsPath.
+// Each constant is a path on the hosts to which jobs connect. A Git fetch first requests refsPath.
 const (
 	refsPath   = "/a.git/info/refs"
 	specPath   = "/spec"
@@ -115,7 +115,8 @@ func (h *hosts) tunnelled(
 	return h.another(), c.Call(ctx, http.MethodPost, path+"/installations", installed, http.StatusCreated, nil)
 }
 
-// another returns a function that returns nil as soon as the honest host has received one more request.
+// another notes how many requests the honest host has received, and returns a function. The function returns nil if the
+// host has received a further request since then.
 func (h *hosts) another() func(context.Context) error {
 	before := h.reached.Load()
 	return func(context.Context) error {
@@ -134,7 +135,7 @@ func makeRepositories(ctx context.Context, root string) error {
 		name := fmt.Sprintf("assets/file-%d.bin", i)
 		page += fmt.Sprintf("* [file %d](%s)\n", i, name)
 		files[name] = make([]byte, largeFile)
-		_, _ = rand.Read(files[name]) // it never fails
+		_, _ = rand.Read(files[name]) // Read never fails
 	}
 	files["README.md"] = []byte(page)
 	return errors.Join(

@@ -22,10 +22,10 @@ import (
 const (
 	unreadConnections = 1500
 	unreadAddresses   = 15
-	// unreadMemory is the memory that these connections may add to the node, in MB.
+	// unreadMemory is the largest memory in MB that connections which do not read their answers may add to the node.
 	unreadMemory = 60
-	// unreadBefore is the number of requests whose answers are read before the measurement. After them, the node uses
-	// as much memory as during ordinary work, at any point of the garbage collector's cycle.
+	// unreadBefore is the number of requests whose answers are read before the measurement. After these requests, the
+	// node's memory is as large as during ordinary work, so the garbage collector's cycle does not change the result.
 	unreadBefore = 100
 	// unreadHold is the time for which the connections stay open while the node's memory is measured.
 	unreadHold = 15 * time.Second
@@ -111,8 +111,8 @@ func holdUnread(ctx context.Context, node *node, path string) (peak, served, ref
 	return peak, served, refused
 }
 
-// askUnread sends a request and returns the status of the answer. It holds the connection open until the end of the
-// measurement without reading more.
+// askUnread sends a request and returns the status of the answer. It leaves the connection open until the end of the
+// measurement, and reads nothing after the status.
 func askUnread(ctx context.Context, address, path string, from int) string {
 	dialer := net.Dialer{
 		LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 3, byte(1+from))},

@@ -20,38 +20,38 @@ import (
 // seconds.
 const clockStepped = "clock stepped"
 
-// machineClock is the target name of the clock of all processes.
+// machineClock is the target of a fault that sets the clocks of all processes.
 const machineClock = "machine"
 
 const day = 24 * time.Hour
 
-// clockSteps are the amounts by which a clock is set wrong.
+// clockSteps has the differences from the correct time to which a clock is set.
 var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }
 
-// clocks sets the clocks of processes. A Go binary that is built with the flags of overlay reads a file with a number
-// of seconds, and adds them to Go's clock. Engines in C and C++ load libfaketime, which reads another file. Monotonic
-// clocks do not change.
+// clocks sets the clocks of processes. A Go binary that is built with the flags from overlay reads a number of seconds
+// from a file, and adds it to the result of time.Now. Engines in C and C++ load libfaketime, which reads another file.
+// Monotonic clocks do not change.
 type clocks struct {
 	dir      string
 	faketime string // path of libfaketime; "" if it is not installed
 
 	mu      sync.Mutex
-	offsets map[string]time.Duration // how far each clock is ahead, by target
+	offsets map[string]time.Duration // how far the clock of each target is ahead
 }
 
 const (
-	// clockEnv is the environment variable with a file's path. The file has the number of seconds by which Go's clock
-	// in a process is ahead.
+	// clockEnv is an environment variable with the path of a file. The file has the number of seconds by which Go's
+	// clock in a process is ahead.
 	clockEnv = "CHAOS_CLOCK"
 	// faketimeGlob is the path where Debian's package libfaketime installs the library.
 	faketimeGlob = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 )
 
-// newClocks returns clocks that show the right time. glob matches the path of libfaketime. newClocks makes dir readable
-// for engines that run as another user. If libfaketime is not installed, the clocks of engines in C and C++ always show
-// the right time.
+// newClocks returns clocks that show the correct time. glob matches the path of libfaketime. newClocks makes dir
+// readable for engines that run as another user. If libfaketime is not installed, the clocks of engines in C and C++
+// always show the correct time.
 func newClocks(dir, glob string) (*clocks, error) {
 	c := &clocks{dir: dir, offsets: map[string]time.Duration{}}
 	found, err := filepath.Glob(glob)
@@ -67,12 +67,12 @@ func newClocks(dir, glob string) (*clocks, error) {
 	return c, c.write(machineClock)
 }
 
-// fileOf returns the path of the file that sets the Go clock of a node, or of the engines.
+// fileOf returns the path of the file with the offset of Go's clock in a node, or in the engines.
 func (c *clocks) fileOf(name string) string { return filepath.Join(c.dir, name+".clock") }
 
 func (c *clocks) faketimeFile() string { return filepath.Join(c.dir, "faketime") }
 
-// set sets a target's clock ahead by step. Processes read the new value within a second.
+// set sets the clock of a target ahead by step. Processes notice the change within a second.
 func (c *clocks) set(target string, step time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +97,7 @@ func (c *clocks) write(name string) error {
 	if name != machineClock {
 		offset += c.offsets[name]
 	}
-	// The processes have mapped the file, so its bytes change in place.
+	// The processes have mapped the file into memory, so write changes the file's bytes in place.
 	file, err := os.OpenFile(c.fileOf(name), os.O_CREATE|os.O_WRONLY, 0o644)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (c *clocks) write(name string) error {
 	return os.WriteFile(c.faketimeFile(), text, 0o644)
 }
 
-// add adds a node whose clock shows the right time, and returns the environment for its process.
+// add adds a node whose clock shows the correct time. It returns the environment variable for the node's process.
 func (c *clocks) add(name string) (env string, err error) {
 	return clockEnv + "=" + c.fileOf(name), c.set(name, 0)
 }
@@ -126,7 +126,7 @@ func (c *clocks) engineEnv() map[string]string {
 	return env
 }
 
-// goClock is the text of a source file that overlay adds to Go's package time.
+// goClock is a Go source file that overlay adds to the package time.
 const goClock = `package time
 
 import (
@@ -152,10 +152,10 @@ var chaosClock = func() *int64 {
 }()
 `
 
-// goNow is the statement of time.Now that reads the wall clock.
+// goNow is the statement in time.Now that reads the wall clock.
 const goNow = "sec, nsec, mono := runtimeNow()\n"
 
-// overlay returns the flags of `go build` for a binary whose clock can be set.
+// overlay returns the flags for `go build` with which the binary's clock can be set.
 func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
 	said, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {
@@ -185,15 +185,15 @@ func (c *clocks) overlay(ctx context.Context) (flags []string, err error) {
 	return []string{"-overlay", at}, os.WriteFile(at, list, 0o600)
 }
 
-// stepClock sets a clock wrong, and sets it right some seconds later. Every node must be ready while the clock is
-// wrong, and again after it is right.
+// stepClock sets a clock to a wrong time, and sets it to the correct time some seconds later. Every node must be ready
+// after each of these changes.
 func (r *rig) stepClock(ctx context.Context, target string, variant int) error {
 	step := clockSteps[variant%len(clockSteps)]
 	for _, offset := range []time.Duration{step, 0} {
 		if err := r.clocks.set(target, offset); err != nil {
 			return err
 		}
-		// The fixed sleep is part of the fault: the clock is wrong for this long.
+		// The sleep is part of the fault. The clock is wrong during this time.
 		time.Sleep(2*time.Second + time.Duration(variant%5)*time.Second)
 		if err := r.ready(ctx); err != nil {
 			return fmt.Errorf("%s ahead: %w", step, err)

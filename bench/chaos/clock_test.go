@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestClocks checks the files that set the clocks of a node and of the machine wrong. It also checks that the overlay
-// fits Go's sources.
+// TestClocks checks the files that set the clock of a node and the clocks of all processes. It also checks that the
+// overlay can be applied to the source code of Go's package time.
 func TestClocks(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

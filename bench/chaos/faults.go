@@ -19,19 +19,20 @@ import (
 // kind is a kind of fault. Its name appears in the output.
 type kind struct {
 	name    string
-	weight  int      // the number of times that a shuffled list of faults has this kind: see injector.shuffled
+	weight  int      // how many times a shuffled list of faults has this kind (injector.shuffled)
 	targets []string // processes that can have the fault; each has at most one fault at a time
 	// inject injects the fault and returns after the target has recovered or ctx is done. It returns errNotInjected if
-	// the fault was not possible at that time.
+	// the fault was not possible at this time.
 	inject func(ctx context.Context, target string, variant int) error
 }
 
 var errNotInjected = errors.New("not injected")
 
 const (
-	// recoverLimit bounds how long a fault waits for its target to recover. During this wait, other faults continue.
+	// recoverLimit is the longest time that a fault waits until its target has recovered. Other faults are injected
+	// during this wait.
 	recoverLimit = 30 * time.Second
-	// insertLimit bounds how long a fault waits for an insert.
+	// insertLimit is the longest time that a fault waits for an insert.
 	insertLimit = 10 * time.Second
 )
 
@@ -69,7 +70,7 @@ func (r *rig) kinds() []kind {
 	return list
 }
 
-// kill sends SIGKILL.
+// kill sends SIGKILL to a process, and waits until the process has been restarted.
 func (r *rig) kill(ctx context.Context, target string, _ int) error {
 	before, err := r.signal(target, syscall.SIGKILL)
 	if err != nil {
@@ -78,7 +79,7 @@ func (r *rig) kill(ctx context.Context, target string, _ int) error {
 	return r.restarted(ctx, before)
 }
 
-// nodeExchanged is a step of a rolling upgrade or downgrade.
+// nodeExchanged is a fault: a step of a rolling upgrade or downgrade.
 const nodeExchanged = "node exchanged for the other version"
 
 // exchange stops a node with SIGTERM, as an operator does, and restarts it with the binary of the other version.
@@ -93,7 +94,7 @@ func (r *rig) exchange(ctx context.Context, target string, _ int) error {
 	return r.restarted(ctx, before)
 }
 
-// diskTarget is the target name of the file system with the engines' data.
+// diskTarget is the target of a fault of the file system with the engines' data.
 const diskTarget = "disk"
 
 // fillDisk fills the engines' disk for a few seconds, so that the engines have no free space.
@@ -110,8 +111,8 @@ func (r *rig) fillDisk(ctx context.Context, _ string, variant int) error {
 }
 
 // pause stops a sink for longer than its session timeout and then wakes it. It stops the sink at a random time, or when
-// an insert has begun. If it stops the sink during an insert, the sink continues the insert after the partition has
-// moved to another sink.
+// the sink begins an insert. In the second case, the sink continues the insert after another sink has taken over the
+// partition.
 func (r *rig) pause(ctx context.Context, target string, variant int) error {
 	paused, err := r.state(target), error(nil)
 	stop := func() { paused, err = r.signal(target, syscall.SIGSTOP) }
@@ -128,7 +129,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return errNotInjected
 	}
 	if variant%4 == 0 {
-		return r.wake(paused, r.session) // the sink wakes at about the time at which it loses its partitions
+		return r.wake(paused, r.session) // the sink continues at about the time at which it loses its partitions
 	}
 	time.Sleep(r.session)
 	moved := witness.Await(ctx, func(ctx context.Context) error { return r.othersHaveAll(ctx, target) })
@@ -136,7 +137,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 		return err
 	}
 	if moved != nil {
-		return errNotInjected // the other sink was down, so there was no rebalance
+		return errNotInjected // the other sink was not running, so there was no rebalance
 	}
 	return nil
 }
@@ -144,7 +145,7 @@ func (r *rig) pause(ctx context.Context, target string, variant int) error {
 // stalledSeries is a metric that a sink exports for each of its partitions.
 const stalledSeries = "octavo_sink_stalled_seconds{"
 
-// othersHaveAll returns nil if the sinks other than `but` together consume all partitions.
+// othersHaveAll returns nil if all partitions are assigned to sinks other than `but`.
 func (r *rig) othersHaveAll(ctx context.Context, but string) error {
 	have := 0
 	for i := range r.sinks {
@@ -168,8 +169,8 @@ const brokerPaused = "broker paused past a produce"
 // produceLimit is longer than the time that the intake allows for one attempt to append.
 const produceLimit = 5500 * time.Millisecond
 
-// pauseBroker stops the broker until the intake has retried an append. When the broker wakes, it receives both attempts
-// and must store only one of them.
+// pauseBroker stops the broker until the intake has retried an append. When the broker continues, it receives both
+// attempts, and must store the messages only once.
 func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error {
 	before := r.failedProduces(ctx)
 	paused, err := r.signal(target, syscall.SIGSTOP)
@@ -180,11 +181,11 @@ func (r *rig) pauseBroker(ctx context.Context, target string, variant int) error
 		return err
 	}
 	for api, n := range r.failedProduces(ctx) {
-		if n != cmp.Or(before[api], "0") { // a node without an earlier value has just started, and counted from 0
+		if n != cmp.Or(before[api], "0") { // a node without an earlier value has just started, so it counted from 0
 			return nil
 		}
 	}
-	return errNotInjected // no API node was waiting for an append
+	return errNotInjected // at this time, no API node was waiting for an append
 }
 
 // failedProduces returns the number of failed attempts to produce of each API node that answers.
@@ -203,8 +204,7 @@ func (r *rig) failedProduces(ctx context.Context) map[string]string {
 	return found
 }
 
-// wake continues a stopped process after a delay. The delay is the fault
-// itself, so it is not interruptible.
+// wake continues a stopped process after a delay. The delay is part of the fault, so it cannot be interrupted.
 func (r *rig) wake(paused supervise.State, after time.Duration) error {
 	time.Sleep(after)
 	if now := r.state(paused.Name); now.PID != paused.PID {
@@ -213,11 +213,12 @@ func (r *rig) wake(paused supervise.State, after time.Duration) error {
 	return syscall.Kill(paused.PID, syscall.SIGCONT)
 }
 
-// cut closes a sink's connection after the engine has applied an insert, before the sink receives the response.
+// cut closes a sink's connection after ClickHouse has stored the rows of an insert and before the sink receives the
+// response.
 func (r *rig) cut(ctx context.Context, target string, _ int) error {
 	waiting, cancel := context.WithTimeout(ctx, insertLimit)
 	defer cancel()
-	// If the engine refused the insert, or no insert had a response in time, no fault was injected.
+	// If ClickHouse refused the insert, or no insert got a response in time, no fault was injected.
 	if applied, cut := r.proxyOf(target).cutNext(waiting); !cut || !applied {
 		return errNotInjected
 	}

@@ -14,13 +14,13 @@ import (
 type injector struct {
 	kinds []kind
 	rng   *rand.Rand // used only by the goroutine of run
-	deck  []int      // indexes of the kinds that are still to be drawn before the next shuffle
+	deck  []int      // indexes of the kinds that are drawn before the next shuffle
 	say   func(format string, arguments ...any)
 
 	running sync.WaitGroup
 	mu      sync.Mutex
 	busy    map[string]bool // targets that have a fault in progress
-	again   []int           // indexes of kinds that were not possible; run tries them again after two other kinds
+	again   []int           // indexes of kinds whose fault was not possible; run tries each again after two other kinds
 	done    map[string]*faultCount
 	total   int
 	began   int // number of faults that are injected or in progress
@@ -41,9 +41,10 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 	return in
 }
 
-// run injects a number of faults, spread over a duration, or until ctx is done. If the number is at least the number of
-// kinds, each kind should occur. If a kind has not occurred by then, run continues with the missing kinds, up to twice
-// the number of faults. run returns when every target has recovered or has exceeded recoverLimit.
+// run injects a number of faults, distributed over a duration. It ends early if ctx is done. If the number of faults is
+// at least the number of kinds, each kind should occur. If a kind has not occurred at the end, run injects faults of
+// the missing kinds, up to twice the number of faults in total. run returns when every target has recovered or has
+// exceeded recoverLimit.
 func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
 	end := time.Now().Add(over)
@@ -62,11 +63,11 @@ func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 		if total >= faults {
 			return
 		}
-		// A fault in progress may turn out not to be possible. So run waits until the last faults are over.
+		// A fault in progress may prove to be impossible, and then another fault is needed. So run waits until the last
+		// faults are over.
 		wait := 50 * time.Millisecond
 		if began < faults {
-			// Wait up to twice the average, so that some faults hit during the
-			// recovery of others.
+			// Wait up to twice the average time, so that some faults happen while the targets of other faults recover.
 			wait = max(wait, time.Duration(in.rng.Float64()*2*float64(time.Until(end))/float64(faults-began)))
 		}
 		select {
@@ -90,8 +91,9 @@ func (in *injector) missing() (list []int) {
 	return list
 }
 
-// next draws a fault and starts it. Kinds are drawn from a shuffled list (the deck), so that even a short run includes
-// each kind. Kinds whose targets are all busy stay in the deck. If no other kinds are left, a new deck is appended.
+// next draws a fault and starts it. It draws from a shuffled list, the deck, so that even a short run includes each
+// kind. A kind whose targets all have a fault in progress stays in the deck. If the deck has only such kinds, next
+// appends a new deck.
 func (in *injector) next() {
 	in.mu.Lock()
 	if len(in.again) > 0 {
@@ -110,14 +112,14 @@ func (in *injector) next() {
 			return
 		}
 		if in.holdsEachKind() {
-			return // every target is busy
+			return // every target has a fault in progress
 		}
 		in.deck = append(in.deck, in.shuffled()...)
 	}
 }
 
 // behindOthers returns the place in the deck after the first two kinds that are not in `again`. If the deck has only
-// kinds of `again`, behindOthers appends a new deck first.
+// kinds that are in `again`, behindOthers first appends a new deck.
 func (in *injector) behindOthers() (place int) {
 	other := func(i int) bool { return !slices.Contains(in.again, i) }
 	if !slices.ContainsFunc(in.deck, other) {
@@ -140,7 +142,8 @@ func (in *injector) holdsEachKind() bool {
 	return true
 }
 
-// shuffled returns a deck that begins with each kind once.
+// shuffled returns a new deck. It begins with each kind once, and then has the kinds with a weight of more than 1
+// again.
 func (in *injector) shuffled() []int {
 	deck := in.rng.Perm(len(in.kinds))
 	var more []int

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestInjectorDrawsEachKind checks that even a few faults include each kind. Faults that could not be injected do not
-// count.
+// TestInjectorDrawsEachKind checks that even a run of a few faults includes each kind. Faults that were not possible do
+// not count.
 func TestInjectorDrawsEachKind(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -47,8 +47,8 @@ func TestInjectorDrawsEachKind(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesOutNoKind uses a kind that is impossible until the other kinds are injected. The injector must
-// inject it afterwards.
+// TestInjectorLeavesOutNoKind uses a kind of fault that is not possible until faults of the other kinds were injected.
+// The injector must inject it after this.
 func TestInjectorLeavesOutNoKind(t *testing.T) {
 	t.Parallel()
 	var others atomic.Int32
@@ -83,8 +83,8 @@ func TestInjectorFollowsItsSeed(t *testing.T) {
 	}
 }
 
-// TestInjectorLeavesBusyTargetsAlone checks that a target has one fault at a time. If all targets of a kind are busy,
-// the kind waits.
+// TestInjectorLeavesBusyTargetsAlone checks that a target never has two faults at a time. If all targets of a kind have
+// a fault, a fault of this kind must be injected later.
 func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -113,7 +113,7 @@ func TestInjectorLeavesBusyTargetsAlone(t *testing.T) {
 		return nil
 	}
 	in := newInjector([]kind{{"x", 1, []string{"one"}, inject}, {"y", 1, []string{"one", "two"}, inject}}, 1, func(string, ...any) {})
-	in.run(t.Context(), 20, 20*time.Millisecond) // x is busy: it stays in its deck when y is drawn from the next deck
+	in.run(t.Context(), 20, 20*time.Millisecond) // x stays in its deck when y is drawn from the next deck
 	if in.total != 20 {
 		t.Errorf("%d faults, want 20", in.total)
 	}

@@ -46,7 +46,7 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errBroken is the error of a run in which the node broke a promise, for example lost an acknowledged event.
+// errBroken is the error of a run in which the node broke a promise, for example by losing an acknowledged event.
 var errBroken = errors.New("a promise was broken")
 
 // Run injects faults under load, compares the acknowledged events with the stored rows, and prints a report.
@@ -131,7 +131,7 @@ func (c *command) shake(ctx context.Context, r *rig, result *result, tell func(s
 	}
 	tell("everything is running: %d API nodes, %d sinks, the %s broker", apiNodes, sinkNodes, r.kafka)
 	l := witness.NewLoad(c.Rate, c.Keyed, r.insights()+"/events", r.client.Token, r.apis, c.Seed)
-	if c.Former == "" { // a former version may not have this operation
+	if c.Former == "" { // a former version may not have the door
 		l.Through(r.door)
 	}
 	loading, endLoad := context.WithCancel(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/supervise"
 )
 
-// startNode starts `octavo serve` as a separate process and keeps it alive.
+// startNode starts `octavo serve` as a separate process. The supervisor restarts the process if it exits.
 func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (address string, err error) {
 	if address, err = enginetest.FreeAddress(); err != nil {
 		return "", err
@@ -42,7 +42,8 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 		if err != nil {
 			return "", err
 		}
-		// The nodes have rate limits, because a clock step must not make a rate limit refuse requests.
+		// Set a rate limit that the load does not reach. With it, the run checks that a step of the clock does not make
+		// the rate limit refuse requests.
 		settings = append(settings, clock, "OCTAVO_RATE_LIMIT=100000")
 	}
 	return address, r.nodes.Start(ctx, supervise.Spec{
@@ -56,12 +57,12 @@ func (r *rig) startNode(ctx context.Context, name, roles, clickHouse string) (ad
 			return product.Client{Address: address}.Call(ctx, http.MethodGet, "/healthz", nil, http.StatusOK, nil)
 		},
 		StartTimeout: startLimit,
-		// Never restart a paused sink: the pause is the fault.
+		// The supervisor must not restart a sink that does not answer, because pauses are part of the faults.
 		PingFailures: neverGiveUp,
 	})
 }
 
-// binaryOf returns the binary that a node is running.
+// binaryOf returns the path of the binary that a node uses.
 func (r *rig) binaryOf(name string) string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,7 +72,7 @@ func (r *rig) binaryOf(name string) string {
 	return r.binary
 }
 
-// startApache starts the broker that `make kafka` has fetched.
+// startApache starts Apache Kafka, which `make kafka` has downloaded.
 func (r *rig) startApache(ctx context.Context) error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 )
 
 // proxy forwards the connections of one sink to the insights engine. It can cut an insert: it closes the connection
-// after the engine has applied the insert, before the response arrives. It can also call a function when an insert
-// begins. It parses ClickHouse's native protocol only to find the connection that sends the rows of an insert.
+// after the engine has stored the rows and before the sink receives the response. It can also call a function when an
+// insert begins. It parses ClickHouse's native protocol only as far as it must to notice inserts.
 type proxy struct {
 	listener net.Listener
 	target   string
@@ -21,12 +21,12 @@ type proxy struct {
 	mu      sync.Mutex
 	links   map[*link]struct{}
 	closed  bool
-	cut     chan bool // if set: cut the next insert, and send whether it was applied
-	begun   func()    // if set: called when an insert begins; the insert continues after the call
+	cut     chan bool // if set: cut the next insert, and send whether the engine has stored its rows
+	begun   func()    // if set: called when an insert begins; the insert continues after this call
 	running sync.WaitGroup
 }
 
-// settleLimit is the longest time for which the proxy withholds a response.
+// settleLimit is the longest time that the proxy waits until an insert has ended.
 const settleLimit = 10 * time.Second
 
 // startProxy listens on an address and forwards connections to the target.
@@ -67,7 +67,7 @@ func (p *proxy) stop() {
 func (p *proxy) serve(client net.Conn) {
 	server, err := (&net.Dialer{Timeout: 5 * time.Second}).DialContext(context.Background(), "tcp4", p.target)
 	if err != nil {
-		_ = client.Close() // the engine does not answer, so the proxy closes the client's connection
+		_ = client.Close() // the engine does not answer, so close the client's connection too
 		return
 	}
 	l := &link{proxy: p, client: client, server: server}
@@ -88,8 +88,8 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// cutNext cuts the response of the next insert, and returns whether the engine has applied the insert. cut is false if
-// no insert got a response before ctx was done.
+// cutNext cuts the connection of the next insert before its response. applied is true if the engine has stored the
+// rows. cut is false if no insert got a response before ctx was done.
 func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	done := make(chan bool, 1)
 	p.mu.Lock()
@@ -110,8 +110,8 @@ func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	return false, false
 }
 
-// atInsert runs f when the next insert begins, before the engine sees it. It returns false if no insert began before
-// ctx was done.
+// atInsert calls f when the next insert begins, before the engine has received the whole INSERT statement. It returns
+// false if no insert began before ctx was done.
 func (p *proxy) atInsert(ctx context.Context, f func()) bool {
 	done := make(chan struct{})
 	p.mu.Lock()
@@ -139,7 +139,7 @@ type link struct {
 
 	mu    sync.Mutex
 	state linkState
-	tail  []byte // the client's last bytes, because a statement may arrive in two parts
+	tail  []byte // the last bytes from the client, because a statement may arrive in two parts
 }
 
 type linkState uint8
@@ -152,7 +152,7 @@ const (
 )
 
 func (l *link) close() {
-	_ = l.client.Close() // bytes that are not yet sent are lost, as in a cut connection
+	_ = l.client.Close() // bytes that are not sent yet are lost, as when a connection breaks
 	_ = l.server.Close()
 }
 
@@ -207,13 +207,14 @@ func (p *proxy) insertBegins() {
 	}
 }
 
-// Packets of the native protocol that end an insert.
+// Types of packets in the native protocol that end an insert.
 const (
 	packetException   = 2
 	packetEndOfStream = 5
 )
 
-// down forwards the server's bytes to the client. If the bytes begin a response that must be cut, down withholds them.
+// down forwards the server's bytes to the client. If the bytes are the beginning of a response that must be cut, down
+// does not forward them.
 func (l *link) down() {
 	buffer := make([]byte, bufferSize)
 	for {
@@ -233,8 +234,8 @@ func (l *link) down() {
 	}
 }
 
-// fromServer updates the link's state from the server's bytes. If the bytes must be withheld, it returns the channel
-// that receives whether the insert was applied.
+// fromServer updates the link's state from the server's bytes. If the bytes must not be forwarded, it returns a
+// channel. The caller sends to it whether the engine has stored the rows.
 func (l *link) fromServer(data []byte) chan<- bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -258,8 +259,8 @@ func (l *link) fromServer(data []byte) chan<- bool {
 	return nil
 }
 
-// withhold waits until the engine has finished the insert whose response has begun to arrive. It reports whether the
-// insert succeeded. last is the last byte that has arrived.
+// withhold waits until the engine has finished the insert whose response is not forwarded. It reports whether the
+// insert succeeded. last is the last byte of the response that has arrived so far.
 func (l *link) withhold(last byte) (applied bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()

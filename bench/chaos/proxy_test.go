@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// engine replaces the insights engine. The test controls the engine's end of each connection from the proxy.
+// engine replaces the insights engine. The test reads and writes at the engine's end of each connection.
 type engine struct {
 	t     *testing.T
 	proxy *proxy
@@ -44,7 +44,7 @@ func newEngine(t *testing.T, settled func(context.Context) error) *engine {
 
 func settledAtOnce(context.Context) error { return nil }
 
-// connect opens a connection through the proxy and returns both of its ends.
+// connect opens a connection through the proxy, and returns the client's end and the engine's end.
 func (e *engine) connect() (client, server net.Conn) {
 	e.t.Helper()
 	client, err := net.Dial("tcp4", e.proxy.address())
@@ -122,8 +122,8 @@ func TestProxyForwardsEverything(t *testing.T) {
 	wantClosed(t, server)
 }
 
-// TestProxyCutsBeforeTheAnswer checks that the proxy withholds the response to an insert until the engine has finished,
-// and then closes both connections. It must forward all other bytes.
+// TestProxyCutsBeforeTheAnswer checks that the proxy does not forward the response to an insert. The proxy must wait
+// until the engine has finished the insert, and then close both connections. It must forward all other bytes.
 func TestProxyCutsBeforeTheAnswer(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -203,8 +203,8 @@ func TestProxyForwardsARefusedInsert(t *testing.T) {
 	}
 }
 
-// TestProxyRunsTheHookAtAnInsert checks that the proxy recognises a statement that arrives in two parts. The engine
-// must get no byte of the statement's second part before the hook returns.
+// TestProxyRunsTheHookAtAnInsert checks that the proxy recognises a statement that arrives in two parts. Before the
+// hook has returned, the engine must get no byte of the second part.
 func TestProxyRunsTheHookAtAnInsert(t *testing.T) {
 	t.Parallel()
 	e := newEngine(t, settledAtOnce)

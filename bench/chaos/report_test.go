@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// TestResultSaysWhatIsBroken checks that each broken promise makes the run fail and is in the result's text.
+// TestResultSaysWhatIsBroken checks that each broken promise makes the run fail, and that the text of the result
+// mentions it.
 func TestResultSaysWhatIsBroken(t *testing.T) {
 	t.Parallel()
 	good := func() *result {

@@ -38,25 +38,25 @@ type rig struct {
 	dir    string
 	log    *os.File
 	binary string
-	disk   *disk.Disk // the engines' disk; nil if this process may not mount one
+	disk   *disk.Disk // file system with the engines' data; nil if this process may not mount one
 
 	// former is the binary of an earlier version, or "". isFormer reports which nodes run it.
 	former   string
 	mu       sync.Mutex
 	isFormer map[string]bool
 
-	clocks *clocks // nil means that no clock is changed
+	clocks *clocks // nil means that the clocks always show the correct time
 
 	session time.Duration
 	topic   string
 	brokers []string
-	kafka   string // "embedded", "apache" or "foreign" (a broker that was already running)
+	kafka   string // "embedded", "apache", or "foreign" for a broker that was already running
 
 	engines *embedded.Engines
 	nodes   *supervise.Supervisor // also runs Apache Kafka
 	proxies []*proxy
 	store   *witness.Table
-	apis    []string // addresses
+	apis    []string // addresses of the API nodes
 	sinks   []string
 	admins  map[string]string // addresses of the operators' listeners, by node
 
@@ -88,7 +88,7 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	if r.clocks != nil {
 		for name, value := range r.clocks.engineEnv() {
-			if err := os.Setenv(name, value); err != nil { // engines inherit it
+			if err := os.Setenv(name, value); err != nil { // the engines inherit this environment
 				return err
 			}
 		}
@@ -123,8 +123,8 @@ func (r *rig) start(ctx context.Context) error {
 	}
 	r.client.Token = schema.NewToken()
 	for i := range apiNodes {
-		// The first node migrates the stores and creates the topic. The later nodes need the migrated stores and the
-		// topic.
+		// Start the nodes one after the other. The first node migrates the stores and creates the topic, and the later
+		// nodes need both.
 		address, err := r.startNode(ctx, apiName(i), "api,jobs", r.engines.ClickHouseURL)
 		if err != nil {
 			return err

@@ -21,18 +21,18 @@ type answer struct {
 	name    string
 	status  int // 0 if the node did not answer
 	text    string
-	missing string // the header Octavo-Missing-Rows, if Octavo-Complete is false
-	doubled string // the header Octavo-Doubled-Rows
-	events  string // the text of /readyz about events, if the answer has one of these headers
+	missing string // value of the header Octavo-Missing-Rows, if Octavo-Complete is false
+	doubled string // value of the header Octavo-Doubled-Rows
+	events  string // what /readyz says about events, if the answer has one of these headers
 }
 
-// right reports whether the answer equals the undamaged node's answer.
+// right reports whether the answer equals the answer of the undamaged node.
 func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
-// ask requests every stored object from a node. If git is true, it also requests a Git import, which needs the cached
-// repository.
+// ask requests every stored object from a node, and returns the answers. If git is true, it also starts a Git import,
+// which needs the cached repository.
 func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []answer) {
 	one := func(name, method, path string, body []byte, read func([]byte) string) {
 		a := answer{name: name}
@@ -47,7 +47,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 		}
 		a.doubled = got.Header.Get("Octavo-Doubled-Rows")
 		if a.missing != "" || a.doubled != "" {
-			a.events = ready(ctx, c).Checks["events"] // read now, because the node soon repairs itself
+			a.events = ready(ctx, c).Checks["events"] // read it now, because the node repairs itself soon
 		}
 		list = append(list, a)
 	}
@@ -87,7 +87,7 @@ func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []ans
 
 type file struct{ Name, DownloadURL string }
 
-// files lists the space's files. If the node cannot list them, files returns addresses whose requests fail too.
+// files lists the space's files. If the node cannot list the files, it returns addresses whose requests fail too.
 func (w *world) files(ctx context.Context, c product.Client) []file {
 	var content struct{ Files []file }
 	err := c.Call(ctx, http.MethodGet, spacePath(w.space)+"/content", nil, http.StatusOK, &content)
@@ -183,7 +183,8 @@ func ready(ctx context.Context, c product.Client) (r readiness) {
 	return r
 }
 
-// lost returns the number of messages that the node reports as lost from the log, or 0 if the node does not answer.
+// lost returns the number of messages that the node reports as lost from the log, or 0 if the node does not answer this
+// request.
 func (w *world) lost(ctx context.Context, c product.Client) int {
 	var balance struct{ LostMessages int }
 	path := product.Insights(w.org, w.sites[0]) + "/events/balance"

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// kind is a kind of file or folder. The fields stored, waiting and running are lists of words. Each word is a way of
-// damage (ways.go).
+// kind is a kind of file or folder. The fields stored, waiting and running each have a list of words. Each word is a
+// way of damage (ways.go).
 type kind struct {
 	name string
-	// files is a pattern below the data directory. The largest match is damaged. The pattern relation:NAME means the
-	// file of a table or an index of Postgres. The way swapped exchanges this file with another table's file.
+	// files is a pattern of paths below the data directory. The largest matching file or folder is damaged. The pattern
+	// relation:NAME means the file of a Postgres table or index. For such a file, the way swapped exchanges it with the
+	// file of another table.
 	files   string
 	stored  string // ways of damage while the node is stopped and all events are stored
 	waiting string // ways of damage while the node is stopped and the log has events that are not stored
@@ -74,23 +75,23 @@ var kinds = []kind{
 	{"cached Git repository", gitCache + "/*.pack", "flip zeros cut gone twice", "", "flip"},
 }
 
-// copies has the kinds of files of a copy of the data directory. A node that has lost its events and its log is
-// repaired from the copy. The way whole leaves the copy undamaged.
+// copies has the kinds of files that are damaged in a copy of the data directory. A node that has lost its events and
+// its log is then repaired from this copy. The way whole leaves the copy undamaged.
 var copies = []kind{
 	{"copy of the insights store", "clickhouse", "whole older", "", ""},
 	{"copy of a part's data", parts + "/data.bin", "flip", "", ""},
 	{"copy of a part", parts, "gone", "", ""},
 }
 
-// Each constant is a moment of the damage.
+// Each constant is a state in which files are damaged.
 const (
 	stored   = "stored"
 	waiting  = "waiting"
 	running  = "running"
-	repaired = "repaired" // the damage is in a copy of the data directory, before a repair from the copy
+	repaired = "repaired" // a copy of the data directory is damaged, and then a node is repaired from it
 )
 
-// damageCase is a kind of file with a way of damage and the state in which it happens.
+// damageCase is a kind of file with a way of damage, and the state in which the file is damaged.
 type damageCase struct {
 	kind
 	way, when string

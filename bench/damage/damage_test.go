@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// few matches the cases that TestDamage runs. `make damage` runs all cases.
+// few matches the names of the cases that TestDamage runs. `make damage` runs all cases.
 const few = `^(segment of the log, flip, waiting|table of pages, zeros, stored|folder of Postgres, gone, stored)$`
 
-// TestDamage runs a few cases. No case may be silent.
+// TestDamage runs a few cases. No case may have the outcome silent.
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	r, err := newRig(t.Context(), t.TempDir(), enginetest.Octavo(t))
@@ -30,7 +30,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestCases checks that there are enough cases, and that TestDamage finds its cases.
+// TestCases checks that there are at least 60 cases, and that the pattern `few` matches three of them.
 func TestCases(t *testing.T) {
 	t.Parallel()
 	if n := len(allCases(regexp.MustCompile("."))); n < 60 {

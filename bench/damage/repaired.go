@@ -10,7 +10,7 @@ import (
 )
 
 // fromCopy removes a node's events and its log, and repairs the node from a damaged copy of its data directory. Both
-// the repair command and the node must report the events that the copy lacks.
+// the repair command and the node must report the events that the copy does not have.
 func (r *rig) fromCopy(ctx context.Context, c damageCase, n *single.Node, want []answer) (v verdict, err error) {
 	copied := n.Dir + "-copy"
 	defer func() { err = errors.Join(err, os.RemoveAll(copied)) }()

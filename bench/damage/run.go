@@ -21,17 +21,17 @@ import (
 
 const (
 	firstPort   = 31700
-	readyLimit  = 30 * time.Second // longest time until a damaged node is ready or reports the reason
-	settleLimit = 15 * time.Second // longest time until the events that wait in the log are stored
+	readyLimit  = 30 * time.Second // longest time until a damaged node is ready, or reports why it is not
+	settleLimit = 15 * time.Second // longest time until the events that are only in the log are stored
 )
 
-// rig runs cases.
+// rig runs cases on copies of the world's data directories.
 type rig struct {
 	*world
-	slot    string              // the name of the data directory of the current case
-	ports   int                 // the first of the engines' ports
+	slot    string              // name of the data directory of the current case
+	ports   int                 // first of the engines' ports
 	message int64               // size of a message of the log, in bytes
-	want    map[string][]answer // the answers of undamaged nodes, by data directory
+	want    map[string][]answer // answers of undamaged nodes, by the data directory that was copied
 }
 
 func newRig(ctx context.Context, dir, binary string) (*rig, error) {
@@ -113,8 +113,8 @@ func (r *rig) from(when string) string {
 	return r.stored
 }
 
-// undamaged returns the answers of a node that runs on an undamaged copy. It fails if the node does not have all posted
-// events.
+// undamaged returns the answers of a node that runs on an undamaged copy of a data directory. It fails if the node does
+// not return all posted events.
 func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 	if want, ok := r.want[from]; ok {
 		return want, nil
@@ -147,14 +147,14 @@ func (r *rig) undamaged(ctx context.Context, from string) ([]answer, error) {
 
 func (r *rig) copy(from string) (string, error) {
 	dir := filepath.Join(r.dir, r.slot)
-	// Each copy has its own ports, because all copies have the same passwords. On a shared port, a node could use an
-	// engine of another copy.
+	// Each copy uses other ports, because all copies have the same passwords. With the same port, a node could connect
+	// to an engine of another copy.
 	ports := fmt.Sprintf(`{"postgres":%d,"kafka":%d,"clickhouse":%d}`, r.ports+1, r.ports+2, r.ports+3)
 	return dir, errors.Join(os.RemoveAll(dir), copyTree(from, dir),
 		os.WriteFile(filepath.Join(dir, "ports.json"), []byte(ports), 0o600))
 }
 
-// judge runs a case.
+// judge runs a case and returns its verdict.
 func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	want, err := r.undamaged(ctx, r.from(c.when))
 	if err != nil {
@@ -186,7 +186,8 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	if v, err = r.look(ctx, n, c, target, taken, want); err != nil || v.outcome != refused {
 		return v, err
 	}
-	// The node's message must be true: after the damage is undone, and nothing else, every answer is right again.
+	// The node's message must be true. So after the damage is undone, without another change, every answer must be
+	// right again.
 	if err := undo(target, dir, r.from(c.when)); err != nil {
 		return v, err
 	}
@@ -197,7 +198,7 @@ func (r *rig) judge(ctx context.Context, c damageCase) (v verdict, err error) {
 	return v, err
 }
 
-// keepLog saves the log of a case.
+// keepLog moves the node's log of a case into the folder of logs.
 func (r *rig) keepLog(c damageCase) error {
 	logs := filepath.Join(r.dir, "logs")
 	name := filepath.Join(logs, c.String()+".log")
@@ -237,7 +238,7 @@ func (r *rig) whileRunning(
 	return second, err
 }
 
-// look starts the node, examines it, and posts more events, which the node must store.
+// look starts the node, and examines its answers. Then it posts more events, which the node must store.
 func (r *rig) look(
 	ctx context.Context, n *single.Node, c damageCase, t target, taken int64, want []answer,
 ) (v verdict, err error) {
@@ -266,7 +267,7 @@ func logOf(n *single.Node) string {
 	return string(text)
 }
 
-// examine sends all requests to a running node.
+// examine sends all requests to a running node, and judges the answers.
 func (r *rig) examine(
 	ctx context.Context, n *single.Node, c damageCase, taken int64, want []answer,
 ) (v verdict, err error) {
@@ -283,8 +284,8 @@ func (r *rig) examine(
 		}
 		s.ready, s.log, s.lost = ready(ctx, n.Client), logOf(n), r.lost(ctx, n.Client)
 		v = judge(want, s)
-		// Events that wait in the log are stored only after some time, so examine tries again. Events that were stored
-		// must be in the first answers or be reported as missing.
+		// Events that are only in the log are stored after some time, so examine sends the requests again. Events that
+		// were already stored must be in the first answers, or be reported as missing.
 		if v.outcome == silent && c.when == waiting {
 			return errors.New(v.text)
 		}
@@ -296,8 +297,8 @@ func (r *rig) examine(
 	return v, settled
 }
 
-// goesOn posts events. If the node does not store them, it returns a description of the problem. If the damage makes
-// counting impossible, goesOn returns "", because judge has already judged the damage.
+// goesOn posts events. If the node does not store them, it returns a description of the problem. If the node cannot
+// count its events because of the damage, goesOn returns "". The function judge has already judged this damage.
 func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 	for _, site := range r.sites {
 		before, err := r.count(ctx, c, site)
@@ -310,7 +311,7 @@ func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 		bounded, cancel := context.WithTimeout(ctx, settleLimit)
 		err = witness.Await(bounded, func(ctx context.Context) error {
 			after, err := r.count(ctx, c, site)
-			// While the node catches up, the count also includes events that waited in the log.
+			// While the sink catches up, the count also increases by events that were only in the log.
 			if err == nil && after != before+perPost && (so == right || after < before+perPost) {
 				err = fmt.Errorf("%d events became %d after %d more", before, after, perPost)
 			}

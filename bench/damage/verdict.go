@@ -12,17 +12,17 @@ import (
 	"github.com/go-json-experiment/json"
 )
 
-// outcome is the end of a case.
+// outcome is the result of a case.
 type outcome string
 
 const (
 	// right: every answer equals the undamaged node's answer.
 	right outcome = "right"
-	// said: each wrong answer reports that it is wrong and how to repair the damage. An answer may instead lack exactly
-	// the events that the node counts as lost.
+	// said: each wrong answer reports that it is wrong, and how to repair the damage. Answers without such a report may
+	// only lack the events that the node counts as lost.
 	said outcome = "said"
-	// refused: the node does not start. Its message names the file or folder, and the ways to start anyway. After the
-	// file is put back, every answer is right.
+	// refused: the node does not start. Its message names the file or folder, and how to start the node nevertheless.
+	// After the file is restored, every answer is right.
 	refused outcome = "refused"
 	// silent: the outcome is not right, said or refused.
 	silent outcome = "silent"
@@ -34,18 +34,18 @@ type verdict struct {
 	text string
 }
 
-// seen records the node's behaviour after damage.
+// seen records what the node answered and logged after the damage.
 type seen struct {
 	answers []answer
-	later   []answer // the answers after the node has repaired the reported damage
+	later   []answer // answers after the node has repaired the reported damage
 	ready   readiness
 	log     string // the node's log
-	lost    int    // messages that the node counts as lost from the log
+	lost    int    // number of messages that the node counts as lost from the log
 	taken   int64  // number of bytes that the damage changed or removed
 	message int64  // size of a message of the log, in bytes
 }
 
-// wayOut matches the text that says how to repair the damage.
+// wayOut matches words of a text that says how to repair the damage.
 var wayOut = regexp.MustCompile(`(?i)\b(restores?|put back|moves?|repair|remove it|use an empty|detaches|set it)\b`)
 
 // judge compares a node's answers with the answers of the undamaged node.
@@ -72,7 +72,7 @@ func judge(want []answer, s seen) verdict {
 		}
 	}
 	if lostEvents > 0 || s.lost > 0 {
-		// Each message has the same number of events.
+		// Each message has perPost events.
 		if lostEvents != s.lost*perPost {
 			text := fmt.Sprintf("%d events are gone, and %d messages are counted as lost", lostEvents, s.lost)
 			return verdict{silent, text}
@@ -89,13 +89,14 @@ func judge(want []answer, s seen) verdict {
 	return best
 }
 
-// again reports whether the node has reported damage and is ready again, because it has repaired the damage.
+// again reports whether the requests must be sent again, because the node has reported damage and has repaired it
+// since.
 func (s seen) again() bool {
 	return slices.ContainsFunc(s.answers, func(a answer) bool { return a.events == "ok" })
 }
 
-// says returns the text in which a wrong answer reports the damage and its repair, or "" without such a text. mended is
-// true if the answer was right soon afterwards.
+// says returns the text that reports the damage of a wrong answer, and how to repair it. It returns "" if there is no
+// such text. mended is true if the same request got the right answer soon afterwards.
 func (s seen) says(a answer, mended bool) string {
 	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
 		wayOut.MatchString(a.text) {
@@ -131,7 +132,7 @@ func (s seen) errorLine(words string) (found string) {
 	return found
 }
 
-// refusal judges the end of a node that did not start.
+// refusal judges a node that did not start, by its last error message.
 func refusal(log, dir, path string) verdict {
 	line := ""
 	for l := range strings.Lines(log) {
@@ -161,7 +162,7 @@ func sum(columns string) (n int) {
 	}
 	values, _, _ := strings.Cut(columns[at+len(`"values":[`):], "]")
 	for value := range strings.SplitSeq(values, ",") {
-		v, _ := strconv.Atoi(value) // an empty list gives "", which counts as 0
+		v, _ := strconv.Atoi(value) // the text of an empty list is "", which counts as 0
 		n += v
 	}
 	return n

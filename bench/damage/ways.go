@@ -16,15 +16,16 @@ import (
 // target has the absolute paths of the file that a case damages and of related files.
 type target struct {
 	path  string
-	other string // the file that swapped exchanges with path; "" if there is no such file
+	other string // the way swapped exchanges this file with path; "" if there is no such file
 	older string // an earlier version of the file; "" if there is no such version
 	at    int64  // the offset at which the damage begins
 }
 
-// block is the number of zeros that a disk returns for a lost sector or page.
+// block is the number of bytes that are zero after the way zeros, as if a disk had lost a sector or page.
 const block = 8 << 10
 
-// ways has the ways of damaging a file, by name. Each function returns the number of bytes that it changed or removed.
+// ways has a function for each way of damage, by name. Each function returns the number of bytes that it changed or
+// removed.
 var ways = map[string]func(t target) (int64, error){
 	"flip":    flip,
 	"zeros":   zeros,
@@ -74,8 +75,8 @@ func gone(t target) (int64, error) {
 
 var partName = regexp.MustCompile(`^[0-9]+_[0-9]+_[0-9]+_[0-9]+$`)
 
-// copyOf returns the path at which twice copies a folder. The copy of a ClickHouse part has a valid name of a part, so
-// that the engine loads it.
+// copyOf returns the path to which the way twice copies a folder. The copy of a ClickHouse part gets the name of
+// another part, so that ClickHouse loads it.
 func copyOf(path string) string {
 	name := filepath.Base(path)
 	if partName.MatchString(name) {
@@ -85,7 +86,7 @@ func copyOf(path string) string {
 	return path + ".copy"
 }
 
-// twice repeats the content of a file, or copies a folder.
+// twice appends a file's content to the file again, or copies a folder.
 func twice(t target) (int64, error) {
 	info, err := os.Stat(t.path)
 	if err != nil {
@@ -130,7 +131,7 @@ func sizeOf(path string) (size int64, err error) {
 	return size, err
 }
 
-// undo puts the files of a target back from an undamaged data directory, and removes a folder's copy.
+// undo restores the files of a target from an undamaged data directory, and removes the copy that twice made.
 func undo(t target, dir, from string) error {
 	if err := os.RemoveAll(copyOf(t.path)); err != nil {
 		return err
@@ -150,7 +151,7 @@ func undo(t target, dir, from string) error {
 	return nil
 }
 
-// copyTree copies a file or a folder, with file modes and holes of sparse files.
+// copyTree copies a file or a folder. It preserves file modes, and the holes of sparse files.
 func copyTree(from, to string) error {
 	cmd := exec.CommandContext(context.Background(), "cp", "-a", "--reflink=auto", from, to) // a short command
 	if output, err := cmd.CombinedOutput(); err != nil {
@@ -183,7 +184,7 @@ func (w *world) find(dir string, k kind) (list []string, err error) {
 	return list, nil
 }
 
-// target returns the file that a case damages in a data directory.
+// target returns the target of a case in a data directory.
 func (w *world) target(dir string, c damageCase) (t target, err error) {
 	list, err := w.find(dir, c.kind)
 	if err != nil {
@@ -208,7 +209,7 @@ func (w *world) target(dir string, c damageCase) (t target, err error) {
 		t.older = list[0]
 	}
 	size, err := sizeOf(t.path)
-	// The last part of a log has the messages that wait. The first page of a table has the oldest rows.
+	// The end of a log has the messages that are not stored yet. The first page of a table has its oldest rows.
 	switch t.at = size / 2; {
 	case c.when == waiting:
 		t.at = size * 9 / 10

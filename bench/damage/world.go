@@ -25,11 +25,11 @@ import (
 const (
 	sites    = 2
 	requests = 30 // number of requests to each site, at each step of the preparation
-	perPost  = 10 // number of events of a request; a request becomes one message of the log
+	perPost  = 10 // number of events in a request; a request becomes one message of the log
 )
 
-// world is an installation with events, pages, files and a Git repository. It has three data directories whose nodes
-// are stopped.
+// world is an installation with events, pages, files and a Git repository. It has three data directories, and no node
+// runs on them.
 type world struct {
 	dir     string
 	binary  string
@@ -43,11 +43,10 @@ type world struct {
 	repository           string
 	stopGit              func() error
 	events               int               // acknowledged events so far
-	relations            map[string]string // paths of tables' and indexes' files below the data directory, by name
+	relations            map[string]string // files of Postgres tables and indexes in the data directory, by name
 
 	// older, stored and waiting are the paths of the data directories. older is an earlier copy of stored, with fewer
-	// objects of each kind. waiting has more events than stored: its log has the additional events, and its table lacks
-	// them.
+	// objects of each kind. waiting is a copy of stored whose log has additional events that are not in the table yet.
 	older, stored, waiting string
 }
 
@@ -179,7 +178,7 @@ func (w *world) edit(ctx context.Context, n *single.Node, step int) error {
 			"operation": "insert_page", "title": title, "document": member{"markdown": text},
 		})
 	}
-	// Postgres cannot compress these bytes, so it stores them outside of the table's file.
+	// Postgres cannot compress these bytes, so it stores them in the TOAST table, and not in the table's own file.
 	noise := make([]byte, 40_000)
 	for i := range noise {
 		noise[i] = byte(i*i*7919>>7 ^ i*31)
@@ -310,7 +309,7 @@ func (w *world) serveGit(ctx context.Context) error {
 	return err
 }
 
-// pull imports the repository. The node caches the repository's objects.
+// pull imports the repository, so that the node caches the repository's objects.
 func (w *world) pull(ctx context.Context, c product.Client) error {
 	body := member{"url": w.repository, "ref": "refs/heads/main", "repoCacheID": "docs", "force": true}
 	base := spacePath(w.imported) + "/git"

@@ -1,5 +1,5 @@
-// Package disk makes file systems for runs. A run can freeze and fill a file system, and can simulate a power cut of
-// its disk. The package needs root. Of this module it may import only bench/witness.
+// Package disk creates file systems for fault runs. A run can freeze a file system, fill it, and simulate a power cut
+// of its disk. The package needs root. Of this module it may import only bench/witness.
 package disk
 
 import (
@@ -21,9 +21,9 @@ import (
 
 // Disk is an ext4 file system whose device is a file. The file is on another file system, called the case. While the
 // case is frozen, no write reaches the file. So a copy of the file is a snapshot of the device at one instant. Data
-// that is not yet synced is in the page cache of the inner file system, and not in the snapshot.
+// that is not yet synced is only in the page cache of the inner file system, so the snapshot does not have it.
 type Disk struct {
-	Dir  string // the folder for the images and the mount points; New creates it
+	Dir  string // folder for the images and the mount points; Make creates it
 	Size int64  // size in bytes; the image file is sparse
 	undo []func() error
 }
@@ -49,7 +49,7 @@ func (d *Disk) Make(ctx context.Context) error {
 	return d.mountDisk(ctx)
 }
 
-// Restore mounts a snapshot that Keep took of another disk.
+// Restore mounts a disk with the contents of a snapshot, which Keep took of another disk.
 func (d *Disk) Restore(ctx context.Context, picture string) error {
 	if err := d.mountCase(ctx); err != nil {
 		return err
@@ -93,8 +93,8 @@ func unmount(ctx context.Context, at string) error {
 	return witness.Await(ctx, func(ctx context.Context) error { return run(ctx, "umount", at) })
 }
 
-// Freeze stops all writes to the device, like a power cut. Processes may run on for a while, but a snapshot lacks their
-// later writes.
+// Freeze stops all writes to the device, like a power cut. Processes may continue for a while, but the snapshot does
+// not have their later writes.
 func (d *Disk) Freeze(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--freeze", d.caseDir())
 }
@@ -104,7 +104,7 @@ func (d *Disk) Keep(ctx context.Context, picture string) error {
 	return copySparse(ctx, d.image(), picture)
 }
 
-// Thaw lets writes continue, so that processes that wait for a write can exit.
+// Thaw ends the freeze, so that processes which wait for a write can exit.
 func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }
@@ -134,8 +134,8 @@ func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	return func() error { return os.Remove(filler) }, nil
 }
 
-// Unmount unmounts the disk and keeps the images. To inspect them, mount case.img with a loop device, and then disk.img
-// inside it.
+// Unmount unmounts the disk and does not remove the images. To inspect them, mount case.img with a loop device, and
+// then disk.img inside it.
 func (d *Disk) Unmount() error {
 	var errs []error
 	for i := len(d.undo) - 1; i >= 0; i-- {
@@ -171,8 +171,8 @@ func copySparse(ctx context.Context, from, to string) error {
 	return run(ctx, "cp", "--sparse=always", from, to)
 }
 
-// run runs a system command. Its error includes the command's output. The command has its own process group, so that
-// Ctrl-C does not end it. An ended command could leave a file system frozen.
+// run runs a system command. Its error includes the command's output. The command runs in a separate process group, so
+// that Ctrl-C does not end it. Otherwise a file system could stay frozen.
 func run(ctx context.Context, name string, arguments ...string) error {
 	cmd := exec.CommandContext(ctx, name, arguments...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

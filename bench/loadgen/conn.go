@@ -9,8 +9,8 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// Conn is a keep-alive connection for use by one goroutine. Requests are prepared bytes, so that the client uses little
-// CPU time. So the server gets most of the CPU time, and the measured time is close to the server's own time.
+// Conn is a keep-alive connection for use by one goroutine. The bytes of a request are prepared before, so the client
+// needs little CPU time, and most of the measured time is the server's.
 type Conn struct {
 	address  string
 	timeout  time.Duration
@@ -39,12 +39,12 @@ func (c *Conn) dial() error {
 	return nil
 }
 
-// Exchange sends a request and reads the response. body is valid until the next Exchange. After an error, the next
-// Exchange dials again.
+// Exchange sends a request and reads the response. body is valid until the next call of Exchange. After an error, the
+// next call opens a new connection.
 func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {
 		if err := c.dial(); err != nil {
-			// The pause prevents a busy loop while the server refuses connections.
+			// Without this pause, the caller would retry in a busy loop while the server refuses connections.
 			time.Sleep(10 * time.Millisecond)
 			return 0, nil, err
 		}
@@ -68,7 +68,7 @@ func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 // Close ends the connection.
 func (c *Conn) Close() {
 	if c.conn != nil {
-		_ = c.conn.Close() // no data is buffered, so an error loses nothing
+		_ = c.conn.Close() // no data is buffered, so an error of Close loses nothing
 		c.conn = nil
 	}
 }

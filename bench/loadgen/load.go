@@ -14,20 +14,21 @@ type Load struct {
 	Address string // host:port
 	// Requests are complete HTTP/1.1 requests, as the function Request returns them. Run sends them in rotation.
 	Requests [][]byte
-	// Numbered is a text of digits that each request contains. When a request is sent, a number with as many digits
-	// replaces the text. So every request can have a different id. If Numbered is "", Run sends the requests unchanged.
+	// Numbered is a text of digits that each request contains once. When Run sends a request, it replaces the text by
+	// the number of the request, with as many digits. So every request can have a different id. If Numbered is "", Run
+	// sends the requests unchanged.
 	Numbered    string
 	Connections int
 	// Rate is the number of requests per second. 0 means a closed loop.
 	Rate     float64
 	Warmup   time.Duration // how long Run sends load before the measurement begins
 	Duration time.Duration
-	// Timeout is the longest time that a request may take. It is also the longest time for which an open loop that lags
-	// continues after its end.
+	// Timeout is the longest time that a request may take. It is also the longest time for which a late open loop
+	// continues after Duration.
 	Timeout time.Duration
 }
 
-// maxWaiting is the largest number of requests that are due but have no free connection.
+// maxWaiting is the largest number of requests that may wait for a free connection.
 const maxWaiting = 1 << 20
 
 // Run sends the load. It returns an error only if it could not send any load. Refused requests and broken connections
@@ -62,7 +63,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	if l.Rate > 0 {
 		due = make(chan time.Time, maxWaiting)
 		go pace(ctx, due, began, span.end, l.Rate)
-		// Requests that an open loop sends late count too, because their wait is part of the latency.
+		// Requests that an open loop sends late are measured too, because their wait is part of the latency.
 		span.end = span.deadline
 	}
 	var wait sync.WaitGroup
@@ -86,7 +87,7 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	total.Elapsed = l.Duration
 	switch {
 	case due != nil:
-		// An open loop that lags takes longer than the requested time.
+		// A late open loop takes longer than Duration.
 		total.Elapsed = max(l.Duration, time.Since(span.measured))
 		total.Unsent += uint64(len(due))
 	case span.extended.Load():
@@ -95,8 +96,8 @@ func Run(ctx context.Context, l Load) (Result, error) {
 	return *total, ctx.Err()
 }
 
-// pace sends the intended time of each request to the channel due, when that time has come. Requests without a free
-// connection wait in the channel, and the wait counts as latency.
+// pace sends the intended time of each request to the channel `due` at this time. A request that has no free connection
+// waits in the channel, and the wait counts as latency.
 func pace(ctx context.Context, due chan<- time.Time, began, end time.Time, rate float64) {
 	defer close(due)
 	gap := float64(time.Second) / rate

@@ -42,7 +42,7 @@ func TestClosedLoopSendsWholeRequests(t *testing.T) {
 	if bad.Load() != 0 {
 		t.Errorf("%d of %d requests arrived changed", bad.Load(), answered.Load())
 	}
-	// At most one request of each connection ends after the measured time.
+	// At most one request per connection ends after the measured time.
 	if sent := uint64(answered.Load()); result.All[204] != sent || result.Requests > sent || result.Requests+3 < sent {
 		t.Errorf("%d requests counted and %d in total, but the server answered %d", result.Requests, result.All[204], sent)
 	}
@@ -97,8 +97,9 @@ func TestNumberedRequests(t *testing.T) {
 	}
 }
 
-// TestOpenLoopCountsTheWaitOfRequestsNotSent uses a server that stalls once. The stall must be in the latency of all
-// requests that were due during it, although the only connection had only one request in flight.
+// TestOpenLoopCountsTheWaitOfRequestsNotSent uses a server that does not answer for some time. The latency of each
+// request that was due in this time must include the wait, although the only connection can have only one request in
+// flight.
 //
 // The stall uses real time, because requests are due by the clock, and only real time makes them late. The test does
 // not depend on the exact length of the stall, because a slower machine only makes the stall longer.
@@ -109,7 +110,7 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 		if n.Add(1) == 5 {
 			select {
 			case <-time.After(stall):
-			case <-r.Context().Done(): // the client has given up
+			case <-r.Context().Done(): // the client has disconnected
 			}
 		}
 		w.WriteHeader(http.StatusNoContent)
@@ -139,19 +140,19 @@ func TestOpenLoopCountsTheWaitOfRequestsNotSent(t *testing.T) {
 	}
 }
 
-// TestClosedLoopOutlastsAStall uses a server that sends no answer within the measured time. The closed loop must
-// continue until the first answer, and compute its rate over the longer time. The measured time is real time, so the
-// stall uses real time too.
+// TestClosedLoopOutlastsAStall uses a server that sends no answer in the measured time. The closed loop must continue
+// until the first answer, and compute its rate from the longer time. The measured time is real time, so the server
+// waits in real time too.
 func TestClosedLoopOutlastsAStall(t *testing.T) {
 	for name, warmup := range map[string]time.Duration{"": 0, "begun in the warmup": 20 * time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
 			const window = 50 * time.Millisecond
-			// The stall begins with the first request, which is later than the start of Run.
+			// The server's wait begins with the first request, which is later than the start of Run.
 			began := sync.OnceValue(time.Now)
 			address := serve(t, func(w http.ResponseWriter, r *http.Request) {
 				select {
 				case <-time.After(time.Until(began().Add(warmup + 3*window))):
-				case <-r.Context().Done(): // the client has given up
+				case <-r.Context().Done(): // the client has disconnected
 				}
 				w.WriteHeader(http.StatusNoContent)
 			})

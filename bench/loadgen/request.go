@@ -7,7 +7,7 @@ import (
 )
 
 // Request returns a complete HTTP/1.1 request with a JSON body. If token is "", the request has no Authorization
-// header. Each of headers has the form "name: value".
+// header. Each of the headers has the form "name: value".
 func Request(method, address, path, token string, body []byte, headers ...string) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, address, len(body))
 	if token != "" {
@@ -33,8 +33,8 @@ func (l *Load) places() ([]int, error) {
 	return at, nil
 }
 
-// number replaces digits with the number n, with leading zeros. If n has too many digits, number leaves out the first
-// digits.
+// number replaces digits with the number n, with leading zeros. If n has more digits, number leaves out the first
+// digits of n.
 func number(digits []byte, n uint64) {
 	var room [20]byte
 	text := strconv.AppendUint(room[:0], n, 10)

@@ -11,17 +11,16 @@ type Result struct {
 	Requests uint64         // number of answered requests
 	Statuses map[int]uint64 // responses by status
 	Errors   uint64         // number of requests without an answer
-	// All counts the responses by status. It includes responses before and after the measured time. So All shows how
-	// much the server did in the whole run.
+	// All counts the responses of the whole run by status, including responses before and after the measured time.
 	All    map[int]uint64
 	Unsent uint64 // number of requests of an open loop that were due but never sent
-	// LastError is the error of one of the requests that Errors counts.
+	// LastError is the error of a request that Errors counts.
 	LastError error
 	Elapsed   time.Duration
-	// Latencies are the sorted response times, measured from the time at which each request was due. So a stall of the
-	// server lengthens the latency of every request that was due during the stall.
+	// Latencies are the sorted response times, measured from the time at which each request was due. So if the server
+	// stops answering for a time, the latency of every request that was due in this time is longer.
 	Latencies []time.Duration
-	last      time.Time // when the last counted request was answered
+	last      time.Time // time at which the last counted request was answered
 }
 
 func newResult() *Result { return &Result{Statuses: map[int]uint64{}, All: map[int]uint64{}} }
@@ -54,7 +53,7 @@ func (r *Result) merge(other *Result) {
 // PerSecond returns the answered requests per second.
 func (r *Result) PerSecond() float64 { return float64(r.Requests) / r.Elapsed.Seconds() }
 
-// Quantile returns the latency that the fraction q of the requests did not exceed. It returns 0 if the load sent no
+// Quantile returns the latency that a fraction q of the requests did not exceed. It returns 0 if the load sent no
 // requests.
 func (r *Result) Quantile(q float64) time.Duration {
 	if len(r.Latencies) == 0 {
@@ -67,7 +66,7 @@ func (r *Result) Quantile(q float64) time.Duration {
 func (r *Result) Max() time.Duration { return r.Quantile(1) }
 
 // Only returns nil if every request was sent and answered with the status. Otherwise it returns an error, because the
-// figures of a partly refused load are not comparable.
+// figures of a load with refused requests cannot be compared with other figures.
 func (r *Result) Only(status int) error {
 	if r.Requests > 0 && r.Statuses[status] == r.Requests && r.Errors == 0 && r.Unsent == 0 {
 		return nil

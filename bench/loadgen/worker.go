@@ -11,24 +11,25 @@ import (
 // worker sends the requests of one connection.
 type worker struct {
 	load     *Load
-	numbered []int  // the position of the number in each request: see [Load.Numbered]
-	request  []byte // a buffer for a numbered request
+	numbered []int  // position of the number in each request: see [Load.Numbered]
+	request  []byte // buffer for a request with its number
 	conn     *Conn
 	window   *window
 	result   *Result
 }
 
-// window is the span of time in which responses count. If no request is answered in this span, the window is extended
-// until the first answer. Otherwise a stall of the whole span would give a result without any response.
+// window is the span of time in which responses are counted. If no request is answered in this span, the window is
+// extended until the first response. Otherwise the result of a very slow server would have no response.
 type window struct {
 	turn          atomic.Uint64 // index of the next request
 	measured, end time.Time
 	deadline      time.Time // no request is sent after this time
 	answered      atomic.Bool
-	extended      atomic.Bool // no request was answered before end
+	extended      atomic.Bool // whether no request was answered before end
 }
 
-// counts reports whether the result includes a request that was due at intended and answered at answered.
+// counts reports whether a request is part of the result. The request was due at the time `intended`, and its response
+// came at the time `answered`.
 func (w *window) counts(intended, answered time.Time) bool {
 	switch {
 	case intended.Before(w.measured):
@@ -47,7 +48,7 @@ func (w *window) over(now time.Time) bool {
 	return !now.Before(w.end) && (w.answered.Load() || w.extended.Load() || !now.Before(w.deadline))
 }
 
-// closed sends each request when the previous one is answered.
+// closed sends each request as soon as the request before it is answered.
 func (w *worker) closed(ctx context.Context) {
 	for ctx.Err() == nil {
 		start := time.Now()
@@ -72,8 +73,8 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	}
 }
 
-// send sends one request that was due at intended. A response after the window does not count. Otherwise the last
-// requests of a closed loop would count as work within the measured time.
+// send sends one request that was due at intended. A response after the window is not counted. Otherwise the last
+// requests of a closed loop would be counted as work in the measured time.
 func (w *worker) send(intended time.Time) {
 	turn := w.window.turn.Add(1) - 1
 	which := turn % uint64(len(w.load.Requests))
@@ -100,8 +101,8 @@ func (w *worker) send(intended time.Time) {
 	w.result.record(status, now.Sub(intended))
 }
 
-// sleepUntil sleeps with a system call. In an idle process, Go's timers fire up to a millisecond late, and this would
-// count as latency.
+// sleepUntil sleeps with a system call. In an idle process, Go's timers are up to a millisecond late, and this delay
+// would be part of the latency.
 func sleepUntil(at time.Time) {
 	for {
 		left := time.Until(at)

@@ -22,8 +22,8 @@ type Machine struct {
 	MemoryGB int    `json:"memoryGB"`
 	Kernel   string `json:"kernel"`
 	Go       string `json:"go"`
-	// Load is the load average at the beginning of the run. If another program was using the machine, the figures are
-	// unreliable.
+	// Load is the load average at the beginning of the run. A high value means that other programs used the machine, so
+	// that the figures are unreliable.
 	Load float64 `json:"load"`
 }
 
@@ -59,8 +59,7 @@ func (m Machine) Text() string {
 	return fmt.Sprintf("%s, %d cores, %d GB, Linux %s, %s, load %.1f at the start", m.CPU, m.Cores, m.MemoryGB, m.Kernel, m.Go, m.Load)
 }
 
-// Commit returns the commit of the measured source, with "-dirty" if there are
-// uncommitted changes.
+// Commit returns the commit of the measured source code, with "-dirty" if there are uncommitted changes.
 func Commit(ctx context.Context) string {
 	git := func(arguments ...string) string {
 		cmd := exec.CommandContext(ctx, "git", arguments...)
@@ -74,7 +73,7 @@ func Commit(ctx context.Context) string {
 	if id == "" {
 		return "unknown"
 	}
-	// The exclusion is for results that a benchmark has just written.
+	// Results that a benchmark has just written do not count as changes.
 	if git("status", "--porcelain", "--", ":/", ":(top,exclude)bench/results") != "" {
 		id += "-dirty"
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// Process is the id of a process. Its methods read the process's use of resources. They return 0 for an id without a
-// process, such as the zero value.
+// Process is the id of a process. Its methods return the resources that the process uses. They return 0 if there is no
+// such process, as for the id 0.
 type Process int
 
 // CPU returns the CPU time that the process has used so far, in seconds.
@@ -19,11 +19,11 @@ func (p Process) CPU() float64 {
 	if err != nil {
 		return 0
 	}
-	// Fields are counted after the last bracket, because the name in brackets may contain spaces.
+	// Count the fields after the last bracket, because the name in brackets may contain spaces.
 	fields := strings.Fields(string(text)[strings.LastIndexByte(string(text), ')')+1:])
 	user, _ := strconv.ParseFloat(fields[11], 64)
 	system, _ := strconv.ParseFloat(fields[12], 64)
-	const ticks = 100 // USER_HZ, fixed in the kernel's interface
+	const ticks = 100 // USER_HZ, which is fixed in the kernel's interface
 	return (user + system) / ticks
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// Run describes a run: date, commit, command, duration and machine. Every saved result includes it.
+// Run describes the run of a benchmark: date, commit, command, duration and machine. Every saved result includes it.
 type Run struct {
 	Date    string  `json:"date"`
 	Commit  string  `json:"commit"`
@@ -48,7 +48,8 @@ func (r *Run) Head(title string) string {
 }
 
 // Save writes a result's files into dir, or into bench/results if dir is "". files maps each file's extension to its
-// content. kind is the last part of the name before the extension. Save returns the path without the extension.
+// content. A file's name consists of the date, the commit, kind and the extension. Save returns the path without the
+// extension.
 func (r *Run) Save(dir, kind string, files map[string][]byte) (string, error) {
 	if dir == "" {
 		root, err := enginetest.ModuleRoot()

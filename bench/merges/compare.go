@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// compare merges three versions of a file by git and by Octavo, and counts the differences of the results.
+// compare merges three versions of a file with git and with Octavo, and counts how the results differ.
 func (r *repository) compare(ctx context.Context, name string, v [3]string) error {
 	text, conflicts, err := mergeFile(ctx, v)
 	if err != nil {
@@ -53,7 +53,7 @@ func (r *repository) compare(ctx context.Context, name string, v [3]string) erro
 	if lost := missing(d[0], d[1], d[2], merged, found); len(lost) > 0 {
 		note("lost", lost)
 	}
-	clean := schema.Document{} // git's result, if git has no conflict
+	clean := schema.Document{} // result of git, if git has no conflict
 	if !conflicts {
 		clean = d[3]
 	}
@@ -77,8 +77,8 @@ func read(text string, before *schema.Document) (schema.Document, error) {
 
 func words(d schema.Document) []string { return slices.Collect(wordsOf(content.Plain(d))) }
 
-// wordsOf returns the words of a text: runs of letters, digits and marks. Each letter of a script without spaces is a
-// word.
+// wordsOf returns the words of a text. A word is a sequence of letters, digits and marks. In a script without spaces,
+// each letter is a word.
 func wordsOf(text string) iter.Seq[string] {
 	spaced := strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) {
@@ -103,7 +103,7 @@ func similar(a, b string) bool {
 	return shared(a, b) >= most
 }
 
-// shared returns the fraction of two lines' words that both lines have.
+// shared returns the number of words that both lines have, divided by the number of words that at least one line has.
 func shared(a, b string) float64 {
 	x, y := map[string]int{}, map[string]int{}
 	for word := range wordsOf(a) {

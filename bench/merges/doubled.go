@@ -9,8 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// doubled lists the lines that the result has twice, or in two similar forms, although each side has the line only
-// once. Two similar lines do not count if each side edited a different line of base and left the other line unchanged.
+// doubled lists the lines that the result of a merge has twice, or in two similar forms, although each side has the
+// line only once. Two similar lines do not count if each side edited a different line of base and left the other line
+// unchanged.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
 	fromOurs, fromTheirs := edits(base, ours, other), edits(base, theirs, mine)
@@ -35,8 +36,8 @@ func doubled(base, ours, theirs, clean, merged schema.Document) (double []string
 	return double
 }
 
-// edits maps the lines that a side edited to the lines of base that they replace. It leaves out lines of base that the
-// other side changed too.
+// edits maps each edited line of a side to the line of base that it replaces. It leaves out a line of base if the other
+// side changed it too.
 func edits(base, side schema.Document, other map[string]int) map[string]string {
 	was, is, from := allLines(base), allLines(side), map[string]string{}
 	for i, j := range alignLines(was, is) {
@@ -58,7 +59,7 @@ func allLines(d schema.Document) []string {
 	return list
 }
 
-// lines counts the lines of at least four words.
+// lines counts how many times a document has each line, for lines with at least four words.
 func lines(d schema.Document) map[string]int {
 	const least = 4
 	count := map[string]int{}

@@ -1,11 +1,13 @@
-// Command merges compares Octavo's merges of pages with git's merges. Each
-// argument is a folder with a Git repository and its history.
+// Command merges compares Octavo's merges of pages with git's merges. Each argument is a folder with a Git repository
+// and its history.
 //
-// It compares pairs of versions. A pair is a Markdown file that both sides of a merge commit changed. If a repository
-// has too few pairs, two successive commits of one file are also a pair, if the later commit applies without the
-// earlier commit. A word that a side added is lost if neither the result nor the conflicts have it. A line is double if
-// the result has it more often than each side and git's clean result. Two similar lines, one from each side, are also
-// double. Similar edits of two different lines of base are not double.
+// It merges pairs of versions. A pair has both sides' versions of a Markdown file that both sides of a merge commit
+// changed. If a repository has too few such pairs, two successive commits of one file are also a pair. For this, the
+// changes of the later commit must apply without the earlier commit.
+//
+// A word that a side added is lost if neither the result nor a conflict contains it. A line is double if the result has
+// it more often than each side, and also more often than git's result if git has no conflict. Two similar lines, one
+// from each side, are also double, unless each side edited a different line of base.
 //
 //	go run ./bench/merges --pairs 40 --verbose /work/mirrors/*
 package main
@@ -32,9 +34,9 @@ type options struct {
 	Verbose      bool     `help:"Print each pair that is not merged as git merges it."`
 }
 
-// columns are the names of a repository's counts. The columns same, other and worse count merges without a conflict in
-// git: Octavo's result has the same words, other words, or a conflict. The columns better and both count merges with a
-// conflict in git: Octavo's result has no conflict, or has one too.
+// columns are the names of a repository's counts. The columns same, other and worse count merges that git does without
+// a conflict. Octavo's result has the same words (same), other words (other), or a conflict (worse). The columns better
+// and both count merges with a conflict in git. Octavo's result has no conflict (better), or also a conflict (both).
 var columns = []string{"merges", "commits", "same", "other", "worse", "better", "both", "lost", "double"}
 
 func main() {
@@ -68,7 +70,7 @@ func report(name string, count map[string]int) {
 	fmt.Println()
 }
 
-// repository is a repository whose merges are compared, with their counts.
+// repository is a Git repository whose merges are compared, with the numbers of the columns.
 type repository struct {
 	options
 	path  string
@@ -116,7 +118,8 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// twoCommits compares a commit with the previous commit that changed the same file, as the two sides of a merge.
+// twoCommits takes a commit, and the previous commit that changed the same file, as the two sides of a merge, and
+// compares the results of the merge.
 func (r *repository) twoCommits(ctx context.Context, ids []string) error {
 	for _, path := range r.changed(ctx, ids[1], ids[0]) {
 		before, err := r.git(ctx, "log", "-1", "--no-merges", "--format=%H", ids[1], "--", path)
@@ -144,12 +147,12 @@ func (r *repository) git(ctx context.Context, arguments ...string) (string, erro
 	return string(out), nil
 }
 
-// changed lists the Markdown files that differ between two commits.
+// changed lists the Markdown files that exist in both commits and differ.
 func (r *repository) changed(ctx context.Context, from, to string) []string {
 	names, err := r.git(
 		ctx, "diff", "--no-renames", "--diff-filter=M", "--name-only", "-z", from, to, "--", "*.md")
 	if err != nil {
-		return nil // A snapshot of a repository may lack objects.
+		return nil // a snapshot of a repository may lack objects
 	}
 	return strings.Split(strings.TrimSuffix(names, "\x00"), "\x00")
 }
@@ -167,7 +170,7 @@ func (r *repository) texts(ctx context.Context, path string, commits ...string) 
 	return v, v[0] != v[1] && v[0] != v[2]
 }
 
-// mergeFile merges three versions of a file by git merge-file. conflicts is true if the text contains conflicts.
+// mergeFile merges three versions of a file with git merge-file. conflicts is true if the text contains conflicts.
 func mergeFile(ctx context.Context, v [3]string) (text string, conflicts bool, err error) {
 	dir, err := os.MkdirTemp("", "octavo-merges-")
 	if err != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// missing lists the words that the result must keep but lacks, and that no conflict contains. A word is missing only if
-// wanted counts it as missing with both alignments: by word and by line. The alignment by word alone is not enough,
-// because it may match a word of a deleted line with the same word in an added line.
+// missing lists the words that the result of a merge must have but does not, and that no conflict contains. It aligns
+// the versions by word and by line, and lists a word only if it is missing with both alignments. The alignment by word
+// alone may match a word of a deleted line with the same word in an added line.
 func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict) (lost []string) {
 	byWord, byLine := wanted(diff.Match, base, ours, theirs), wanted(matchLines, base, ours, theirs)
 	for _, word := range words(merged) {
@@ -29,8 +29,8 @@ func missing(base, ours, theirs, merged schema.Document, found []merge.Conflict)
 	return lost
 }
 
-// said returns the text of conflicts, both as JSON and as plain text. The plain text is necessary for words whose parts
-// have different marks.
+// said returns the text of conflicts, both as JSON and as plain text. In the JSON, a word is divided if its parts have
+// different marks, so the plain text is needed too.
 func said(found []merge.Conflict) string {
 	text := encoded(found)
 	for _, c := range found {
@@ -46,8 +46,8 @@ func said(found []merge.Conflict) string {
 	return text
 }
 
-// wanted counts the words that a merge must keep: words of base that no side deleted, and words that a side added. If
-// both sides added a word, the merge may keep it once.
+// wanted counts the words that the result of a merge must have: words of base that no side deleted, and words that a
+// side added. If both sides added a word, it is counted once.
 func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document) map[string]int {
 	was := linedWords(base)
 	least, most := map[string]int{}, map[string]int{}
@@ -87,7 +87,7 @@ func linedWords(d schema.Document) (list []string) {
 	return list
 }
 
-// matchLines pairs words like diff.Match, but only words of equal or similar lines.
+// matchLines pairs words like diff.Match, but pairs only words that are in equal or similar lines.
 func matchLines(a, b []string) []int {
 	pairs := make([]int, len(a))
 	for i := range pairs {
@@ -141,7 +141,7 @@ func alignLines(x, y []string) []int {
 	return pairs
 }
 
-// line is a line in a list of words.
+// line is a line of a document, with the range of its words in a list of words.
 type line struct {
 	text     string
 	from, to int

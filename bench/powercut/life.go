@@ -16,10 +16,10 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// life is one installation, from its first start through several power cuts. judge checks it after each cut.
+// life is one installation, from its first start until its last power cut. judge checks it after each cut.
 type life struct {
 	dir     string
-	picture string // the snapshot of the disk at the last power cut
+	picture string // path of the snapshot of the disk at the last power cut
 	size    int64
 	disk    *disk.Disk
 	disks   int
@@ -29,15 +29,15 @@ type life struct {
 	endLoad func()
 	catchup time.Duration
 
-	spaces  []string // acknowledged spaces
-	refused int      // number of acknowledged events that the table refuses
+	spaces  []string // ids of acknowledged spaces
+	refused int      // number of acknowledged events that the events table refuses
 }
 
 // cut is the result of one power cut.
 type cut struct {
 	Moment       string
-	Acknowledged int // number of events acknowledged in this life so far
-	Kept         int // number of rows that the table has right after the cut
+	Acknowledged int // number of events that were acknowledged in this life so far
+	Kept         int // number of rows in the table immediately after the cut
 	Stored       int // number of stored events after the sink has caught up
 	Spaces       int
 	DeadLetters  int
@@ -57,7 +57,7 @@ func (l *life) begin(ctx context.Context) error {
 	return l.node.Ready(ctx)
 }
 
-// newDisk mounts a disk with the content of a snapshot. Without a snapshot, the disk is empty.
+// newDisk mounts a disk with the content of a snapshot. If picture is "", the disk is empty.
 func (l *life) newDisk(ctx context.Context, picture string) error {
 	l.disks++
 	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}
@@ -87,8 +87,8 @@ func (l *life) prepare(ctx context.Context, rate float64, seed uint64) (err erro
 	return refuse(ctx, t)
 }
 
-// startLoad starts to send events and to create spaces. It posts one event that the table refuses. endLoad stops the
-// load.
+// startLoad begins to send events and to create spaces. It also sends one event that the table refuses. endLoad stops
+// the load.
 func (l *life) startLoad(ctx context.Context) {
 	ctx, end := context.WithCancel(ctx)
 	var running sync.WaitGroup
@@ -111,7 +111,7 @@ func (l *life) others(ctx context.Context) {
 			l.spaces = append(l.spaces, id)
 		}
 		// others posts only one event that the table refuses, because such an event is expensive. To find it, the sink
-		// bisects a batch, with an insert for every half.
+		// divides a batch into halves again and again, and inserts each half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++
@@ -134,7 +134,7 @@ func (l *life) table() (*witness.Table, error) {
 
 // cut cuts the power and restarts the node with the data that has reached the disk.
 func (l *life) cut(ctx context.Context) error {
-	// Stop the node, so that it acknowledges no more events. Its engines keep running.
+	// Pause the node, so that it acknowledges no more events. Its engines continue to run.
 	if err := l.node.Signal(syscall.SIGSTOP); err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (l *life) cut(ctx context.Context) error {
 	return l.node.Start()
 }
 
-// through sends a load, and cuts the power at a moment. After the node is ready again, the load continues for a second.
-// Then through judges the result.
+// through sends a load, and cuts the power at the moment m. After the node is ready again, the load continues for a
+// second. Then through calls judge.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)
@@ -176,7 +176,7 @@ func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	return c, err
 }
 
-// judge compares the acknowledged events with the stored events. The load must have ended.
+// judge compares the acknowledged events with the stored events. The caller has stopped the load.
 func (l *life) judge(ctx context.Context) (c cut, err error) {
 	t, err := l.table()
 	if err != nil {

@@ -41,13 +41,13 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errBroken is the error of a run in which the node broke a promise, for example lost an acknowledged event.
+// errBroken is the error of a run in which the node broke a promise, for example by losing an acknowledged event.
 var errBroken = errors.New("a promise was broken")
 
 // Run cuts the power, compares the acknowledged events with the stored events, and prints a report.
 func (c *command) Run() (err error) {
 	if os.Geteuid() != 0 {
-		// Without root, the run succeeds, so that an ordinary user's `make test-all` continues.
+		// Without root, Run returns nil, so that `make test-all` also succeeds for an ordinary user.
 		fmt.Println("powercut: NOT RUN: only root can mount the disk whose power is cut")
 		return nil
 	}
@@ -88,7 +88,7 @@ func (c *command) Run() (err error) {
 	return os.RemoveAll(dir)
 }
 
-// live runs one installation after the other, each through its power cuts.
+// live runs one installation after the other, each until its last power cut.
 func (c *command) live(ctx context.Context, dir string, r *result, tell func(string, ...any)) (err error) {
 	binary := c.Binary
 	if binary == "" {

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is a point in time at which the power is cut. wait returns at this point. Work that wait has started may still
-// be running.
+// moment is a point in time at which the power is cut. wait returns at this time. Work that wait has started, such as a
+// merge, may still be running.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error
@@ -71,7 +71,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 	merge := make(chan error, 1)
 	go func() {
-		defer func() { _ = t.Close() }() // the power cut closes the connection, so Close may fail
+		defer func() { _ = t.Close() }() // ignore the error, because the power cut may close the connection
 		merge <- t.Exec(context.WithoutCancel(ctx), "OPTIMIZE TABLE "+insights.Table+" FINAL")
 	}()
 	other, err := l.table()
@@ -86,7 +86,7 @@ func merging(ctx context.Context, l *life) error {
 		}
 		select {
 		case err := <-merge:
-			return err // the merge ended before the loop saw its source parts, so the power is cut now
+			return err // the merge ended before the loop noticed it, so the power is cut now
 		default:
 		}
 		if running["merges"] > 0 {
@@ -95,7 +95,7 @@ func merging(ctx context.Context, l *life) error {
 	}
 }
 
-// merged runs a merge, and returns when the source parts are removed. From then on, only the merged part has the rows.
+// merged runs a merge, and returns after the source parts are removed. Then only the merged part has the rows.
 func merged(ctx context.Context, l *life) error {
 	t, err := l.table()
 	if err != nil {
@@ -127,7 +127,8 @@ func merged(ctx context.Context, l *life) error {
 	})
 }
 
-// catchingUp stops the insights engine for some seconds, and returns while the sink stores the events of the outage.
+// catchingUp pauses the insights engine for some seconds. It returns while the sink stores the events that arrived
+// during this time.
 func catchingUp(ctx context.Context, l *life) error {
 	engine, err := l.node.Engine("clickhouse")
 	if err != nil {
@@ -143,8 +144,8 @@ func catchingUp(ctx context.Context, l *life) error {
 	return pause(ctx, l.between(0, time.Second))
 }
 
-// stopping begins a clean stop, and returns during the stop. Postgres then writes its checkpoint, and the broker its
-// summaries, so that the next start is fast.
+// stopping sends SIGTERM to the node, and returns while the node stops. At this time, Postgres writes its checkpoint,
+// and the broker writes its summaries.
 func stopping(ctx context.Context, l *life) error {
 	if err := pause(ctx, l.between(2*time.Second, 4*time.Second)); err != nil {
 		return err

@@ -53,7 +53,8 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 	return s, err
 }
 
-// refusable is part of some events' URLs. The table refuses these events, so the sink writes them as dead letters.
+// refusable is a part of the URL of some events. The table refuses these events, so the sink writes dead letters for
+// them.
 const refusable = "/refused-by-the-table/"
 
 // refuse adds a constraint to the events table, which then refuses rows whose URL contains refusable.
@@ -67,8 +68,7 @@ func (n *node) postRefusable(ctx context.Context, s site, id int) error {
 	return n.Client.Call(ctx, http.MethodPost, s.events(), []byte(body), http.StatusNoContent, nil)
 }
 
-// deadLetters returns the number of dead letters that `octavo deadletter list`
-// prints.
+// deadLetters returns the number of dead letters that `octavo deadletter list` prints.
 func (n *node) deadLetters(ctx context.Context) (int, error) {
 	out, err := n.Run(ctx, nil, "deadletter", "list", "--json", "--limit", "0")
 	if err != nil {

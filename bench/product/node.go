@@ -12,7 +12,7 @@ import (
 // Node has the settings of an `octavo serve`.
 type Node struct {
 	Address, Roles, Dir  string
-	Admin                string // address of the operators' listener; "" means that the node has no such listener
+	Admin                string // address of the operators' listener; "" means that there is no such listener
 	Token                string
 	Postgres, ClickHouse string
 	Brokers              []string
@@ -34,7 +34,7 @@ func (n Node) Environment(more ...string) []string {
 		"OCTAVO_KAFKA_BROKERS=" + strings.Join(n.Brokers, ","),
 		"OCTAVO_CLICKHOUSE_URL=" + n.ClickHouse,
 		"OCTAVO_KAFKA_TOPIC=" + n.Topic,
-		// A load comes from one address with one token. So the node must not limit requests by address or token.
+		// A load comes from one address and has one token, so the node must not limit requests by address or token.
 		"OCTAVO_RATE_LIMIT=0", "OCTAVO_MAX_CONNS_PER_IP=0",
 	}, more...)...)
 }

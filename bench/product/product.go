@@ -1,8 +1,7 @@
-// Package product builds the octavo binary for a benchmark or a fault run. It also builds settings for nodes, and sends
-// single requests to them.
+// Package product builds the octavo binary for a benchmark or a fault run. It also returns settings for nodes, and
+// sends single requests to nodes.
 //
-// Of this module it may import only cmd/engine/enginetest, to find the module's
-// root.
+// Of this module it may import only cmd/engine/enginetest, to find the module's root.
 package product
 
 import (
@@ -42,7 +41,8 @@ func build(ctx context.Context, root, path string, flags ...string) error {
 	return nil
 }
 
-// Shallow reports whether the repository is a shallow clone. In a shallow clone, BuildCommit may not find a commit.
+// Shallow reports whether the repository is a shallow clone. A shallow clone lacks older commits, so BuildCommit may
+// fail.
 func Shallow(ctx context.Context) bool {
 	said, err := exec.CommandContext(ctx, "git", "rev-parse", "--is-shallow-repository").Output()
 	return err == nil && bytes.HasPrefix(said, []byte("true"))
@@ -79,8 +79,8 @@ type Client struct{ Address, Token string }
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
 // Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
-// sent as JSON. If into is not nil, the response is decoded into it. Names of fields match regardless of case, so the
-// fields of into need no tags.
+// sent as JSON. If into is not nil, the response is decoded into it. The names of fields are compared without regard to
+// case, so the fields of into need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -126,7 +126,8 @@ type Answer struct {
 	Body   []byte
 }
 
-// Ask sends a request and returns the answer, whatever its status is. The request forbids cached answers.
+// Ask sends a request and returns the answer with any status. With the request's header Cache-Control, the node does
+// not answer from its cache.
 func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a Answer, err error) {
 	request, err := http.NewRequestWithContext(ctx, method, "http://"+c.Address+path, bytes.NewReader(body))
 	if err != nil {
@@ -153,8 +154,8 @@ func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a An
 // from one address with one key, and would exceed the limits.
 var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
 
-// Door creates a publishable key of a site for the pages of a host. It returns the path at which browsers post events
-// with this key.
+// Door creates a publishable key of a site, which may be used on the pages of one host. It returns the path at which
+// browsers post events with this key.
 func (c Client) Door(ctx context.Context, org, site, host string) (string, error) {
 	var made struct{ Key string }
 	key := map[string]any{"name": "Load", "hosts": []string{host}, "dailyCap": 1_000_000_000}

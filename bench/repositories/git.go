@@ -24,8 +24,8 @@ func git(ctx context.Context, repository string, input io.Reader, arguments ...s
 	return string(out), nil
 }
 
-// copied creates a bare repository with the last commit of another repository. If the other repository lacks a file's
-// content, the file becomes a placeholder.
+// copied creates a bare repository with the last commit of another repository. If the other repository does not have
+// the content of a file, the copied file has other content in its place.
 func copied(ctx context.Context, source, bare string) error {
 	if out, err := exec.CommandContext(ctx, "git", "init", "--quiet", "--bare", "--initial-branch=main",
 		bare).CombinedOutput(); err != nil {
@@ -60,8 +60,8 @@ func copied(ctx context.Context, source, bare string) error {
 	return err
 }
 
-// change is a file that differs between two commits. removed and added are the lines that differ, and hunks is the
-// number of places where they are.
+// change is a file that differs between two commits. removed and added have the lines that differ. hunks is the number
+// of places in the file with such lines.
 type change struct {
 	path           string
 	status         byte
@@ -69,7 +69,7 @@ type change struct {
 	removed, added []string
 }
 
-// changes compares two commits line by line.
+// changes returns the files that differ between two commits, with their differing lines.
 func changes(ctx context.Context, repository, from, to string) ([]change, error) {
 	names, err := git(ctx, repository, nil, "diff", "--no-renames", "--name-status", "-z", from, to)
 	if err != nil {
@@ -99,7 +99,7 @@ func changes(ctx context.Context, repository, from, to string) ([]change, error)
 	return all, nil
 }
 
-// commit returns the id of a branch's commit.
+// commit returns the id of the last commit of a branch.
 func commit(ctx context.Context, repository, branch string) (string, error) {
 	id, err := git(ctx, repository, nil, "rev-parse", "refs/heads/"+branch)
 	return strings.TrimSpace(id), err

@@ -1,11 +1,12 @@
-// Command repositories measures how well Octavo preserves other people's repositories. Each argument is a folder with a
-// Git repository. The program uses the repository's last commit.
+// Command repositories measures how many unwanted changes Octavo makes to other people's repositories. Each argument is
+// a folder with a Git repository. The program uses the repository's last commit.
 //
 // First it imports the repository into a new space and exports the space without an edit. This export should make no
-// commit. Then it edits a word in twenty pages as Markdown and in twenty pages as documents, and exports the edits.
-// Each edit should change only its line. Then it exports the space to a new branch. There, all unedited files should
-// equal the imported files. It also searches the pages' texts for tags outside of code, because a reader would see
-// these tags. The run fails if it finds a tag that exceptions.txt does not list.
+// commit. Then it edits a word in twenty pages as Markdown and in twenty pages as documents, and exports the edits. The
+// export should change only the edited lines. Then it exports the space to a new branch. In this branch, all files of
+// unedited pages should equal the imported files. The program also searches the texts of the pages for tags outside of
+// code, because a reader would see such a tag as text. The run fails if it finds a tag that exceptions.txt does not
+// list.
 //
 //	go run ./bench/repositories /work/mirrors/*
 //	go run ./bench/repositories --folder docs --verbose /work/mirrors/handbook

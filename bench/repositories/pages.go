@@ -16,8 +16,8 @@ type page struct {
 	Markdown                           string
 }
 
-// edit is an edit of a page: it adds a mark after one of the page's words. document is true if the edit sends a
-// document, and false if it sends Markdown.
+// edit adds a mark after a word of a page. If document is true, the request has the page as a document. Otherwise it
+// has the page as Markdown.
 type edit struct {
 	page, mark string
 	document   bool
@@ -37,7 +37,7 @@ var (
 
 func markOf(text string) string { return marks.FindString(text) }
 
-// readPages reads the texts of all pages, and looks for tags.
+// readPages reads the texts of all pages, and counts the pages that show a tag to a reader.
 func (r *round) readPages(ctx context.Context) error {
 	pages, err := r.documents(ctx)
 	if err != nil {
@@ -80,7 +80,7 @@ func (r *round) documents(ctx context.Context) ([]page, error) {
 	return all, nil
 }
 
-// visible calls look with each text that a reader sees outside of code and formulas. It stops if look returns false.
+// visible calls look with each text of a document that is outside of code and formulas. It stops if look returns false.
 func visible(node any, look func(text string) bool) bool {
 	switch n := node.(type) {
 	case []any:
@@ -118,10 +118,10 @@ func marked(marks any) bool {
 	return false
 }
 
-// uneditable is part of the error message for an edit of a page whose file Octavo does not change.
+// uneditable is a part of the error message that the API returns for an edit of a page whose file Octavo cannot change.
 const uneditable = "cannot change: "
 
-// edit adds a mark after a word in some pages. The pages are spread evenly over the space. It sends half of the edits
+// edit adds a mark after a word in some pages, which are distributed evenly over the space. It sends half of the pages
 // as Markdown and half as documents.
 func (r *round) edit(ctx context.Context) error {
 	pages, err := r.documents(ctx)
@@ -165,7 +165,7 @@ func (r *round) edit(ctx context.Context) error {
 	return r.client.Call(ctx, http.MethodPost, requests+"/"+request.ID+"/merge", nil, http.StatusOK, nil)
 }
 
-// edits returns the edited text of a page. It returns nil if the page has no word after which a mark can be added.
+// edits returns the edited text of a page. It returns nil if there is no word after which a mark can be added.
 func (r *round) edits(ctx context.Context, e edit) (any, error) {
 	format := "markdown"
 	if e.document {
@@ -199,7 +199,8 @@ func (r *round) edits(ctx context.Context, e edit) (any, error) {
 // fences matches fenced code blocks.
 var fences = regexp.MustCompile("(?ms)^(```|~~~).*?^(```|~~~)")
 
-// marksWord adds the mark after a word of the first paragraph with such a word, and reports whether it found one.
+// marksWord looks for the first paragraph with a suitable word, and adds the mark after this word. It reports whether
+// it found such a paragraph.
 func marksWord(node any, mark string) bool {
 	switch n := node.(type) {
 	case []any:

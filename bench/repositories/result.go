@@ -7,7 +7,7 @@ import (
 )
 
 // edits counts the edits of one kind. An edit is exact if the export changed only the edited line. An edit is lost if
-// the export does not have it.
+// the exported files do not have it.
 type edits struct{ made, exact, lost int }
 
 func (e *edits) add(o edits) { e.made, e.exact, e.lost = e.made+o.made, e.exact+o.exact, e.lost+o.lost }
@@ -25,12 +25,12 @@ type result struct {
 	pages, notes int
 	// untouched is the number of files that an export without an edit changed.
 	untouched int
-	// markdown and document count the edits of each kind. others is the number of files that the export of the edits
-	// changed although their pages were not edited.
+	// markdown counts the edits that were sent as Markdown, and document counts the edits that were sent as documents.
+	// others is the number of files that the export of the edits changed although their pages were not edited.
 	markdown, document edits
 	others             int
-	// equal, different and added count the files of a new branch, compared with the imported branch. Edited files are
-	// left out.
+	// equal, different and added count the files of the new branch, compared with the imported branch. Files of edited
+	// pages are not counted.
 	equal, different, added int
 	// tagged is the number of pages with a tag that a reader sees, including tags in exceptions.txt.
 	tagged int

@@ -21,7 +21,7 @@ type round struct {
 	space, imported, head string
 	edited                []edit
 	excepted              []exception
-	unexpected            []exception     // the found tags that no exception allows
+	unexpected            []exception     // tags that were found and that no exception allows
 	met                   map[string]bool // keys of the exceptions whose tag was found
 }
 
@@ -91,7 +91,7 @@ func (r *round) operation(ctx context.Context, kind, branch string) error {
 	}
 }
 
-// say prints details if the user requested them.
+// say prints details if --verbose is set.
 func (r *round) say(format string, values ...any) {
 	if r.Verbose {
 		fmt.Printf("  "+format+"\n", values...)
@@ -161,7 +161,7 @@ func (r *round) exportEdits(ctx context.Context) error {
 	return nil
 }
 
-// exportNew exports the space to a new branch, and compares it with the branch of the import.
+// exportNew exports the space to a new branch, and compares this branch with the imported branch.
 func (r *round) exportNew(ctx context.Context) error {
 	if err := r.operation(ctx, "export", "new"); err != nil {
 		return err

@@ -1,7 +1,7 @@
 package main
 
 import (
-	_ "embed" // for the exceptions
+	_ "embed" // for the embedded exceptions.txt
 	"errors"
 	"fmt"
 	"regexp"
@@ -16,7 +16,7 @@ var tags = regexp.MustCompile(`</?[a-zA-Z][^<>\n]*>|<!--|\{%[^}]*%\}|\{/\*|\{\{#
 //go:embed exceptions.txt
 var exceptionList string
 
-// exception is a tag that a page shows because the author intended it.
+// exception is a tag that a page shows to readers as the author intended.
 type exception struct{ repository, path, tag, reason string }
 
 func (e exception) key() string { return e.repository + " | " + e.path + " | " + e.tag }
@@ -70,8 +70,8 @@ func (r *round) see(seen exception) {
 	r.unexpected = append(r.unexpected, seen)
 }
 
-// checkTags fails for tags that are missing in the list of exceptions. It also fails for the repository's exceptions
-// that match no tag.
+// checkTags returns an error for each tag that is not in the list of exceptions. It also returns an error for each
+// exception of this repository whose tag was not found.
 func (r *round) checkTags() error {
 	var problems []error
 	for _, e := range r.unexpected {

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/query"
 )
 
-// questions are the queries that a dashboard typically sends first.
+// questions has typical queries of a dashboard.
 var questions = []struct{ name, body string }{
 	{"visits by day", `{"range":"last30Days","select":[{"column":"datetime","interval":"day"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"datetime","interval":"day"}]}`},
 	{"top pages", `{"range":"last30Days","select":[{"column":"page"},{"column":"eventsCount"},{"column":"visitorsCount"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_view"],"operator":"in"}],"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50}`},
@@ -26,7 +26,7 @@ var questions = []struct{ name, body string }{
 	{"feedback", `{"range":"last30Days","select":[{"column":"page"},{"column":"pageFeedbackRating"}],"groupBy":[{"column":"page"}],"where":[{"column":"eventType","values":["page_post_feedback"],"operator":"in"}],"limit":50}`},
 }
 
-// aggregateRow compares requests to the aggregate endpoint with their SQL statements, run directly on the engine.
+// aggregateRow compares requests to the aggregate endpoint with the same SQL statements sent directly to ClickHouse.
 func (b *bench) aggregateRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate calls ours and ceiling alternately, and compares their median durations of each round, in milliseconds.
+// alternate calls ours and ceiling in turn. In each round it compares the medians of their durations, in milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
 	if err != nil {
@@ -70,7 +70,7 @@ func (b *bench) alternate(times int, ours, ceiling func() error) (compared, erro
 	return c[0], nil
 }
 
-// alternateAt calls ours and ceiling alternately, and compares several quantiles of their durations.
+// alternateAt is like alternate, and compares several quantiles of the durations.
 func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func() error) ([]compared, error) {
 	a, c := make([][]float64, len(quantiles)), make([][]float64, len(quantiles))
 	for round := range b.rounds + 1 {
@@ -121,8 +121,8 @@ func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte
 	return &heard[len(heard)-1], nil
 }
 
-// statementsOf calls ask with a query service. It returns all statements that the service sends, and the answer's
-// headers.
+// statementsOf builds a query service and calls ask with it. It returns all statements that the service sends, and the
+// headers that ask returns.
 func statementsOf(listener *listening, c query.Config, ask func(*query.Service) (map[string]string, error)) ([]statement, map[string]string, error) {
 	headers, err := ask(query.New(c, listener, query.NewMetrics(prometheus.NewRegistry())))
 	if err == nil && len(listener.heard) == 0 {
@@ -134,7 +134,7 @@ func statementsOf(listener *listening, c query.Config, ask func(*query.Service) 
 type listening struct {
 	driver.Conn
 	heard []statement
-	// statements that contain this text fail; "" lets no statement fail
+	// A statement that contains this text fails. If it is "", no statement fails.
 	refused string
 }
 

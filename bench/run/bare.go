@@ -9,14 +9,14 @@ import (
 	"github.com/valyala/fasthttp"
 )
 
-// bareCmd runs the bare server, the ceiling of the intake. Its fasthttp handler decodes the same body into a plain
-// struct, stores nothing and answers 204.
+// bareCmd runs the bare server, which is the ceiling for the intake. The server's fasthttp handler decodes the same
+// body into a plain struct, stores nothing, and answers 204.
 type bareCmd struct {
 	Listen string `default:"127.0.0.1:0"`
 }
 
-// plainBatch is a request as a struct that is fast to decode. Decoding validates no values, decodes null as "", and
-// leaves free-form objects raw. Events without the rare members have no cost for these members.
+// plainBatch is a request as a struct that is fast to decode. Decoding does not validate values, decodes null as "",
+// and does not decode free-form objects. A rare member costs time only in an event that has it.
 type plainBatch struct {
 	Events []plainEvent `json:"events"`
 }
@@ -70,8 +70,8 @@ type plainEvent struct {
 	LLMSVariant    string `json:"llmsVariant"`
 }
 
-// decodePlain decodes a body into a plainBatch. It is the only work of the bare server. Rows that measure decoding call
-// it too.
+// decodePlain decodes a body into a plainBatch. The bare server does nothing else with a body. Rows that measure
+// decoding also call it.
 func decodePlain(body []byte) (int, error) {
 	var batch plainBatch
 	err := sonic.Unmarshal(body, &batch)

@@ -20,17 +20,17 @@ const (
 	mergeLimit = 3 * time.Minute
 )
 
-// catchupRow measures how much a sink that catches up and queries slow each other down. Each round has three steps: it
-// drains a backlog alone, runs the dashboard's queries alone, and runs the queries while it drains another backlog. The
-// same node drains the backlog and answers the queries. The sink and the queries share a process, an engine and a
-// machine, so each could starve the other.
+// catchupRow measures how much a sink that catches up slows down queries, and how much queries slow down the sink. Each
+// round has three steps: it drains a backlog, then runs the dashboard's queries, and then runs the queries while it
+// drains another backlog. The same node drains the backlog and answers the queries. So both use the same process,
+// ClickHouse server and machine.
 func (b *bench) catchupRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
+	// First drain the backlog that other rows of the benchmark left. Otherwise the first round would drain it too.
 	err = b.drain(ctx, func(ctx context.Context, _ client) error {
 		return errors.Join(b.drained(ctx, true), b.fill(ctx))
 	})
@@ -76,9 +76,9 @@ func (b *bench) catchupRow(ctx context.Context) error {
 
 // catchup has the measurements of one round.
 type catchup struct {
-	alone, asked span      // times of the drain without queries, and of the drain with queries
-	idle, beside []float64 // response times without a drain, and during a drain, in milliseconds
-	parts        int       // the largest number of parts after a drain
+	alone, asked span      // times of the drain without queries, and of the drain during queries
+	idle, beside []float64 // response times in milliseconds, without a drain and during a drain
+	parts        int       // largest number of parts after a drain
 }
 
 func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err error) {
@@ -116,8 +116,8 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		// Requests count only from the first batch on. Before it, the sink is joining its consumer group and does not
-		// drain.
+		// Count only requests after the first batch is stored. Before it, the sink joins its consumer group and stores
+		// nothing.
 		r.beside = took(list, r.asked.first, r.asked.last)
 		return nil
 	})
@@ -132,8 +132,8 @@ func (b *bench) catchUp(ctx context.Context, conn driver.Conn) (r catchup, err e
 	return r, err
 }
 
-// withBacklog runs f while a node drains a backlog and answers queries. It starts the node when the engine has no
-// merges.
+// withBacklog creates a backlog and waits until ClickHouse has no running merges. Then it starts a node that drains the
+// backlog and answers queries, and calls f.
 func (b *bench) withBacklog(ctx context.Context, conn driver.Conn, f func(ctx context.Context, at client, posted int) error) error {
 	posted, err := b.postBacklog(ctx)
 	if err != nil {
@@ -165,7 +165,7 @@ func took(list []exchange, from, to time.Time) (millis []float64) {
 	return millis
 }
 
-// ask sends the queries until ctx is done, and waits for the last responses.
+// ask sends the dashboard's queries with several clients until ctx is done. Then it waits for the last responses.
 func (b *bench) ask(ctx context.Context, at client) ([]exchange, error) {
 	var sends [askers][]func() error
 	for asker := range sends {
@@ -208,10 +208,9 @@ func countParts(ctx context.Context, conn driver.Conn) (int, error) {
 	return int(n), nil
 }
 
-// merged waits until the engine has had no merges of the events table for a
-// while.
+// merged waits until ClickHouse has had no running merges of the events table for some time.
 func merged(ctx context.Context, conn driver.Conn) error {
-	// A query for the number of merges also costs the engine time. So merged waits between its queries.
+	// The query for the number of merges also uses processor time of ClickHouse, so wait between two queries.
 	for quiet, end := 0, time.Now().Add(mergeLimit); quiet < 3; {
 		var n uint64
 		err := conn.QueryRow(ctx, "SELECT count() FROM system.merges WHERE database = currentDatabase() AND table = ?", insights.Table).Scan(&n)

@@ -16,31 +16,31 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// child is a measured process. The kernel ends it when this process ends.
+// child is a process that is measured. The kernel sends it SIGTERM when this process ends.
 type child struct {
 	cmd    *exec.Cmd
 	name   string
 	log    string
-	exited chan struct{} // closed when the child has exited
-	failed error         // the child's exit error; read it only after exited is closed
+	exited chan struct{} // closed after the child has exited
+	failed error         // error of the child's exit; read it only after exited is closed
 }
 
-// startChild starts a program and writes its output to a log file. If first is not nil, startChild sends the first line
-// of the output to it. If environment is nil, the child gets this process's environment.
+// startChild starts a program and writes its output to a log file. If the channel first is not nil, startChild sends
+// the first line of the output to it. If environment is nil, the child gets this process's environment.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
-	defer func() { _ = file.Close() }() // the child has its own descriptor of the file
-	// The method stop ends the child, so the command needs no context.
+	defer func() { _ = file.Close() }() // the child has a separate descriptor of the file
+	// The command needs no context, because the method stop ends the child.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
 	c.cmd.Env = environment
 	c.cmd.Stderr = file
 	c.cmd.Stdout = file
-	// The child is in its own process group, so that Ctrl-C reaches only this process. This process then stops its
-	// children in order.
+	// The child runs in a separate process group, so that Ctrl-C reaches only this process. This process then stops its
+	// children one after the other.
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 	var output io.Reader
 	if first != nil {
@@ -65,7 +65,7 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 
 func (c *child) process() machine.Process { return machine.Process(c.cmd.Process.Pid) }
 
-// stop stops the child. It returns an error if the child does not exit cleanly, because the figures of a failed server
+// stop stops the child. It returns an error if the child exits with an error, because the figures of such a server
 // cannot be trusted.
 func (c *child) stop() error {
 	select {
@@ -73,7 +73,7 @@ func (c *child) stop() error {
 		return fmt.Errorf("%s exited before it was told to: %w\n%s", c.name, errors.Join(c.failed), c.tail())
 	default:
 	}
-	_ = c.cmd.Process.Signal(syscall.SIGTERM) // fails only if the child has exited
+	_ = c.cmd.Process.Signal(syscall.SIGTERM) // Signal fails only if the child has already exited
 	select {
 	case <-c.exited:
 		if c.failed != nil {

@@ -31,7 +31,7 @@ func (c client) aggregate(ctx context.Context, t target, body []byte) (answer, e
 	return a, err
 }
 
-// events returns the number of the site's events that a query finds.
+// events returns the number of a site's events by a query.
 func (c client) events(ctx context.Context, t target) (int, error) {
 	a, err := c.aggregate(ctx, t, []byte(`{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},"select":[{"column":"eventsCount"}]}`))
 	if err != nil {
@@ -45,8 +45,8 @@ func (c client) events(ctx context.Context, t target) (int, error) {
 	return n, err
 }
 
-// awaitEvents waits until a query finds want events of the site. It fails if the number does not grow for the time
-// patience.
+// awaitEvents waits until a query returns `want` as the number of the site's events. It fails if the number does not
+// increase for the time `patience`.
 func (c client) awaitEvents(ctx context.Context, t target, want int, patience time.Duration) error {
 	seen, since := -1, time.Now()
 	for {
@@ -71,11 +71,10 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 	}
 }
 
-// uncached is a request header. With it, the node answers each query from the stored rows, and not from a cache.
+// uncached is a request header. With it, the node does not answer a query from its cache.
 const uncached = "Cache-Control: no-cache"
 
-// again returns a function that sends the same request repeatedly on one
-// connection.
+// again prepares a request. The function send sends this request each time it is called, on the same connection.
 func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
 	conn, err := loadgen.Dial(c.Address, time.Minute)
 	if err != nil {

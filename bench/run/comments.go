@@ -11,7 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// commentRows compares requests that list, read and post comments of a long discussion with direct calls of the store.
+// commentRows measures requests that list, read and post comments of a long discussion, and compares them with direct
+// calls of the store.
 func (b *bench) commentRows(ctx context.Context) error {
 	return b.beside(ctx, []float64{0.5, 0.99}, func(st *store.Store, user string) ([]operation, error) {
 		space, err := b.rig.newSpace(ctx)
@@ -58,9 +59,8 @@ func (b *bench) commentRows(ctx context.Context) error {
 	})
 }
 
-// fillComments creates a long discussion with SQL statements, because a hundred
-// thousand requests would take minutes. Every third comment has a reaction and
-// every fifth a reply.
+// fillComments creates a long discussion with SQL statements, because a hundred thousand requests would take minutes.
+// Every third comment has a reaction, and every fifth comment has a reply.
 func (b *bench) fillComments(ctx context.Context, space, user string) error {
 	progress("writing %d comments", b.comments)
 	conn, err := pgx.Connect(ctx, b.rig.engines.PostgresURL)

@@ -19,14 +19,14 @@ import (
 
 const contentPart = "content"
 
-// importer fills an empty space with a number of generated pages. run returns when the pages are in the space's main
-// content.
+// importer is a way to fill an empty space with generated pages. run returns when the pages are in the main content of
+// the space.
 type importer struct {
 	name string
 	run  func(b *bench, ctx context.Context, space string, pages int) error
 }
 
-// importers lists the importers that are measured. The first importer also fills the spaces of the other rows.
+// importers lists the importers that are measured. The first importer is also used to fill the spaces of other rows.
 var importers = []importer{
 	{"Git", (*bench).importByGit},
 	{"changes of a request, merged", (*bench).importByChanges},
@@ -64,8 +64,8 @@ func (b *bench) contentRows(ctx context.Context) error {
 	return b.searchRows(ctx, large)
 }
 
-// importRow measures one import after a restart. It does not repeat the import, because a second import would start
-// with more memory in use.
+// importRow measures one import after a restart. It does not repeat the import, because at the start of a second
+// import, the node would already use more memory.
 func (b *bench) importRow(ctx context.Context, way importer, pages int) error {
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (b *bench) filledSpace(ctx context.Context, pages int) (string, error) {
 	return space, b.indexed(ctx, space, pages)
 }
 
-// indexed waits until a search finds a word that is on every page.
+// indexed waits until a search for a word that every page has finds all pages.
 func (b *bench) indexed(ctx context.Context, space string, pages int) error {
 	for {
 		count, err := b.count(ctx, space, everywhere)
@@ -243,7 +243,7 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	if err := b.readParents(ctx, spacePath(space), ids); err != nil {
 		return err
 	}
-	// The restart frees the memory that listing the pages took. So the measured memory is the memory of merges.
+	// Listing the pages has used memory, which the restart frees. So the measured memory is only the memory for merges.
 	if err := b.rig.restart(ctx, b.rig.roles); err != nil {
 		return err
 	}
@@ -292,7 +292,8 @@ func (b *bench) mergeRows(ctx context.Context) error {
 	return nil
 }
 
-// pathRow reads pages by their paths: all pages of a small space, and as many pages at the same depth of a large space.
+// pathRow compares requests that read pages by their paths in a small and in a large space. It reads pages at the same
+// depth in both spaces.
 func (b *bench) pathRow(ctx context.Context, small, large string) error {
 	read := func(space string, first, last int) func() error {
 		i := first
@@ -303,8 +304,8 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 			return b.rig.Call(ctx, http.MethodGet, spacePath(space)+"/content/path/"+url.PathEscape(pagePath(i)), nil, http.StatusOK, nil)
 		}
 	}
-	// In both spaces, the pages have one ancestor and no children. An answer lists the children, so pages with children
-	// would be slower.
+	// In both spaces, these pages have one ancestor and no children. An answer lists the page's children, so answers
+	// about pages with children are slower.
 	c, err := b.alternateAt([]float64{0.5}, b.calls,
 		read(large, max(2*siblings, b.largeSpace/siblings), min(siblings*(siblings+1), b.largeSpace)), read(small, siblings, 2*siblings))
 	if err != nil {
@@ -314,8 +315,8 @@ func (b *bench) pathRow(ctx context.Context, small, large string) error {
 	return nil
 }
 
-// searchRows measures searches for single words, pairs of words, beginnings of words, misspelled words and titles.
-// Words are drawn as often as they occur in the texts.
+// searchRows measures searches for single words, pairs of words, beginnings of words, misspelled words and titles. It
+// draws each word with the frequency that the word has in the texts.
 func (b *bench) searchRows(ctx context.Context, space string) error {
 	random := rand.New(rand.NewPCG(7, 7))
 	kinds := []struct {
@@ -339,7 +340,7 @@ func (b *bench) searchRows(ctx context.Context, space string) error {
 			if err := b.rig.Call(ctx, http.MethodGet, searchPath(space, query), nil, http.StatusOK, nil); err != nil {
 				return fmt.Errorf("%q: %w", query, err)
 			}
-			// The first calls only fill caches, so they are not counted.
+			// The first calls fill caches, so they are not measured.
 			if i >= b.calls/4 {
 				times = append(times, millis(time.Since(began)))
 			}

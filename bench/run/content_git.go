@@ -60,8 +60,8 @@ func (b *bench) importByGit(ctx context.Context, space string, pages int) (err e
 	}
 }
 
-// makeRepository creates a bare repository in which each page is a file. A page with child pages is the README.md of a
-// folder.
+// makeRepository creates a bare repository in which each page is a file. The file of a page with child pages is the
+// README.md of a folder.
 func makeRepository(ctx context.Context, root string, pages int) error {
 	var stream bytes.Buffer
 	stream.WriteString("commit refs/heads/main\ncommitter b <b@example> 1700000000 +0000\ndata 1\nm\n")
@@ -126,7 +126,7 @@ func (b *bench) download(ctx context.Context, address string) (size int64, err e
 		switch res.StatusCode {
 		case http.StatusOK:
 			return size, nil
-		case http.StatusServiceUnavailable: // the PDF is not rendered yet
+		case http.StatusServiceUnavailable: // the PDF is not ready yet
 		default:
 			return 0, fmt.Errorf("the PDF's address answers %s", res.Status)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// fill posts the data set to a separate site and waits until queries find all its events. Later calls do nothing. The
-// data set has 30 days of one busy site, and each event is different.
+// fill posts the data set to a separate site, and waits until queries find all of its events. Only the first call does
+// this. The data set has the events of 30 days of a busy site. All events differ.
 func (b *bench) fill(ctx context.Context) error {
 	if b.data.site != "" {
 		return nil
@@ -75,14 +75,14 @@ func (b *bench) storeIn(database string) (driver.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the engine's address: %w", err)
 	}
-	// The settings are the node's settings for a loopback address, so that neither side has an advantage.
+	// These are the settings that a node uses for a loopback address. With other settings, the ceiling would have an
+	// advantage or a disadvantage.
 	options.Compression = &clickhouse.Compression{Method: clickhouse.CompressionNone}
 	options.Auth.Database = cmp.Or(database, options.Auth.Database)
 	return clickhouse.Open(options)
 }
 
-// diskRow measures the size of the events table on disk, after the engine's own
-// merges and after a full merge.
+// diskRow measures the size of the events table on disk: after ClickHouse's own merges, and after a full merge.
 func (b *bench) diskRow(ctx context.Context) error {
 	if err := b.fill(ctx); err != nil {
 		return err
@@ -146,7 +146,7 @@ func largestColumns(ctx context.Context, conn driver.Conn, rows int) (string, er
 			return "", fmt.Errorf("cannot read the columns' sizes: %w", err)
 		}
 		if bytes == 0 {
-			// Small parts store all columns in one file, so the sizes of columns are unknown.
+			// A small part stores all columns in one file, so the sizes of its columns are unknown.
 			return "unknown for parts this small", nil
 		}
 		if text != "" {

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/intake"
 )
 
-// nowhere is a log that discards messages. With it, decodeRow measures only the work before the append to the log.
+// nowhere is a log that discards messages. With this log, decodeRow measures only the work of the intake before the
+// append.
 type nowhere struct{}
 
 func (nowhere) Append(context.Context, string, int, []byte) error { return nil }
@@ -27,8 +28,8 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// These bodies repeat a few user agents, like real clients. There are only as many bodies as fit in the CPU caches.
-	// With more, the row would measure the memory's speed.
+	// These bodies repeat a few user agents, like real clients. All bodies together fit into the CPU caches. With more
+	// bodies, the row would measure the speed of the memory.
 	bodies := b.loadBodies(events)[:min(64, b.bodies*8)]
 	client := intake.Client{IP: netip.MustParseAddr("127.0.0.1"), Now: time.Now()}
 	accept := func(body []byte) error {
@@ -54,7 +55,7 @@ func (b *bench) decodeRow(ctx context.Context) error {
 	return nil
 }
 
-// oneCore calls f for each body in turn and returns the events per second.
+// oneCore calls f for each body in turn, for the duration d. It returns the events per second of CPU time.
 func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64, f func([]byte) error) (float64, error) {
 	// The first calls warm up caches, pools and sonic's compiler.
 	for _, body := range bodies {
@@ -73,8 +74,7 @@ func oneCore(d time.Duration, bodies [][]byte, events int, allocations *float64,
 		}
 		calls++
 	}
-	// The time is CPU time, so that other programs on the machine do not change it. It includes the CPU time of the
-	// garbage collector.
+	// Measure CPU time, because other programs on the machine do not change it. It includes the garbage collector.
 	took := ownCPU() - cpu
 	runtime.ReadMemStats(&after)
 	*allocations = float64(after.Mallocs-before.Mallocs) / float64(calls*events)

@@ -11,14 +11,14 @@ import (
 
 const (
 	doorHost = "docs.example.com"
-	// doorNumber is a placeholder in each request. When a request is sent, a number replaces the placeholder. The
-	// number of the round and this number together are the request's id.
+	// doorNumber is a placeholder in each request. When the load sends a request, a number replaces the placeholder.
+	// The id of a request contains the number of the round and this number.
 	doorNumber = "000000000000"
 	doorAgent  = "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 		"Chrome/126.0.0.0 Safari/537.36"
 )
 
-// doorSide is one of the compared kinds of requests. Each request has one event.
+// doorSide is a kind of request that doorRows compares. Each request has one event.
 type doorSide struct {
 	name     string
 	numbered bool
@@ -68,7 +68,7 @@ func (b *bench) doorRows(ctx context.Context) error {
 	return nil
 }
 
-// doorLoad returns a function that sends a side's load and returns the events per second.
+// doorLoad returns a function. The function sends a load of one kind of request, and returns the events per second.
 func (b *bench) doorLoad(ctx context.Context, side doorSide, last *loadgen.Result) func() (float64, error) {
 	return func() (float64, error) {
 		b.doorRounds++

@@ -17,7 +17,8 @@ import (
 
 const (
 	freshEvents = 100 // number of events of each request of the load
-	// leastConnections lets a slow request delay no other.
+	// leastConnections is the smallest number of connections. With too few connections, a slow request would delay
+	// other requests.
 	leastConnections = 8
 	probeGap         = 100 * time.Millisecond
 	pollGap          = 20 * time.Millisecond
@@ -26,8 +27,8 @@ const (
 	stallLimit       = 30 * time.Second
 )
 
-// freshRows measures the time from the response 204 until a query finds the event, under load and with all roles on one
-// node. It also measures the node's memory.
+// freshRows measures the time from the response 204 until a query finds the event. During the measurement, the node has
+// all roles and gets a load. It also measures the node's memory.
 func (b *bench) freshRows(ctx context.Context) error {
 	bodies := b.loadBodies(freshEvents)
 	path := b.rig.insights() + "/events"
@@ -46,7 +47,7 @@ func (b *bench) freshRows(ctx context.Context) error {
 		}
 		b.sent += f.sent
 		refused := f.load.Only(http.StatusNoContent) != nil || f.load.PerSecond() < 0.98*load.Rate
-		// Wait until the backlog is drained. Otherwise the next rate would start with a backlog.
+		// Wait until all events are stored. Otherwise the measurement of the next rate would start with a backlog.
 		if err := b.drained(ctx, !refused); err != nil {
 			return err
 		}
@@ -63,8 +64,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until queries find all acknowledged events. exact is true if every request was answered. If exact is
-// true, drained also fails if queries find more events.
+// drained waits until queries find all acknowledged events. If exact is true, every request was answered, and drained
+// fails if queries find more events than were acknowledged.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {
@@ -89,7 +90,7 @@ func (b *bench) freshRow(rate float64, f freshness, tried []string) {
 // freshness is the result of one load.
 type freshness struct {
 	load    loadgen.Result
-	visible []float64 // milliseconds from the response 204 until a query found the probe
+	visible []float64 // milliseconds from a probe's response 204 until a query found the probe
 	lost    int       // number of probes that no query found
 	sent    int       // number of acknowledged events, including probes
 }
@@ -125,10 +126,11 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 	return f, nil
 }
 
-// probes are single events that are sent during the load. Each probe has a unique search query, by which poll finds it.
+// probes has the probes of a load. A probe is a request with one event, which is sent during the load. Its event has a
+// unique search query, by which poll finds it.
 type probes struct {
 	mu           sync.Mutex
-	acknowledged map[string]time.Time // probes that no query has found yet
+	acknowledged map[string]time.Time // times of the responses to the probes that no query has found yet, by name
 	visible      []float64
 }
 
@@ -145,8 +147,8 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		name := fmt.Sprintf("probe-%d-%d", run, n)
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
-		// A probe that was started must finish, even if ctx is done. Otherwise the node might store it, and the probe
-		// would not be counted.
+		// Wait for the response to a probe even if ctx is done. Otherwise the node might store an event that send does
+		// not count.
 		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)
@@ -168,7 +170,7 @@ func (p *probes) missing() []string {
 	return list
 }
 
-// poll queries for the sent probes until the last probe is sent and all are found.
+// poll sends queries for the probes that were sent, until the last probe was sent and all probes are found.
 func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 	from := time.Now().Add(-time.Minute).UTC().Format(time.RFC3339)
 	to := time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
@@ -186,7 +188,7 @@ func (p *probes) poll(ctx context.Context, sent <-chan struct{}, r *rig) error {
 			a, err := r.aggregate(ctx, r.target, []byte(body))
 			switch {
 			case ctx.Err() != nil:
-				return nil //nolint:nilerr // Probes that are not found by then count as lost.
+				return nil //nolint:nilerr // probes that were not found count as lost
 			case err != nil:
 				return fmt.Errorf("cannot look for the probes: %w", err)
 			case len(a.Columns) == 0:
@@ -217,8 +219,8 @@ func (p *probes) found(names []jsontext.Value, now time.Time) {
 	}
 }
 
-// memoryRow sends load at full speed for a while, and samples the node's memory. The memory of the engines does not
-// count, because they are separate processes.
+// memoryRow sends a load at full speed, and samples the memory of the node's process. It does not include the engines,
+// which are separate processes.
 func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	p := b.rig.nodeProcess()
 	if p == 0 {
@@ -253,7 +255,7 @@ func (b *bench) memoryRow(ctx context.Context, load loadgen.Load) error {
 	}
 	x := row{What: "memory of the node at full load", Unit: "MB RSS", Budget: &budget{AtMost: 256}, Notes: notes}
 	x.Ours = spreadOf(samples)
-	// The budget limits the peak memory, so the peak replaces the median.
+	// The budget is compared with the median. It must limit the peak memory, so set the median to the peak.
 	x.Ours.Median = x.Ours.Max
 	b.report.add(x)
 	return nil

@@ -23,7 +23,7 @@ func untilSignalled(f func()) {
 	go func() { <-signals; f() }()
 }
 
-// loadBodies returns request bodies with events of the last hour, which a load sends repeatedly.
+// loadBodies returns request bodies with events of the last hour. A load sends these bodies again and again.
 func (b *bench) loadBodies(events int) [][]byte {
 	const eventBytes = 620
 	count := max(8, b.bodies<<20/(events*eventBytes))
@@ -45,8 +45,8 @@ func requests(bodies [][]byte, address, path, token string) [][]byte {
 	return list
 }
 
-// intakeRows compares the durable intake with the bare server, which stores nothing. Only the role api runs. The
-// freshness rows also include the sink's use of the machine.
+// intakeRows compares the durable intake with the bare server, which stores nothing. Only the role api runs. In the
+// freshness rows, the sink runs too.
 func (b *bench) intakeRows(ctx context.Context) error {
 	if err := b.rig.startBare(ctx); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (b *bench) intakeRow(ctx context.Context, events int, atLeast float64) erro
 			}
 			*last = result
 			perSecond := result.PerSecond() * float64(events)
-			// The CPU time includes the warmup, so the number of events includes the events of the warmup too.
+			// The CPU time includes the warmup, so divide it by the number of events including the warmup.
 			*cost = append(*cost, (p.CPU()-before)*1e6/float64(result.All[http.StatusNoContent])/float64(events))
 			return perSecond, nil
 		}, last

@@ -18,17 +18,17 @@ const (
 	pageViewsPart = "pageviews"
 	// viewRate is the number of page views in a second. Half of the views are of the home page.
 	viewRate = 50
-	// viewers is the number of visitors, each with its own token. It is so large that most tokens have left the node's
-	// cache when a visitor uses them again.
+	// viewers is the number of visitors. Each visitor has a separate token. There are so many visitors that most tokens
+	// are no longer in the node's cache when they are used again.
 	viewers = 1000
-	// viewBudget is the budget of each call's response time at the 95th percentile, in milliseconds.
+	// viewBudget is the budget in milliseconds for the 95th percentile of each call's response time.
 	viewBudget = 20
 
 	viewedHost = "docs.bench.example"
 )
 
-// call is one of the API calls for a page view. The load sends requests in turn, at rate requests per second, and
-// expects status.
+// call is an API call that a front end makes for a page view. The load sends the requests in turn, at `rate` requests
+// per second, and expects the status `status`.
 type call struct {
 	name     string
 	requests [][]byte
@@ -36,7 +36,8 @@ type call struct {
 	status   int
 }
 
-// pageViewRows measures the calls that a front end makes for a site of many pages. All calls run concurrently.
+// pageViewRows measures the calls that a front end makes for views of a site with many pages. All calls are measured at
+// the same time.
 func (b *bench) pageViewRows(ctx context.Context) error {
 	calls, err := b.pageViewCalls(ctx)
 	if err != nil {
@@ -73,7 +74,7 @@ func (b *bench) pageViewRows(ctx context.Context) error {
 	return nil
 }
 
-// pageViewCalls creates the site and returns the calls for views of its pages.
+// pageViewCalls creates a site, and returns the calls for views of the site's pages.
 func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	r := b.rig
 	space, err := b.filledSpace(ctx, b.viewedPages)
@@ -146,7 +147,8 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 		{"published site", reads(site + "/published"), viewRate, http.StatusOK},
 		{"space", reads(spacePath(space)), viewRate, http.StatusOK},
 		{"revision with its tree", reads(revision + "?metadata=true"), viewRate, http.StatusOK},
-		// A front end makes this call only for addresses without a page in the tree, such as old links to moved pages.
+		// A front end makes this call only if the tree has no page with the requested path, for example for old links
+		// to moved pages.
 		{"page by path, one view in ten", reads(revision + "/path/" + url.PathEscape(deep)), viewRate / 10, http.StatusOK},
 		{"document", reads(one + "/document?evaluated=deterministic-only&dereferenced=reusable-contents"), viewRate, http.StatusOK},
 		{"meta-links", reads(one + "/meta-links"), viewRate, http.StatusOK},
@@ -154,7 +156,7 @@ func (b *bench) pageViewCalls(ctx context.Context) ([]call, error) {
 	}, nil
 }
 
-// frontEnd marks the site's hostname as proved, as an operator can, and returns a token for a front end.
+// frontEnd marks the site's hostname as proved by an operator, and returns a token for a front end.
 func (b *bench) frontEnd(ctx context.Context, site string) (string, error) {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {

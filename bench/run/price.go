@@ -16,20 +16,20 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// priceEvents is the number of events per request. At the smallest rate, the load sends twenty requests a second.
+// priceEvents is the number of events of a request. At the smallest rate, the load then sends twenty requests a second.
 const priceEvents = 50
 
 // priceConnections is the number of connections of a load that has a rate. It is small, because the node closes a
 // connection on which no request arrives for some time.
 const priceConnections = 32
 
-// prices has rates in events per second. For each rate, atMost is the processor time that the insights store may use
-// per event, in microseconds. The rate 0 means full speed.
+// prices has rates in events per second, with a budget for each rate. atMost is the processor time in microseconds that
+// the insights store may use per event. The rate 0 means full speed.
 var prices = []struct{ rate, atMost float64 }{{1_000, 100}, {8_000, 30}, {25_000, 20}, {0, 12}}
 
 // priceRows measures the processor time that the insights store uses per event, for each rate. All roles run on one
-// node, and no client sends queries. The measurement begins with the load. It ends when all events are stored and the
-// engine's merges have ended, so that postponed merges count too.
+// node, and no client sends queries. The measurement begins with the load. It ends when all events are stored and
+// ClickHouse's merges have ended, so that it includes merges that ClickHouse starts later.
 func (b *bench) priceRows(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
@@ -45,8 +45,8 @@ func (b *bench) priceRows(ctx context.Context) error {
 		}
 		name := number(p.rate) + " events/s"
 		if p.rate == 0 {
-			// At full speed, the load is short, because the node refuses events when too many events of the log are not
-			// stored.
+			// At full speed, the load must be short, because the node refuses events if the log has too many events
+			// that are not stored yet.
 			name, load.Duration, load.Connections = "full speed", b.price/5, b.connection
 		}
 		x := row{What: "processor time of the store per event, at " + name, Unit: "µs"}
@@ -69,22 +69,22 @@ func (b *bench) priceRows(ctx context.Context) error {
 
 // payment has the measured cost of one load.
 type payment struct {
-	events, cpu float64 // events counts stored events; cpu is in seconds
+	events, cpu float64 // number of stored events; processor time in seconds
 	load, whole time.Duration
-	did         map[string]uint64 // increase of each of the engine's counters
-	parts       int               // the number of parts after the load, before the last merges
+	did         map[string]uint64 // increase of each of ClickHouse's counters
+	parts       int               // number of parts after the load, before the last merges
 }
 
-// priceCounters are the engine's counters that explain a price.
+// priceCounters has ClickHouse's counters that explain the processor time.
 var priceCounters = []string{
 	"InsertQuery", "SelectQuery", "InsertedRows", "Merge", "MergedRows", "FileSync", "MergeExecuteMilliseconds",
 	"MergeTreeDataWriterProjectionsCalculationMicroseconds", "MergeProjectionStageExecuteMilliseconds",
 }
 
-// pay sends a load, waits until its events are stored and merged, and returns the cost.
+// pay sends a load, waits until its events are stored and their parts are merged, and returns the cost.
 func (b *bench) pay(ctx context.Context, conn driver.Conn, load loadgen.Load) (payment, error) {
 	engine := machine.Process(b.rig.engines.PIDs["clickhouse"])
-	// Merge the parts of earlier loads first. Then the measured merges have only rows of this load.
+	// First merge the parts of earlier loads, so that most rows of the measured merges are rows of this load.
 	if err := conn.Exec(ctx, "OPTIMIZE TABLE "+insights.Table+" FINAL"); err != nil {
 		return payment{}, fmt.Errorf("cannot merge the events table: %w", err)
 	}

@@ -11,15 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/bench/loadgen"
 )
 
-// queryPart is the name of the part that measures queries. The part runs alone, on a data folder that a later run can
-// use again.
+// queryPart is the name of the part that measures queries. This part runs without other parts, on a data folder that a
+// later run can use again.
 const queryPart = "query"
 
 type queryOptions struct {
-	events  []int // sizes of the tables, the smallest first
+	events  []int // numbers of events in the tables, in ascending order
 	hot     int   // number of events of the hot site
 	clients int
-	only    []string // names of parts; no names means all parts
+	only    []string // names of parts that are measured; empty means all parts
 }
 
 func (c *benchCmd) queryOptions() queryOptions {
@@ -37,14 +37,14 @@ func (o queryOptions) wants(part string) bool {
 // wantsOnly reports whether only this part is measured.
 func (o queryOptions) wantsOnly(part string) bool { return len(o.only) == 1 && o.wants(part) }
 
-// goalAll and goalLong are goals for the response time of one client at the 95th percentile, in milliseconds. goalLong
-// is the goal for 12 months of the largest site.
+// goalAll and goalLong are goals in milliseconds for the 95th percentile of the response times, with one client.
+// goalAll is for all queries, and goalLong is for queries about 12 months of the largest site.
 var goalAll, goalLong = budget{AtMost: 150}, budget{AtMost: 250}
 
-// judged reports whether the table is so large that goals are set for it.
+// judged reports whether the goals apply to the table. They apply only to large tables.
 func (s *querySize) judged() bool { return s.events >= 100_000_000 }
 
-// goal returns the goal g for a row, or nil if no goals are set for the table's size.
+// goal returns the goal g, or nil if the goals do not apply to the table.
 func (s *querySize) goal(g budget) *budget {
 	if !s.judged() {
 		return nil
@@ -52,9 +52,9 @@ func (s *querySize) goal(g budget) *budget {
 	return &g
 }
 
-// queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares queries with warm caches
-// with the same statements on events only. The largest size has further rows. The hot site comes first, and has a
-// separate table.
+// queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares two times: the time of
+// queries with warm caches, and the time of the SQL statements for the same queries that read only events. For the
+// largest table, it adds further rows to the report. The hot site is measured first, and has a separate table.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)
 	if err != nil {
@@ -109,7 +109,7 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 		{"overhead", largest, b.overhead},
 		{"clients", largest, b.crowded},
 		{"intake", largest, b.besideIntake},
-		{"cold", largest, b.cold}, // this part is last, because it restarts the engines
+		{"cold", largest, b.cold}, // must be last, because it restarts the engines
 	} {
 		if !part.of || !b.query.wants(part.name) {
 			continue
@@ -124,7 +124,8 @@ func (b *bench) askSize(ctx context.Context, s *querySize, largest bool) error {
 	return nil
 }
 
-// askedSites are the sites to query, by size. askedDays are the ranges of the queries.
+// askedSites has the ranks of the sites that are queried; 1 is the largest site. askedDays has the ranges of the
+// queries in days.
 var (
 	askedSites = []int{1, 5, dataSites}
 	askedDays  = []int{1, 30, 365}
@@ -136,7 +137,7 @@ type asked struct {
 	rounds [][]float64
 }
 
-// of returns a quantile of the times of the panels that which selects, for each round.
+// of returns, for each round, a quantile of the response times of the panels for which `which` returns true.
 func (a asked) of(q float64, which func(panel) bool) (list []float64) {
 	for _, round := range a.rounds {
 		var some []float64
@@ -157,7 +158,7 @@ func longOfLargest(p panel) bool {
 	return inGoals(p) && p.site == askedSites[0] && p.days == askedDays[len(askedDays)-1]
 }
 
-// group selects the panels of one site and one range.
+// group is a group of panels, for example the panels of one site and one range.
 type group struct {
 	what  string
 	panel func(panel) bool
@@ -177,11 +178,11 @@ func (a asked) groups() (list []group) {
 	return slices.DeleteFunc(list, func(g group) bool { return !slices.ContainsFunc(a.panels, g.panel) })
 }
 
-// unmeasured is the number of rounds that only fill caches. It is 2, because the node caches aggregate states at the
-// second query.
+// unmeasured is the number of rounds that only fill caches. It is 2, because the node caches aggregate states when a
+// query is sent for the second time.
 const unmeasured = 2
 
-// fillCaches sends the queries of all panels in unmeasured rounds, without the comparison with raw SQL.
+// fillCaches sends the queries of all panels, `unmeasured` times.
 func (b *bench) fillCaches(panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -198,7 +199,8 @@ func (b *bench) fillCaches(panels []panel) error {
 	return nil
 }
 
-// warm sends each panel's query and then runs its statement on events only, with one client, and compares the times.
+// warm compares two times for each panel, with one client: the time of its query, and the time of the SQL statements
+// that read only events.
 func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {
@@ -245,7 +247,7 @@ func (b *bench) warm(ctx context.Context, s *querySize, panels []panel) error {
 	return nil
 }
 
-// goals adds to the report the rows that have goals.
+// goals adds the rows with goals to the report.
 func (b *bench) goals(s *querySize, name string, ours, raw asked) {
 	b.report.add(row{What: name + "one client, all of it, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, inGoals)), Budget: s.goal(goalAll)})
 	b.report.add(row{What: name + "12 months of the largest site, p95", Unit: "ms", Ours: spreadOf(ours.of(0.95, longOfLargest)), Budget: s.goal(goalLong)})
@@ -279,7 +281,8 @@ func column(rounds [][]float64, i int) []float64 {
 	return list
 }
 
-// overhead compares the response times of small answers with the times of the statements that the node runs for them.
+// overhead measures the node's own work for small answers: the response time of a query, compared with the time of the
+// statements that the node sends for it.
 func (b *bench) overhead(ctx context.Context, s *querySize, panels []panel) error {
 	conn, err := loadgen.Dial(b.rig.Address, time.Minute)
 	if err != nil {

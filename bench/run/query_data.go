@@ -19,12 +19,13 @@ import (
 )
 
 // queryData is the content of the file data.json in a data folder, next to the engines' data. The program writes the
-// file when the original events are stored. The file does not say which days of the copies are complete: the tables do.
+// file when the original events are stored. The file does not record which days have all copies, because the program
+// finds this out from the tables.
 type queryData struct {
 	Token, Org string
 	Sites      []string // ids of the sites, sorted by size, the largest first
-	Base       string   // the site of the original events, which are copied
-	Unique     int      // the number of original events
+	Base       string   // site of the original events, from which all other events are copied
+	Unique     int      // number of original events
 	End        time.Time
 }
 
@@ -42,7 +43,8 @@ func (c *benchCmd) dataFolder() (string, error) {
 	return dir, nil
 }
 
-// openData starts the engines on the data folder. If the folder lacks the original events, openData posts them.
+// openData starts the engines with the data folder. If the folder does not have the original events yet, openData posts
+// them.
 func (b *bench) openData(ctx context.Context) (*queryData, error) {
 	var d queryData
 	path := filepath.Join(b.rig.dir, "data.json")
@@ -89,7 +91,7 @@ const (
 	day          = 24 * time.Hour
 	dataSites    = 20
 	dataSpan     = 396 * day // 13 months
-	uniqueEvents = 1_000_000 // number of generated events; all other events are copies with other visitors
+	uniqueEvents = 1_000_000 // number of original events; all other events are copies with other visitors
 )
 
 // querySize is a table of one size, in a separate database.
@@ -100,7 +102,7 @@ type querySize struct {
 	conn     driver.Conn
 }
 
-// openSize adds the missing events to the table of a size, and starts the node with this table.
+// openSize adds missing events to the table with a number of events, and starts the node with this table.
 func (b *bench) openSize(ctx context.Context, d *queryData, events int) (*querySize, error) {
 	if events%d.Unique != 0 {
 		return nil, fmt.Errorf("--events %d is no multiple of the %d events that the data folder copies", events, d.Unique)
@@ -169,8 +171,8 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits returns the statement that creates the events table without its projection. derive later creates
-// the projection and measures the time.
+// createWithoutVisits returns the statement that creates the events table without its projection. The method derive
+// creates the projection later, and measures how long this takes.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
 	columns, rest, _ := strings.Cut(create, ",\n    PROJECTION "+insights.VisitsProjection())
@@ -178,14 +180,14 @@ func createWithoutVisits() string {
 	return columns + "\n)\nENGINE" + engine
 }
 
-// liveRows is a condition that selects the events that were sent to the node. The log_partition of such an event is a
-// partition of the log. Copies of events have larger numbers.
+// liveRows is a condition that selects the events that were sent to the node. Such events have a log_partition that
+// exists in the log. Copies of events have a larger log_partition.
 const (
 	copiedPartition = 10_000 // added to the log_partition of copies
 	liveRows        = "log_partition < 10000"
 )
 
-// insertedRows is the largest number of rows of an insert. Only an insert of a single day may have more rows.
+// insertedRows is the largest number of rows of an insert, unless a single day has more rows.
 const insertedRows = 100_000
 
 // dayText returns the SQL expression for the start of day d after began.
@@ -193,14 +195,14 @@ func dayText(began time.Time, d int32) string {
 	return fmt.Sprintf("toDateTime(%d, 'UTC')", began.Add(time.Duration(d)*day).Unix())
 }
 
-// fill inserts copies for the days that the table lacks. It inserts one day at a time, or several days for a small
-// table. First it deletes days that an interrupted insert left incomplete.
+// fill inserts copies of events for each day that is missing in the table. An insert has the rows of one day, or of
+// several days in a small table. Before that, fill deletes the rows of days that an interrupted insert left incomplete.
 func (s *querySize) fill(ctx context.Context, source string) (made uint64, err error) {
 	if rows, err := s.copied(ctx); err != nil || rows == uint64(s.events) {
 		return 0, err
 	}
-	// Each row is copied several times. A copy is up to three days later than its row. If this is after the end of the
-	// range, the copy is moved to the start of the range.
+	// Each original row is copied several times. The time of a copy is up to three days after the time of the original.
+	// If this is after the end of the range, the time continues at the start of the range.
 	copies := s.events / s.Unique
 	began := s.End.Add(-dataSpan)
 	moved := fmt.Sprintf(
@@ -234,8 +236,9 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 				return made, err
 			}
 		}
-		// The copies of these days come only from events of these days and of a few days before. If rows of a day were
-		// deleted and inserted again, the engine would treat equal rows as a repeated insert.
+		// The copies of these days are made from original events of these days and of a few days before. Deduplication
+		// must be off. Otherwise, if the rows of a day were deleted and inserted again, ClickHouse would drop them as a
+		// repeated insert.
 		if err := s.conn.Exec(ctx, fmt.Sprintf(`INSERT INTO %[1]s SELECT * EXCEPT (n, other, at) REPLACE (%[2]s AS site, other AS visitor, sipHash64(session, n) AS session,
 			['US', 'US', 'US', 'US', 'DE', 'DE', 'GB', 'GB', 'IN', 'IN', 'FR', 'JP', 'BR', 'CA', 'NL', 'CN', 'KR', 'ES', 'PL', 'AU'][1 + other %% 20] AS country,
 			toUInt16(log_partition + %[3]d) AS log_partition, log_offset + n * %[4]d AS log_offset, at AS time, toDateTime(toStartOfDay(at), 'UTC') AS received)
@@ -258,7 +261,7 @@ func (s *querySize) fill(ctx context.Context, source string) (made uint64, err e
 	return made, nil
 }
 
-// copied returns the number of rows that fill has inserted.
+// copied returns the number of copies in the table.
 func (s *querySize) copied(ctx context.Context) (rows uint64, err error) {
 	err = s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE NOT "+liveRows).Scan(&rows)
 	return rows, err
@@ -281,12 +284,12 @@ func (s *querySize) countDays(ctx context.Context, sql string) (map[int32]uint64
 	return days, errors.Join(rows.Err(), rows.Close())
 }
 
-// settle waits until the engine has finished its own merges.
+// settle waits until ClickHouse runs no merges.
 func (s *querySize) settle(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.merges WHERE database = currentDatabase()", 10)
 }
 
-// age merges the parts of each past month into one part. Without this statement, the engine would do so after a day.
+// age merges the parts of each past month into one part. ClickHouse itself would do this only after a day.
 func (s *querySize) age(ctx context.Context) error {
 	var months []string
 	if err := s.conn.QueryRow(ctx, "SELECT arrayPopBack(arraySort(groupUniqArray(partition_id))) FROM system.parts WHERE active AND database = currentDatabase() AND table = ?", insights.Table).Scan(&months); err != nil {
@@ -300,12 +303,13 @@ func (s *querySize) age(ctx context.Context) error {
 	return nil
 }
 
-// old waits until all parts are so old that the node caches aggregate states of them.
+// old waits until all parts are old enough for the node to cache their aggregate states.
 func (s *querySize) old(ctx context.Context) error {
 	return s.await(ctx, "SELECT count() = 0 FROM system.parts WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND modification_time > now() - 310", 1)
 }
 
-// derive creates the projection of visits for all rows, as the node does for an older table, and measures the time.
+// derive creates the projection of visits for all rows, as the node does for a table of an older version. It measures
+// how long this takes.
 func (s *querySize) derive(ctx context.Context) error {
 	var missing uint64
 	name := insights.VisitsProjection()
@@ -326,7 +330,7 @@ func (s *querySize) derive(ctx context.Context) error {
 		" WHERE active AND database = currentDatabase() AND table = '"+insights.Table+"' AND NOT has(projections, '"+name+"')) = 0", 1)
 }
 
-// await runs a statement repeatedly, until it has returned true the given number of times in a row.
+// await runs a statement again and again, until it has returned true `times` times in succession.
 func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
@@ -347,7 +351,7 @@ func (s *querySize) await(ctx context.Context, sql string, times int) error {
 	return nil
 }
 
-// forget deletes the rows of events that were sent to the node.
+// forget deletes the rows of events that were sent to the node, so that only copies remain.
 func (s *querySize) forget(ctx context.Context) error {
 	var rows uint64
 	if err := s.conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+liveRows).Scan(&rows); err != nil || rows == 0 {

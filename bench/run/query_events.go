@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// postUnique posts generated events of 13 months to a site and waits until they are stored. It posts count events,
-// rounded up to full requests.
+// postUnique posts generated events of 13 months to a site and waits until they are stored. It posts `count` events, or
+// a few more to fill the last request.
 func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Time) (sent int, err error) {
 	progress("posting %d events", count)
 	generator := eventgen.New(eventgen.Options{
@@ -27,8 +27,8 @@ func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Ti
 	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
 }
 
-// siteByZipf returns an SQL expression that chooses a site by the visitor, which is the column other. The share of the
-// n-th site is proportional to 1/n.
+// siteByZipf returns an SQL expression that chooses a site for a visitor. The column other has the visitor's hash. The
+// share of the n-th site is proportional to 1/n.
 func siteByZipf(sites []string) string {
 	all, sum, list := 0.0, 0.0, "multiIf("
 	for n := range sites {

@@ -18,8 +18,8 @@ import (
 
 var presetRange = regexp.MustCompile(`"range":"\w+"`)
 
-// dashboard has the queries of a dashboard: queries of [questions] and the queries below. The most viewed page replaces
-// $page.
+// dashboard has the queries of a dashboard: the queries from [questions], and more. $page stands for the most viewed
+// page.
 var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 	{name: "totals", body: `{"range":"r","select":[{"column":"eventsCount"},{"column":"visitorsCount"},{"column":"sessionsCount"}]}`},
 	{name: "by hour in Kolkata", body: `{"range":"r","timezone":"Asia/Kolkata","select":[{"column":"datetime","interval":"hour"},{"column":"eventsCount"}],"groupBy":[{"column":"datetime","interval":"hour"}]}`},
@@ -45,8 +45,8 @@ var dashboard = slices.Concat(plainQuestions(), []dashboardQuestion{
 
 type dashboardQuestion struct {
 	name, body string
-	path       string // path below the site's insights, for a query without body and range
-	filters    bool   // whether the query filters by columns that visits lack; over 12 months, it has a separate row
+	path       string // path below the site's insights, for a query that has no body and no range
+	filters    bool   // whether it filters by columns that visits lack; for 12 months, it has a separate row
 }
 
 func plainQuestions() (list []dashboardQuestion) {
@@ -56,21 +56,21 @@ func plainQuestions() (list []dashboardQuestion) {
 	return list
 }
 
-// panel is one query about a site and a range.
+// panel is a query about a site and a range of time.
 type panel struct {
 	dashboardQuestion
-	site, days int // the rank of the site by size (1 is the largest), and the number of days of the range
+	site, days int // rank of the site by size (1 is the largest), and number of days of the range
 	id         string
 	request    []byte
-	raw, bare  []statement // raw: statements on events only; bare: the node's statements
-	source     string      // where the node read the answer from, and whether the answer is exact
+	raw, bare  []statement // raw has statements that read only events; bare has the statements that the node sends
+	source     string      // from where the node read the answer, and whether the answer is exact
 }
 
-// apart reports whether the panel has a separate row, outside of the goals.
+// apart reports whether the panel is in a separate row, to which no goal applies.
 func (p panel) apart() bool { return p.filters && p.days == askedDays[len(askedDays)-1] }
 
-// panels returns the panels of three sites and three ranges. No range ends at a full quarter of an hour, so that the
-// node cannot answer from whole quarters only.
+// panels returns the panels of three sites and three ranges. No range ends at a full quarter of an hour. Otherwise the
+// node could answer only from aggregates of whole quarters.
 func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	to := s.End.Add(-17*time.Minute - 13*time.Second)
 	at := func(days int) string {
@@ -116,15 +116,15 @@ func (b *bench) panels(ctx context.Context, s *querySize) ([]panel, error) {
 	return list, nil
 }
 
-// readyOnly is part of the statement that checks whether visits can be read. If this statement fails, the query service
-// reads events instead.
+// readyOnly is a part of the statement with which the query service checks whether it can read visits. If this
+// statement fails, the service reads events instead.
 const readyOnly = "mergeTreeProjection"
 
 // record sends the panel's query to a query service in this process, and records the statements that the service sends.
 func (p *panel) record(ctx context.Context, s *querySize) error {
 	config := query.DefaultConfig()
 	config.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
-	// Statements on events only may need more time and memory than the node allows.
+	// Statements that read only events may need more time and memory than a node allows.
 	config.MaxTime, config.MaxMemory = 10*time.Minute, 8<<30
 	ask := func(service *query.Service) (headers map[string]string, err error) {
 		if p.path != "" {

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestDataIsContinued checks that a table has exactly the wanted events, each once, and all within 13 months. After an
-// interrupted run, the next run must insert incomplete days again.
+// TestDataIsContinued checks that a table has exactly the wanted number of events, without duplicates, all within 13
+// months. After an interrupted run, the next run must complete the missing days.
 func TestDataIsContinued(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")
@@ -97,7 +97,8 @@ func TestDataIsContinued(t *testing.T) {
 	check("after what was sent is deleted")
 }
 
-// TestAskedOfSomePanels checks that panels outside of the goals do not count, and that every round counts once.
+// TestAskedOfSomePanels checks that the method of leaves out panels to which no goal applies, and returns one value for
+// each round.
 func TestAskedOfSomePanels(t *testing.T) {
 	t.Parallel()
 	a := asked{

@@ -24,7 +24,8 @@ type row struct {
 	Notes   []string `json:"notes,omitempty"`
 }
 
-// budget is a limit for the median ratio of a row. For a row without a ratio, it is a limit for the median value.
+// budget is a limit for the median of a row's ratio. If the row has no ratio, it is a limit for the median of its
+// value.
 type budget struct {
 	AtLeast float64 `json:"atLeast,omitzero"`
 	AtMost  float64 `json:"atMost,omitzero"`
@@ -46,7 +47,7 @@ type report struct {
 	Quick   bool     `json:"quick"`
 	Rows    []row    `json:"rows"`
 	Skipped []string `json:"skipped,omitempty"`
-	name    string   // the end of the result files' names
+	name    string   // end of the names of the result files
 }
 
 func newReport(ctx context.Context, quick bool) (*report, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// operation is a measured request. bare runs the same SQL statements by calls of the store, without HTTP.
+// operation is a request that is measured. bare calls the store directly, so that the same SQL statements run without
+// HTTP.
 type operation struct {
 	name, method, path, body string
 	status                   int

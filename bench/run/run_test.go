@@ -33,8 +33,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// TestInterleaveTakesTurns checks that the ratio is the median of the rounds' ratios. It is not the ratio of the
-// medians.
+// TestInterleaveTakesTurns checks that the ratio is the median of the rounds' ratios, and not the ratio of the medians.
 func TestInterleaveTakesTurns(t *testing.T) {
 	order := ""
 	ours, ceiling := []float64{10, 40, 90}, []float64{20, 50, 100}
@@ -112,7 +111,7 @@ func TestReportIsSaved(t *testing.T) {
 	}
 }
 
-// TestPlainDecodeReadsEverything checks that the ceiling really decodes every event with every member.
+// TestPlainDecodeReadsEverything checks that decodePlain decodes every event with every member.
 func TestPlainDecodeReadsEverything(t *testing.T) {
 	body := eventgen.New(eventgen.Options{End: time.Unix(1.7e9, 0), Events: 20_000}).AppendBatch(nil, 20_000)
 	n, err := decodePlain(body)
@@ -207,8 +206,8 @@ func TestBareServer(t *testing.T) {
 	}
 }
 
-// TestQuickQueries makes small tables and measures some queries of a dashboard in every way. It runs the command twice.
-// The second run finds the tables of the first.
+// TestQuickQueries creates small tables and measures some queries of a dashboard in every part. It runs the command
+// twice. The second run must use the tables of the first run.
 func TestQuickQueries(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")
@@ -249,8 +248,8 @@ func TestQuickQueries(t *testing.T) {
 	}
 }
 
-// TestQuickRun measures all rows briefly on real engines. It checks that the rows can be measured. It does not check
-// the figures.
+// TestQuickRun measures all rows briefly on real engines. It checks only that the rows can be measured, and not the
+// figures.
 func TestQuickRun(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: make bench-quick")

@@ -20,20 +20,20 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the number of rows of each insert of the ceiling. The sink's inserts have as many rows.
+	// insertRows is the number of rows of each insert of the ceiling. The sink's inserts have the same number of rows.
 	insertRows = sink.DefaultBatchRows
 )
 
 // sinkRow compares a sink that drains the log with inserts of the same rows, which are prepared as native blocks. Each
-// round posts a backlog while no sink runs, then starts a sink and watches the table grow. The time counts from the
-// first batch to the last. So the time for joining the consumer group does not count.
+// round posts a backlog while no sink runs, then starts a sink and watches the table grow. It measures the time from
+// the first batch in the table to the last, so it does not include the time in which the sink joins its consumer group.
 func (b *bench) sinkRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close() }()
-	// Drain the backlog of other rows first. Otherwise the first round would drain this backlog too.
+	// First drain the backlog that other rows of the benchmark left. Otherwise the first round would drain it too.
 	if err := b.drain(ctx, func(ctx context.Context, _ client) error { return b.drained(ctx, true) }); err != nil {
 		return err
 	}
@@ -41,7 +41,8 @@ func (b *bench) sinkRow(ctx context.Context) error {
 		return fmt.Errorf("cannot create a table for the ceiling: %w", err)
 	}
 	defer func() { _ = conn.Exec(context.WithoutCancel(ctx), "DROP TABLE "+ceilingTable) }()
-	// Stop the merges of both tables. The events table is larger, and its merges would slow down only the sink.
+	// Stop the merges of both tables. The events table is larger, so its merges would slow down the sink more than the
+	// ceiling.
 	for _, table := range []string{insights.Table, ceilingTable} {
 		if err := conn.Exec(ctx, "SYSTEM STOP MERGES "+table); err != nil {
 			return fmt.Errorf("cannot stop the engine's merges: %w", err)
@@ -116,7 +117,8 @@ func (b *bench) postBacklog(ctx context.Context) (posted int, err error) {
 		result, err := loadgen.Run(ctx, load)
 		took := int(result.All[http.StatusNoContent]) * 100
 		posted, b.sent = posted+took, b.sent+took
-		// Result.Only would be too strict here: on a busy machine, no response may arrive within so short a time.
+		// Result.Only would be too strict here, because on a busy machine, perhaps no response arrives in such a short
+		// time.
 		if err == nil && (result.Errors > 0 || uint64(took) != 100*answers(&result)) {
 			err = fmt.Errorf("statuses %v, %d requests without a response: %w", result.All, result.Errors, errors.Join(result.LastError))
 		}
@@ -134,7 +136,7 @@ func answers(r *loadgen.Result) (n uint64) {
 	return n
 }
 
-// span is the time of a drain, from the first batch in the table to the last.
+// span describes a drain: the times at which the first and the last batch were in the table.
 type span struct {
 	rows        int // number of rows that were stored after the first batch
 	first, last time.Time
@@ -156,7 +158,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	var first time.Time
 	base, seen := 0, start
 	for seen < start+posted {
-		// A count also costs the engine time. So watchDrain waits between its counts.
+		// The query also uses processor time of ClickHouse, so wait between two queries.
 		time.Sleep(20 * time.Millisecond)
 		rows, at, err := count()
 		switch {
@@ -177,7 +179,7 @@ func (b *bench) watchDrain(ctx context.Context, conn driver.Conn, posted int) (s
 	return span{seen - base, first, last}, nil
 }
 
-// insertPrepared inserts the messages' rows and returns the rows per second. Only the time of the inserts counts.
+// insertPrepared inserts the messages' rows and returns the rows per second. It measures only the time of the inserts.
 func insertPrepared(ctx context.Context, conn driver.Conn, messages []kafka.Message) (float64, error) {
 	rows := insights.NewBatch()
 	var took time.Duration
@@ -264,7 +266,7 @@ func (l eventLog) ends(ctx context.Context) (map[int]int64, error) {
 	return ends, nil
 }
 
-// since returns all messages from the given offset of each partition on.
+// since returns all messages at or after the given offset of each partition.
 func (l eventLog) since(ctx context.Context, from map[int]int64) ([]kafka.Message, error) {
 	to, err := l.ends(ctx)
 	if err != nil {

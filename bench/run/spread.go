@@ -23,8 +23,8 @@ func spreadOf(values []float64) spread {
 // compared has the measurements of two sides that took turns.
 type compared struct{ ours, ceiling, ratio spread }
 
-// interleave measures ours and ceiling in turn, so that a disturbance of the machine affects both sides. Each ratio
-// compares the two values of one round.
+// interleave measures ours and ceiling in turn, so that other load on the machine affects both. A ratio is the quotient
+// of the two values of a round.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
 	var a, b []float64
 	for range rounds {
@@ -41,7 +41,7 @@ func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, er
 	return paired(a, b), nil
 }
 
-// paired compares the two sides, with the ratio of each round.
+// paired summarises the values of the two sides, and the ratios of the rounds.
 func paired(ours, ceiling []float64) compared {
 	ratios := make([]float64, len(ours))
 	for i := range ours {

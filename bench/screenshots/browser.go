@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// browser is Chromium, signed in to a node.
+// browser is a tab of Chromium that is signed in to a node.
 type browser struct {
 	ctx   context.Context
 	base  string
@@ -44,8 +44,8 @@ func newBrowser(ctx context.Context, base, token string) (*browser, error) {
 	return b, nil
 }
 
-// ready is a JavaScript expression. It is true when the page shows all figures and no response has arrived for a
-// second.
+// ready is a JavaScript expression. It is true if the page shows all figures and the last response arrived more than a
+// second ago.
 const ready = `document.readyState === 'complete' && !document.querySelector('#token, main[aria-busy=true]') &&
 	performance.getEntriesByType('resource').every(came => came.responseEnd < performance.now() - 1000)`
 

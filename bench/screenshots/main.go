@@ -71,10 +71,11 @@ func run(ctx context.Context, folder string, events int) (err error) {
 	return nil
 }
 
-// picture describes a screenshot. The page is a view of the site if view is set, and the page at path otherwise.
+// picture describes a screenshot. If view is set, the page is a view of the site. Otherwise it is the page at path.
 type picture struct {
 	name, view, path string
-	// follow selects a link on the page. If it is set, the screenshot shows the link's target.
+	// follow is a CSS selector of a link on the page. If it is set, the screenshot shows the page to which the link
+	// leads.
 	follow string
 	dark   bool
 	width  int64
@@ -108,7 +109,7 @@ var madeSite = regexp.MustCompile(`to site (\S+) of organization (\S+) in`)
 // fill creates a site with events and annotations, and waits until all events are stored.
 func fill(ctx context.Context, node *single.Node, events int) (org, site string, err error) {
 	settings := []string{"OCTAVO_URL=http://" + node.Client.Address, "OCTAVO_TOKEN=" + node.Client.Token}
-	// The views show thirty days, and compare them with the thirty days before.
+	// The views show thirty days and compare them with the thirty days before, so the events are of 61 days.
 	said, err := node.Run(ctx, settings, "seed", "--days", "61", "--events", strconv.Itoa(events))
 	if err != nil {
 		return "", "", err

@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	startLimit = 3 * time.Minute // longest time until a node is ready, also after a power loss
+	startLimit = 3 * time.Minute // longest time until a node is ready, even after a power cut
 	stopLimit  = time.Minute
 )
 
@@ -151,7 +151,8 @@ func (n *Node) Signal(s syscall.Signal) error {
 	return nil
 }
 
-// Run runs an octavo command next to the node, with the node's settings and `more`, and returns its output.
+// Run runs an octavo command while the node runs. The command has the node's settings and the settings in `more`. Run
+// returns its output.
 func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, n.Binary, arguments...)
 	cmd.Env = product.Environment(append(n.Settings(), more...)...)
@@ -164,8 +165,8 @@ func (n *Node) Run(ctx context.Context, more []string, arguments ...string) (str
 	return string(out), nil
 }
 
-// Stop sends SIGTERM to the node, as an operator does, and waits until the node has exited. Only the node's log shows
-// whether the exit was clean.
+// Stop sends SIGTERM to the node, as an operator does, and waits until the node has exited. Stop does not check the
+// exit status; the node's log shows whether an error occurred.
 func (n *Node) Stop() error {
 	if n.process == nil {
 		return nil

@@ -5,21 +5,21 @@ import "fmt"
 // An event's id consists of the request's number and the event's place in the request. The place has placeBits bits.
 const (
 	placeBits = 10
-	maxEvents = 1<<placeBits - 1 // largest number of events of a request
+	maxEvents = 1<<placeBits - 1 // largest number of events in a request
 )
 
 // EventID returns the id of an event, which is the number at the end of the event's URL.
 func EventID(request uint64, place int) uint64 { return request<<placeBits | uint64(place) }
 
-// Outcome is what the client knows about a request when it has ended.
+// Outcome describes what the client knows about a request that has ended.
 type Outcome uint8
 
 const (
 	Unsent       Outcome = iota // no byte was sent: no event may be stored
 	Acknowledged                // 204: every event must be stored exactly once
 	Refused                     // 4xx: no event may be stored
-	Failed                      // 5xx: either all events are stored once, or none
-	Unknown                     // no response: either all events are stored once, or none
+	Failed                      // 5xx: either all events are stored once, or no event is stored
+	Unknown                     // no response: either all events are stored once, or no event is stored
 )
 
 // Request is the client's record of a request.
@@ -28,22 +28,22 @@ type Request struct {
 	Events  int
 	Outcome Outcome
 	Past    bool // the events have timestamps of many months
-	Keyed   bool // the request has an Idempotency-Key or goes through the door; it is repeated until it is acknowledged
+	Keyed   bool // it has an Idempotency-Key or goes through the door, and is repeated until it is acknowledged
 	Door    bool // the request goes through the door, the operation for browsers
 }
 
-// Verdict is the result of the comparison. Torn is a number of requests, and the other numbers are numbers of events.
+// Verdict is the result of the comparison. Torn counts requests, and all other fields count events.
 type Verdict struct {
 	Stored   int // different events that are stored
 	Lost     int // events that are acknowledged but not stored
 	Doubled  int // events that are stored more than once
 	Refused  int
 	Foreign  int // events that are stored but were never sent
-	Torn     int // requests of which only a part is stored
+	Torn     int // requests of which only some events are stored
 	Examples []string
 }
 
-// MaxExamples is the largest number of examples of each broken promise.
+// MaxExamples is the largest number of examples that Compare returns for each broken promise.
 const MaxExamples = 10
 
 // Problems returns a text for each broken promise.
@@ -112,7 +112,7 @@ func (o Outcome) String() string {
 	return [...]string{"unsent", "acknowledged", "refused", "failed", "unknown"}[o]
 }
 
-// Row has the number of rows of an event, and the positions in the log from which they come.
+// Row has the number of rows of an event. If there are several rows, Where has their positions in the log.
 type Row struct {
 	Rows  int
 	Where string

@@ -16,7 +16,7 @@ func stored(requests ...Request) map[uint64]Row {
 	return rows
 }
 
-// TestCompare checks that Compare finds each planted fault, and reports nothing that is allowed.
+// TestCompare checks that Compare reports each error in the stored rows, and does not report a state that is allowed.
 func TestCompare(t *testing.T) {
 	t.Parallel()
 	all := []Request{

@@ -20,17 +20,18 @@ const (
 	// MaxOpen is the largest number of requests that wait for a response. Further requests are counted as unsent.
 	MaxOpen     = 2000
 	usualEvents = 20
-	// largeShare is the share of requests with hundreds of events. pastShare is the share of requests with events of
-	// many months, like an import.
+	// largeShare is the share of requests with hundreds of events. pastShare is the share of requests whose events have
+	// timestamps of many months, like an import.
 	largeShare = 0.005
 	pastShare  = 0.05
 	pastMonths = 400
 	month      = 30 * 24 * time.Hour
-	// recentlyPast is a time that is also past for a node whose clock is 400 days behind.
+	// An event of an import is at least recentlyPast old. So even for a node whose clock is 400 days behind, the event
+	// is not in the future.
 	recentlyPast = 14 * month
-	// EventURL is the start of an event's URL. The event's id follows.
+	// EventURL is the beginning of an event's URL. The URL ends with the event's id.
 	EventURL = "https://docs.example.com/chaos/"
-	// doorShare is the share of requests that are browsers' batches, if the load has a door.
+	// doorShare is the share of requests that are sent as browsers' batches, if the load uses the door.
 	doorShare = 1.0 / 3
 )
 
@@ -45,11 +46,11 @@ type Load struct {
 	token string
 	door  string // path of the door for browsers; "" means that the load does not use it
 	nodes []*node
-	began time.Time     // start of the load; a repeated request has timestamps relative to it
+	began time.Time     // start of the load, from which the events' timestamps are computed
 	rng   *rand.Rand    // only Run uses it
-	salt  string        // makes this run's idempotency keys unique
+	salt  string        // makes the idempotency keys of this run unique
 	next  uint64        // number of the next request
-	again time.Duration // pause before a request with a key is sent again
+	again time.Duration // pause before the first repeat of a request with a key
 
 	open   chan struct{} // has an element for each request that waits for a response
 	conns  []chan *loadgen.Conn
@@ -60,7 +61,7 @@ type Load struct {
 	held     int // number of requests that were not sent, because MaxOpen requests were waiting
 	retries  int
 	statuses map[int]int
-	odd      []string // responses that no injected fault explains
+	odd      []string // responses that no injected fault can have caused
 }
 
 // node is an API node to which the load sends.
@@ -94,7 +95,7 @@ func (l *Load) Run(ctx context.Context) {
 		}
 		r.Keyed = l.rng.Float64() < l.keyed
 		if l.door != "" && l.rng.Float64() < doorShare {
-			// A browser's batch is recent and small, and has an id.
+			// A browser's batch has few and recent events, and an id.
 			r.Door, r.Keyed, r.Past, r.Events = true, true, false, min(r.Events, usualEvents)
 		}
 		at, twin := l.rng.IntN(len(l.nodes)), l.rng.IntN(4) == 0
@@ -120,8 +121,8 @@ func (l *Load) Run(ctx context.Context) {
 	}
 }
 
-// send sends one request. A request without a key is sent once. A request with a key, or as a browser's batch, is
-// repeated until it is acknowledged. If twin is true, each attempt goes to two nodes concurrently.
+// send sends one request. A request without a key is sent once. A request with a key, or a browser's batch, is repeated
+// until it is acknowledged. If twin is true, each attempt goes to two nodes concurrently.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {
@@ -129,7 +130,7 @@ func (l *Load) send(r Request, at int, twin bool) {
 		l.record(r)
 		return
 	}
-	// The pause before each attempt becomes longer, as clients should do.
+	// Before each attempt, wait longer than before the last attempt, as clients should.
 	for wait, end := l.again, time.Now().Add(5*time.Minute); ; at, wait = (at+1)%len(l.nodes), min(2*wait, 8*l.again) {
 		other := make(chan Outcome, 1)
 		if twin {
@@ -151,7 +152,7 @@ func (l *Load) send(r Request, at int, twin bool) {
 }
 
 // resendLimit is longer than the lease of an Idempotency-Key (30 s). If a node stops after it has answered and before
-// it has recorded that the key is done, the lease stays. Until the lease ends, repeated requests get 503.
+// it has recorded that the key is done, the lease stays until it expires. Until then, repeats of the request get 503.
 const resendLimit = time.Minute
 
 // Resend repeats at most `most` acknowledged requests with a key, like a client that lost the response. Each request
@@ -178,8 +179,8 @@ func (l *Load) Resend(most int) error {
 }
 
 // after returns the outcome of a request from the outcomes of its attempts. If one attempt was acknowledged, the
-// request is acknowledged. Otherwise the most uncertain outcome counts, because that attempt may have stored the
-// events.
+// request is acknowledged. Otherwise the request has the most uncertain outcome, because this attempt may have stored
+// the events.
 func after(outcomes ...Outcome) Outcome {
 	most := Unsent
 	for _, o := range outcomes {
@@ -208,7 +209,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 		var err error
 		if conn, err = loadgen.Dial(l.nodes[at].address, answerLimit); err != nil {
 			conn.Close()
-			return Unsent // no process listens at the address, so nothing was sent
+			return Unsent // no process listens at the address, so no byte was sent
 		}
 	}
 	request := loadgen.Request(http.MethodPost, l.nodes[at].address, path, token, body, headers...)
@@ -217,7 +218,7 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 	defer l.mu.Unlock()
 	if err != nil {
 		l.statuses[0]++
-		// If the node was killed, its idle connections are broken too, so they are closed.
+		// The node was perhaps killed, and then its idle connections are broken too. So close them.
 		for idle := true; idle; {
 			select {
 			case old := <-l.conns[at]:
@@ -226,13 +227,13 @@ func (l *Load) exchange(at int, r Request, body []byte) Outcome {
 				idle = false
 			}
 		}
-		return Unknown // the connection may have broken before the request, but the client cannot know this
+		return Unknown // the client cannot know whether the node received the request
 	}
 	l.statuses[status]++
 	said := string(answer[:min(len(answer), 200)])
 	select {
 	case l.conns[at] <- conn:
-	default: // enough idle connections are open
+	default: // there are enough idle connections
 		conn.Close()
 	}
 	switch {
@@ -269,7 +270,7 @@ func (l *Load) Finish() {
 	}
 }
 
-// body returns the body of a request. Several events have the same visitor, but each event has another page.
+// body returns the body of a request. Several events have the same visitor, but each event has a different URL.
 func (l *Load) body(r Request) []byte {
 	if r.Door {
 		return l.batch(r)
@@ -348,8 +349,8 @@ func (l *Load) Count() (sum Counts) {
 	return sum
 }
 
-// Counts has the numbers of a load. Requests, Keyed, Door, Retries, Held and Statuses are numbers of requests. The
-// other fields are numbers of events.
+// Counts has the counts of a load. Requests, Keyed, Door, Retries, Held and Statuses count requests. The other numbers
+// count events.
 type Counts struct {
 	Requests     int
 	Keyed        int // requests with an Idempotency-Key or through the door
@@ -358,9 +359,9 @@ type Counts struct {
 	Held         int // requests that were not sent, because MaxOpen requests were waiting
 	Events       int
 	Acknowledged int
-	Refused      int // 4xx
-	Failed       int // 5xx
-	Unsent       int // no process listened at the address
+	Refused      int // events of requests with the status 4xx
+	Failed       int // events of requests with the status 5xx
+	Unsent       int // events of requests for which no process listened at the address
 	Unknown      int
 	Statuses     map[string]int
 	Odd          []string

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// fakeNode replaces an API node. It answers with the configured statuses, and stores acknowledged events.
+// fakeNode replaces an API node. It answers with the configured statuses, and stores the events that it acknowledges.
 type fakeNode struct {
 	mu     sync.Mutex
 	rows   map[uint64]Row
@@ -73,7 +73,7 @@ const testDoor = "/e/key"
 
 func forgetsKeys(f *fakeNode) { f.forget = true }
 
-// runLoad sends a load to two nodes that share a store, until they have got 60 requests.
+// runLoad sends a load to two nodes that use the same store, until they have received 60 requests.
 func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...func(*fakeNode)) (*Load, *fakeNode) {
 	t.Helper()
 	fake := &fakeNode{rows: map[uint64]Row{}, keys: map[string]bool{}}
@@ -105,8 +105,8 @@ func runLoad(t *testing.T, keyed float64, answer func(n int) int, options ...fun
 	return l, fake
 }
 
-// TestLoadKnowsWhatWasAnswered checks that the load's record matches a store that stores acknowledged events. It must
-// not match a store that loses or doubles events.
+// TestLoadKnowsWhatWasAnswered checks that Compare finds no error if the store has the acknowledged events, and finds
+// an error if the store loses or doubles events.
 func TestLoadKnowsWhatWasAnswered(t *testing.T) {
 	t.Parallel()
 	statuses := []int{204, 204, 503, 0, 429, 204}
@@ -171,8 +171,8 @@ func TestLoadKnowsWhenNobodyListens(t *testing.T) {
 	}
 }
 
-// TestOutcomeOfSeveralAttempts checks that a request is acknowledged if one attempt was. Otherwise the most uncertain
-// outcome counts.
+// TestOutcomeOfSeveralAttempts checks that a request counts as acknowledged if one of its attempts was acknowledged.
+// Otherwise it has the most uncertain outcome of its attempts.
 func TestOutcomeOfSeveralAttempts(t *testing.T) {
 	t.Parallel()
 	for want, attempts := range map[Outcome][]Outcome{
@@ -205,8 +205,8 @@ func TestReconciledIsRead(t *testing.T) {
 	}
 }
 
-// TestLoadResends repeats acknowledged requests. If a repeated request gets 503, it must be sent again. Any other
-// refusal must be an error.
+// TestLoadResends checks Resend, which repeats acknowledged requests. If a repeated request gets 503, Resend must send
+// it again. After any other error status, Resend must fail.
 func TestLoadResends(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// Reconciled is the result of `octavo reconcile`, which compares the log with the events table. The command does not
-// know which events the client sent.
+// Reconciled is the result of `octavo reconcile`. This command compares the log with the events table, without
+// knowledge of the events that the client sent.
 type Reconciled struct {
 	Removed    int64    `json:"removed"` // number of messages that the log has removed to make space
 	Messages   int64    `json:"messages"`
@@ -25,8 +25,8 @@ type Reconciled struct {
 	FirstLines []string `json:"firstDifferences,omitempty"`
 }
 
-// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". It returns no error if the log and the
-// table differ, because sum has the differences.
+// Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". If the log and the table differ, it
+// returns no error, because sum has the differences.
 func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reconciled, err error) {
 	cmd := exec.CommandContext(ctx, binary, "reconcile", "--json")
 	cmd.Env = product.Environment(settings...)
@@ -45,7 +45,7 @@ func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reco
 	return sum, nil
 }
 
-// parseReconciled reads the output of the command. The output is a JSON array with the differences first, followed by
+// parseReconciled reads the output of the command. The output is a JSON array, first with the differences and then with
 // the partitions.
 func parseReconciled(output []byte) (sum Reconciled, err error) {
 	var list []jsontext.Value

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Table is the events table, read directly from the insights engine.
+// Table reads the events table directly from the insights engine.
 type Table struct{ conn driver.Conn }
 
 // OpenTable opens the events table. It connects on first use.
@@ -97,7 +97,7 @@ func (t *Table) Read(ctx context.Context, site string) (_ map[uint64]Row, err er
 	return stored, rows.Err()
 }
 
-// Pairs runs a query that returns keys and counts.
+// Pairs runs an SQL query whose rows have a key and a count.
 func (t *Table) Pairs(ctx context.Context, query string) (_ map[string]uint64, err error) {
 	rows, err := t.conn.Query(ctx, query)
 	if err != nil {

@@ -13,26 +13,26 @@ import (
 // Balance counts the outcomes of one site's events since this process started. The intake counts the events posted to
 // it. The sink counts the events in its partitions of the log. The sum over all processes is the site's balance.
 // Requests that never reach the intake do not count as received. Examples are requests without the right to post, and
-// requests with bodies that are too large. Some requests count only as Unread: requests without room in the intake, and
-// requests that a publishable key's rules refuse.
+// requests with bodies that are too large. Requests that are refused for lack of memory, or by a publishable key's
+// rules, count only as Unread.
 type Balance struct {
-	// Received counts the events of all requests whose bodies could be read, wholly or in part. Each of these events is
-	// accepted, repeated, refused, or in flight.
+	// Received counts the events of all requests whose bodies could be read, completely or in part. Each of these
+	// events is accepted, repeated, refused, or in flight.
 	Received uint64
 	// Accepted counts the events that are durable in the log.
 	Accepted uint64
 	// Repeated counts events that were acknowledged but not appended. Their Idempotency-Key shows that the log already
 	// has these events.
 	Repeated uint64
-	// Refused counts refused events by the label of the reason, without labels that have no events. Events refused as
-	// log_unavailable may be in the log nevertheless.
+	// Refused counts refused events by the label of the reason for the refusal. A label without events is not in the
+	// map. Events refused as log_unavailable may be in the log nevertheless.
 	Refused map[string]uint64
-	// Unread counts the requests that were refused before their bodies were read. It has no labels without requests.
-	// The events of these requests do not count as received.
+	// Unread counts the requests that were refused before their bodies were read. They are counted by the label of the
+	// reason. A label without requests is not in the map. The events of these requests do not count as received.
 	Unread map[string]uint64
 	// Stored counts the events that the sink stored. The sink counts each event of the log as Stored, DeadLettered or
-	// Erased. When a sink takes over a partition, it also counts the rows of an unfinished cut that its predecessor
-	// stored.
+	// Erased. When a sink takes over a partition, it also counts the rows that its predecessor stored of an unfinished
+	// batch.
 	Stored       uint64
 	DeadLettered uint64
 	// Erased counts events that were not stored because their visitor was erased after they were received.
@@ -51,8 +51,8 @@ func (b Balance) Unanswered() uint64 {
 // Account counts one site's events. Accounts are never dropped, because a counter must not restart from zero. Only
 // existing sites have accounts. An account takes about 400 bytes, and 900 bytes after its first refusal.
 type Account struct {
-	// InFlight is the site's share of the intake's room. It is a field of the account so that a request looks up its
-	// site only once.
+	// InFlight has the requests and bytes of the site that are in the intake now. It is a field of the account, so a
+	// request looks up its site only once.
 	InFlight fair.Party
 
 	Received, Accepted, Repeated atomic.Uint64
@@ -114,7 +114,8 @@ type Sites struct {
 	clock  func() time.Time
 }
 
-// Account returns a site's account, which is created at its first use. It does not retain the string site.
+// Account returns a site's account. The first call for a site creates the account. Account does not retain the string
+// site.
 func (s *Sites) Account(site string) *Account {
 	if a := s.find(site); a != nil {
 		return a
@@ -147,7 +148,7 @@ func (s *Sites) all() []*Account {
 	return s.list[:len(s.list):len(s.list)]
 }
 
-// Balance returns the balance of one site; it is zero for a site without events.
+// Balance returns the balance of one site. All counts are zero for a site without events.
 func (s *Sites) Balance(site string) Balance {
 	if a := s.find(site); a != nil {
 		return a.balance()

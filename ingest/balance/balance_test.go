@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestSeries: Prometheus gets the same balances, in a bounded number of series.
+// TestSeries checks that Prometheus gets the balances of the sites, in a limited number of series.
 func TestSeries(t *testing.T) {
 	t.Parallel()
 	r := prometheus.NewRegistry()
@@ -52,8 +52,8 @@ octavo_site_requests_unread_total{reason="overloaded",site="other"} 1
 	}
 }
 
-// TestRefusedByDay counts refusals on the day on which they happen. A day of 30 days ago is left out, and a site
-// without refusals has no day.
+// TestRefusedByDay counts refusals on the day on which they happen. The list leaves out a day that was 30 days ago. It
+// is empty for a site without refusals.
 func TestRefusedByDay(t *testing.T) {
 	t.Parallel()
 	sites := newSites(prometheus.NewRegistry(), 1)
@@ -80,7 +80,7 @@ func TestRefusedByDay(t *testing.T) {
 	want(Day{day(0), 4, 1}, Day{day(-1), 2, 0})
 	now = now.Add(24 * time.Hour)
 	want(Day{day(-1), 2, 0})
-	a.RefuseUnread(insights.Overloaded) // reuses the slot of the day 30 days before
+	a.RefuseUnread(insights.Overloaded) // reuses the slot of the day that was 30 days before
 	want(Day{day(-1), 2, 0}, Day{day(-30), 0, 1})
 	if got := sites.RefusedByDay("none"); len(got) > 0 {
 		t.Errorf("a site without events: %v", got)

@@ -8,12 +8,12 @@ import (
 
 // Day counts the refusals of one calendar day in UTC.
 type Day struct {
-	Date     time.Time // the day's first moment
+	Date     time.Time // the day's first instant, 00:00 UTC
 	Events   uint64    // refused events
-	Requests uint64    // requests that were refused unread
+	Requests uint64    // requests that were refused before their bodies were read
 }
 
-// keptDays is the number of days whose refusals an account keeps.
+// keptDays is the number of the last days for which an account stores the number of refusals.
 const keptDays = 30
 
 // days has one slot for each of the last keptDays days. A slot has the number of its day in the upper bits and the
@@ -43,7 +43,7 @@ func (d *days) add(day, n uint64) {
 	}
 }
 
-// on returns the count of a day.
+// on returns the count of a day, or 0 if its slot has no count of this day.
 func (d *days) on(day uint64) uint64 {
 	if n := d[day%keptDays].Load(); n>>countBits == day {
 		return n & countMask

@@ -6,8 +6,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// sitesWithSeries is the number of sites that have separate series. All later sites share one series, which bounds the
-// load of Prometheus. A site never moves to another series, because then the counter of its old series would fall.
+// sitesWithSeries is the number of sites that have separate series. All sites after the first sitesWithSeries share one
+// series, which limits the load of Prometheus. A site never moves from one series to another, because the counter of
+// the shared series would then decrease.
 const sitesWithSeries = 100
 
 // otherSites is the label of the shared series. Every site id is longer, so no site has this label.
@@ -32,7 +33,7 @@ func newSites(r prometheus.Registerer, withSeries int) *Sites {
 	return s
 }
 
-// siteMetrics shows the balances to Prometheus.
+// siteMetrics reports the balances to Prometheus.
 type siteMetrics struct {
 	sites                     *Sites
 	withSeries                int

@@ -19,7 +19,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// open opens the dead letters of a new topic.
+// open opens the dead letters of a new, empty log.
 func open(t *testing.T) *Letters {
 	t.Helper()
 	d, err := Open(enginetest.Kafka(t), eventlog.Access{}, enginetest.Topic(t, 1))
@@ -30,8 +30,8 @@ func open(t *testing.T) *Letters {
 	return d
 }
 
-// writeFirst writes to a topic that the write creates. Apache Kafka may refuse that until the new partition has a
-// leader, so writeFirst retries, as the sink does.
+// writeFirst calls write, which also creates the topic. Apache Kafka may refuse the letters until the new partition has
+// a leader. So writeFirst retries, as the sink does.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
 	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })
@@ -50,7 +50,8 @@ func list(t *testing.T, d *Letters) (letters []*Letter) {
 	return letters
 }
 
-// A replay is interrupted at each step. The next replay finishes it, and the log has the event once.
+// TestReplayInterrupted interrupts a replay after each step. The next replay must finish it, and the log must have the
+// event once.
 func TestReplayInterrupted(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -113,7 +114,8 @@ func TestReplayInterrupted(t *testing.T) {
 	}
 }
 
-// TestInvalidUTF8: a letter may contain bytes that are not UTF-8, including where its error text was cut.
+// TestInvalidUTF8 checks that a letter may contain bytes that are not UTF-8. The end of a cut error text can be such
+// bytes.
 func TestInvalidUTF8(t *testing.T) {
 	t.Parallel()
 	d := open(t)
@@ -171,7 +173,7 @@ func TestAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestNoTopic lists the dead letters of a missing topic: the list is empty.
+// TestNoTopic checks that the list of dead letters is empty if the topic does not exist.
 func TestNoTopic(t *testing.T) {
 	t.Parallel()
 	if letters := list(t, open(t)); len(letters) != 0 {
@@ -179,7 +181,7 @@ func TestNoTopic(t *testing.T) {
 	}
 }
 
-// The dead-letter topic has as many replicas as the log's topic.
+// TestReplicas checks that the dead-letter topic has as many replicas as the log's topic.
 func TestReplicas(t *testing.T) {
 	t.Parallel()
 	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})

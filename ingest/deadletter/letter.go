@@ -10,7 +10,7 @@ import (
 // Suffix is appended to the log's topic name to form the dead-letter topic's name.
 const Suffix = ".dead"
 
-// WholeMessage is the Index of a letter that has a whole message and not one event.
+// WholeMessage is the Index of a letter that contains a whole message of the log, and not one event of it.
 const WholeMessage = -1
 
 // maxError is the largest number of bytes of an error's text in a letter.
@@ -24,12 +24,13 @@ type Letter struct {
 	Index     int       `json:"index"` // index of the event in its message, or WholeMessage
 	Site      string    `json:"site,omitempty"`
 	Received  time.Time `json:"received,omitzero"`
-	Reason    string    `json:"reason"` // a short word, the same as the label of the metric
+	Reason    string    `json:"reason"` // a short word, which is also a label of the metrics
 	Error     string    `json:"error"`
-	// Message is a message of the log with only this event, or the unreadable bytes. It is nil if the topic does not
-	// accept a message of this size.
+	// Message is a message of the log with only this event. For a message that cannot be read, it has the message's
+	// bytes. It is nil if the dead-letter topic refuses a message of this size.
 	Message []byte `json:"message,omitempty"`
-	// Sum is a checksum. It distinguishes the message from a message at the same position of another log.
+	// Sum is a checksum. It distinguishes this message from a message at the same position of another log, for example
+	// of a recreated topic.
 	Sum string `json:"sum"`
 }
 

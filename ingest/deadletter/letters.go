@@ -25,7 +25,7 @@ type Letters struct {
 	dead   *eventlog.Topic
 	log    *eventlog.Topic
 
-	known map[string]*letterState // states by key, from the records before the offset `read`
+	known map[string]*letterState // states by the key of the letter, from the records before the offset `read`
 	read  int64
 }
 
@@ -73,8 +73,8 @@ func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, rep
 	})
 }
 
-// states returns the state of each letter, by its key, and the end of the topic. It reads only the records that it has
-// not read before.
+// states returns the state of each letter, by its key, and the offset of the topic's next record. It reads only the
+// records that it has not read before.
 func (d *Letters) states(ctx context.Context) (states map[string]*letterState, end int64, err error) {
 	if _, err := d.dead.Partitions(ctx); errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return nil, 0, nil // the first letter creates the topic
@@ -157,9 +157,9 @@ func (d *Letters) erased(message []byte) bool {
 }
 
 // Replay appends a letter's event to the log again and marks the letter as replayed. An interrupted Replay can be
-// repeated. Before it appends the event, it records the partition's end. A repeated Replay first searches for the event
-// from that end on. The message's id is derived from the letter, so the sink drops the second of two concurrent
-// replays.
+// repeated. Before it appends the event, it records the partition's end. A repeated Replay first searches the log for
+// the event, beginning at the recorded offset. The message's id is derived from the letter, so if two replays run at
+// the same time, the sink drops the second copy.
 func (d *Letters) Replay(ctx context.Context, letter *Letter) error {
 	states, _, err := d.states(ctx)
 	if err != nil {
@@ -248,8 +248,8 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 	return found, err
 }
 
-// append makes a message durable in the log. It does not retry a request without an answer, because the next replay
-// searches the log for the message.
+// append makes a message durable in the log. If the broker does not answer, append does not retry, because the next
+// replay searches the log for the message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{
 		Addr: nil, Topic: d.log.Name, Partition: partition, RequiredAcks: kafka.RequireAll, MessageVersion: 2, TransactionalID: "",

@@ -36,8 +36,8 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID identifies the program to
-// the brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync; 0 means
-// all except one.
+// the brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync. 0 means
+// all replicas except one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
 	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
@@ -115,7 +115,8 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 			continue
 		}
 		if errors.Is(err, kafka.MessageSizeTooLarge) {
-			// Leave out the message. The log has the message at the letter's position until it expires.
+			// Store the letter without its message. The log has the message at the letter's position until the message
+			// expires.
 			letter := list[len(list)-len(records)]
 			letter.Message = nil
 			if records[0].value, err = marshal(value{Letter: &letter}); err == nil {
@@ -130,14 +131,14 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 	return nil
 }
 
-// record is a record of the dead-letter topic. Its value is a letter, a note about a letter, or nil. A record without a
-// value is a tombstone, which marks the letter as replayed.
+// record is a record of the dead-letter topic. Its value is a letter, or a replaying. A nil value is a tombstone, which
+// marks the letter as replayed.
 type record struct {
 	key   string
 	value []byte
 }
 
-// value is the value of a record: a baseline, and one of Letter and Replaying.
+// value is the value of a record: a baseline, and either a Letter or a Replaying.
 type value struct {
 	Baseline int     `json:"baseline"`
 	Letter   *Letter `json:"letter,omitempty"`
@@ -191,7 +192,7 @@ func (w *Writer) produce(ctx context.Context, records []record) error {
 		err = res.Error
 	}
 	if err != nil && !errors.Is(err, kafka.MessageSizeTooLarge) {
-		w.topic.Close() // the next attempt requests the leader again
+		w.topic.Close() // the next attempt looks up the partition's leader again
 	}
 	return err
 }

@@ -30,10 +30,11 @@ func (j *Job) ended(ctx context.Context, name string) error {
 	return j.cfg.Rows.EndDeletion(ctx, name)
 }
 
-// whereCounted limits the condition where to rows before the counted offsets. It returns the new condition and the
-// selected rows by month. Sinks insert no more such rows before these offsets, so the deletion deletes exactly the rows
-// in the result. A sink counts rows shortly after it inserts them. So whereCounted waits up to Patience until all rows
-// that where selects are counted. Rows that are not counted then are deleted a day later.
+// whereCounted restricts the condition `where` to rows that sinks have counted. It returns the new condition, and the
+// number of rows that it selects, by month. Sinks insert no further rows at the counted offsets, so the deletion
+// deletes exactly the rows of this result. A sink counts rows shortly after it inserts them. So whereCounted waits up
+// to Patience until all rows that where selects are counted. The next retention, a day later, deletes the rows that are
+// not counted by then.
 func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
 	for began := time.Now(); ; j.wait(ctx) {
 		counted, err := j.beforeCounted(ctx)
@@ -63,8 +64,8 @@ func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.Ro
 	}
 }
 
-// beforeCounted returns a condition for the rows before the counted offsets. Without a count, the condition is empty,
-// so all rows are selected.
+// beforeCounted returns a condition that selects the rows that sinks have counted. If there is no count of rows, the
+// condition is empty and selects all rows.
 func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 	if j.cfg.Rows == nil {
 		return "", nil

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// count adds the rows that are not counted yet to the count, as a sink does.
+// count adds the uncounted rows of the table to the store's count, as a sink does.
 func (r *rig) count() {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -39,8 +39,8 @@ func (r *rig) count() {
 	}
 }
 
-// tooMany returns an error if the counts have more rows than the table. With exact, it returns an error if the numbers
-// differ.
+// tooMany returns an error if the store counts more rows than the table has. If exact is true, it also returns an error
+// if the store counts fewer rows.
 func (r *rig) tooMany(exact bool) error {
 	r.t.Helper()
 	counted, _, err := r.store.Rows.CountedRows(r.t.Context())
@@ -59,8 +59,8 @@ func (r *rig) tooMany(exact bool) error {
 	return nil
 }
 
-// TestDeletionsAreCounted: at whatever step erasures and retentions are killed, the count has no row that the table
-// does not have. At the end the numbers are equal. The short form kills at every third step.
+// TestDeletionsAreCounted kills erasures and retentions after each step. The store must never count more rows than the
+// table has, and at the end both numbers must be equal. With -short, the test kills only after every third step.
 func TestDeletionsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Ledger has the state of all erasures. The store implements it.
+// Ledger stores the state of all erasures. The store implements it.
 type Ledger interface {
 	BeginErasures(ctx context.Context, most int) (schema.ErasureBatch, error)
 	BegunErasures(ctx context.Context) ([]schema.ErasureBatch, error)
@@ -37,7 +37,7 @@ type Ledger interface {
 type RowLedger interface {
 	// RowsEnds returns the offsets before which the rows of the log's partitions are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
-	// NoteDeletion removes rows from the count. If the name was noted before, the call does nothing.
+	// NoteDeletion removes rows from the count. If it was called before with the same name, it does nothing.
 	NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error
 	// NotedDeletions returns the conditions of the deletions that have not ended, by name.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
@@ -58,10 +58,11 @@ type JobConfig struct {
 	Metrics *Metrics  // nil measures nothing
 	Logger  *slog.Logger
 
-	// Patience is the time that an erasure or a retention waits for the sinks before other work continues; 10 s.
+	// Patience is the time that an erasure or a retention waits for the sinks before other work continues. The default
+	// is 10 s.
 	Patience time.Duration
-	Most     int           // largest number of visitors that one deletion erases; 100
-	Poll     time.Duration // between two checks of the awaited condition; 100 ms
+	Most     int           // largest number of visitors that one deletion erases, default 100
+	Poll     time.Duration // pause between two checks of the awaited condition, default 100 ms
 	step     func(name string) error
 }
 
@@ -108,12 +109,12 @@ func (j *Job) Pending(ctx context.Context) (schema.PendingErasures, error) {
 	return pending, err
 }
 
-// wait pauses. Meanwhile it finishes earlier erasures and updates the metrics. Otherwise the metrics would not show an
+// wait finishes earlier erasures, updates the metrics, and pauses. Without these updates, the metrics would not show an
 // erasure that never ends.
 func (j *Job) wait(ctx context.Context) {
 	if time.Since(j.shown) > time.Second {
 		if pending, err := j.Pending(ctx); err == nil {
-			_ = j.Finish(ctx, pending) // a later call retries a failure
+			_ = j.Finish(ctx, pending) // the next call retries after an error
 		}
 	}
 	retry.Sleep(ctx, j.cfg.Poll)
@@ -168,7 +169,8 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 	}
 	return j.excluding(ctx, exclude, func(holds func(context.Context) error) error {
 		if !d.Found {
-			// The engine drops late inserts of a partition's earlier owner. Wait for them nevertheless.
+			// A partition's earlier owner may still be inserting rows. The engine drops such late inserts, but wait for
+			// their end nevertheless.
 			if err := j.cfg.Table.Settle(ctx); err != nil {
 				return err
 			}
@@ -183,18 +185,19 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 	})
 }
 
-// honoured waits until no sink inserts further rows of the batch's visitors. If that takes too long, the next Erase
-// waits again.
+// honoured waits until no sink inserts further rows of the batch's visitors. If this takes longer than Patience,
+// honoured returns false, and the next Erase waits again.
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
-	var last error // nil if the sinks could be queried
+	var last error // the last error of Honoured; nil if the sinks answered
 	for first := true; ; first = false {
 		honoured, err := j.cfg.Honoured(bounded, b.Version)
 		if honoured && err == nil {
 			return true, j.cfg.step("honoured")
 		}
-		// A timeout of a later request does not describe the sinks, so keep the previous error.
+		// If Patience ends during this request, its error is only the timeout. So keep the error of the previous
+		// request.
 		if first || err == nil || bounded.Err() == nil {
 			last = err
 		}
@@ -262,9 +265,10 @@ func ofVisitor(v schema.Tombstone) string {
 	return fmt.Sprintf("site = %s AND %s", sqltree.Quote(v.SiteID), of)
 }
 
-// reachAhead looks for rows of a batch that were received by a clock which was ahead. Their erasures begin again with
-// a time span that has the rows. Later events are not in this span, so they stay when the clock is right. again reports
-// that there are such rows. An erasure gets one such span, because a clock that stays ahead could move it for ever.
+// reachAhead looks for rows of a batch that were received by a clock which was ahead. It stores in the tombstone the
+// time span in which these rows were received, and the erasure begins again. Events outside this span are not erased,
+// so events that arrive after the clock is corrected are stored as usual. again is true if there are such rows. An
+// erasure gets only one such span. Otherwise a clock that stays ahead could move the span forever.
 func (j *Job) reachAhead(ctx context.Context, b schema.ErasureBatch) (again bool, err error) {
 	ahead, err := j.cfg.Ledger.AheadOfClock(ctx)
 	if err != nil {
@@ -364,8 +368,8 @@ func (j *Job) await(ctx context.Context, name string, holds func(context.Context
 	}
 }
 
-// Finish marks an erasure as done when the disks have neither the replaced parts nor the aggregate states made from
-// them.
+// Finish marks erasures as done after two kinds of files are removed from the disks: the replaced parts, and the
+// aggregate states computed from these parts.
 func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error {
 	if pending.Mutated == 0 {
 		return nil
@@ -384,8 +388,8 @@ func (j *Job) Finish(ctx context.Context, pending schema.PendingErasures) error 
 	return err
 }
 
-// states drops the aggregate states that may come from replaced parts, and returns how many remain. After such parts
-// are removed from the disks, no statement reads them. So no further states are built from them.
+// states drops the aggregate states that may come from replaced parts, and returns how many remain. No statement reads
+// a part after its files are removed. So no further states are computed from these parts.
 func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err error) {
 	if !j.left.mutated.Equal(mutated) {
 		now, err := j.cfg.Table.Now(ctx)
@@ -397,8 +401,8 @@ func (j *Job) states(ctx context.Context, mutated time.Time) (left uint64, err e
 	return j.cfg.Table.DropStates(ctx, j.left.at)
 }
 
-// Retain removes the records of erasures that nothing can undo any more. Once a day it also deletes events past their
-// site's retention.
+// Retain deletes the records of erasures whose events have left the log and the dead letters. Once a day it also
+// deletes events past their site's retention.
 func (j *Job) Retain(ctx context.Context, exclude Exclude) error {
 	if err := j.cfg.Ledger.ForgetErasures(ctx); err != nil {
 		return err

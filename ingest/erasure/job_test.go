@@ -96,8 +96,8 @@ func (r *rig) askUntil(site string, visitor uint64, until time.Time) sites.Erasu
 	return e
 }
 
-// TestEraseKilled: the process of an erasure is killed at each step. The next process finishes the erasure. It removes
-// the visitor's events only. The short form kills at every third step.
+// TestEraseKilled kills the process of an erasure at each step. The next process must finish the erasure, and delete
+// only the visitor's events. With -short, the test kills only at every third step.
 func TestEraseKilled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -146,8 +146,8 @@ func TestEraseKilled(t *testing.T) {
 	}
 }
 
-// TestEraseBorder: an erasure deletes the rows of events that were received before its request, whenever its deletion
-// begins. Later events stay.
+// TestEraseBorder checks that an erasure deletes only the events that were received before it was requested, even if
+// its deletion begins later.
 func TestEraseBorder(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -194,7 +194,8 @@ func TestEraseBorder(t *testing.T) {
 	}
 }
 
-// TestEraseEventKey checks that an erasure of a key's generation deletes exactly its earlier rows on its site.
+// TestEraseEventKey checks the erasure of a generation of a publishable key. It must delete exactly the rows that were
+// received on this site, with this generation, before the request.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -256,7 +257,7 @@ func TestEraseEventKey(t *testing.T) {
 	}
 }
 
-// TestEraseWaits checks that the job deletes no rows before the sinks respect the tombstones. It also checks that the
+// TestEraseWaits checks that the job deletes no rows before the sinks honour the tombstones. It also checks that the
 // job deletes no rows after it has lost the lock.
 func TestEraseWaits(t *testing.T) {
 	t.Parallel()
@@ -283,7 +284,7 @@ func TestEraseWaits(t *testing.T) {
 	}); !errors.Is(err, lost) || r.rows("a", 1) != 100 {
 		t.Errorf("without the lock: %v, %d rows", err, r.rows("a", 1))
 	}
-	for range 2 { // the first job finds the deletion that the job without the lock began
+	for range 2 { // the first job finds the deletion that the job without the lock has begun
 		if err := r.job(nil).Erase(t.Context(), held); err != nil {
 			t.Fatal(err)
 		}
@@ -293,8 +294,8 @@ func TestEraseWaits(t *testing.T) {
 	}
 }
 
-// TestEraseSaysWhyItWaits: the node's log tells operators whether sinks are missing or cannot be queried. A stopping
-// node logs no reason.
+// TestEraseSaysWhyItWaits checks the log line of an erasure that waits. The line says whether sinks are missing, or
+// whether they cannot be queried. A node that stops logs no such line.
 func TestEraseSaysWhyItWaits(t *testing.T) {
 	t.Parallel()
 	const missing, unknown = "not every partition", "cannot be asked"
@@ -302,7 +303,7 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	late := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 	for _, c := range []struct {
 		name        string
-		first, then func(ctx context.Context) error // answers to the requests for the sinks' state; nil answers "no"
+		first, then func(ctx context.Context) error // answers about the sinks' state; a nil function answers "no"
 		want        string
 	}{
 		{"no", nil, nil, missing},
@@ -340,8 +341,9 @@ func TestEraseSaysWhyItWaits(t *testing.T) {
 	}
 }
 
-// TestFinish: an erasure is done when no replaced part is on the disk. A repeated request has no effect if the erasure
-// covers the request's time. Later it starts another erasure. The record is removed when the log has expired.
+// TestFinish checks that an erasure is done when no replaced part is on the disk. A repeated request has no effect if
+// the erasure covers the time of this request. A later request starts another erasure. The record of an erasure is
+// deleted after its events have expired in the log.
 func TestFinish(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -399,8 +401,8 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// TestFinishInTurn: later erasures do not prevent an earlier erasure from finishing. Versions grow with time, so each
-// version is used once.
+// TestFinishInTurn checks that an erasure finishes although later erasures are pending. Each erasure gets a higher
+// version than the erasure before.
 func TestFinishInTurn(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -430,14 +432,14 @@ func TestFinishInTurn(t *testing.T) {
 	if e, err := r.store.Sites.Erasure(t.Context(), "a", 0); err != nil || e.DoneAt == nil {
 		t.Errorf("%+v, %v", e, err)
 	}
-	// A repeated request for an unfinished erasure keeps its place in the queue.
+	// A repeated request for an unfinished erasure does not change the time of the first request.
 	before := r.ask("a", 1)
 	if again := r.ask("a", 1); !again.AskedAt.Equal(before.AskedAt) {
 		t.Errorf("%+v, before %+v", again, before)
 	}
 }
 
-// TestFinishWhileWaiting: an erasure ends while a later erasure waits for the sinks.
+// TestFinishWhileWaiting checks that an erasure is marked as done while a later erasure waits for the sinks.
 func TestFinishWhileWaiting(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -461,8 +463,9 @@ func TestFinishWhileWaiting(t *testing.T) {
 	}
 }
 
-// TestEraseAhead erases a visitor with events that were received while a clock was ahead, and is right again. The
-// erasure reaches these events. Events that are received later stay, until the clock is in the same time span again.
+// TestEraseAhead erases a visitor with events that were received while a clock was ahead. The clock is correct again
+// when the erasure runs. The erasure must delete these events. Later events must stay, except events whose time of
+// arrival is in the time span that the erasure covers.
 func TestEraseAhead(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -476,7 +479,7 @@ func TestEraseAhead(t *testing.T) {
 		receive(visitor, now.Add(-time.Hour))
 		receive(visitor, ahead)
 		receive(visitor, ahead.Add(10*time.Second))
-		receive(visitor, now.Add(30*time.Second)) // after the erasure, by a clock that is 30 s ahead
+		receive(visitor, now.Add(30*time.Second)) // received after the erasure, by a clock that is 30 s ahead
 	}
 	r.ask("a", 1)
 	r.ask("a", 3)
@@ -510,7 +513,7 @@ func TestEraseAhead(t *testing.T) {
 			t.Errorf("an event received at %s is erased: %v", at, got)
 		}
 	}
-	// The next erasure looks for such events again.
+	// The next erasure of the visitor looks again for events that were received while a clock was ahead.
 	receive(1, ahead.Add(time.Minute))
 	if e := r.askUntil("a", 1, now.Add(2*time.Second)); e.AheadFrom != nil || e.Version != nil {
 		t.Fatalf("asked again: %+v", e)

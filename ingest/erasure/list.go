@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Source has the tombstones. The store implements it.
+// Source returns the tombstones. The store implements it.
 type Source interface {
 	Tombstones(ctx context.Context, after int64) (list []schema.Tombstone, version int64, err error)
 	// RaiseTombstones raises the tombstones' version to at least this version.
@@ -37,11 +37,11 @@ type Site struct {
 }
 
 type marks struct {
-	visitors map[uint64][]mark // by version
-	keys     map[string][]mark // by version
+	visitors map[uint64][]mark // a visitor's marks, in the order of their versions
+	keys     map[string][]mark // a key generation's marks, in the order of their versions
 }
 
-// Empty reports whether nothing is erased.
+// Empty reports whether no visitor and no key of the site is erased.
 func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 
 // Has reports whether an event is erased: by its visitor, or by its key. received is the time of its arrival, in
@@ -69,7 +69,7 @@ func (v *View) Site(site string) Site {
 // None reports whether the view has no erased visitors and keys.
 func (v *View) None() bool { return v == nil || len(v.sites) == 0 }
 
-// At returns the view at an earlier version.
+// At returns the view with only the tombstones up to an earlier version.
 func (v *View) At(version int64) *View { return &View{version, v.sites} }
 
 func (v *View) with(list []schema.Tombstone, version int64) *View {
@@ -98,8 +98,8 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 	return next
 }
 
-// added appends a mark to the list of a key. The map may be nil. Views share the lists, so added never changes a list
-// in place.
+// added appends a mark to the list that the map has under key. The map may be nil. Several views use the same lists, so
+// added copies a list before it changes it.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}
@@ -109,8 +109,8 @@ func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	return to
 }
 
-// List follows the tombstones. The list only grows: old tombstones stay until the process ends. A nil List is for tests
-// and has no tombstones.
+// List follows the tombstones. The list only grows: old tombstones stay until the process ends. A nil List has no
+// tombstones; only tests use it.
 type List struct {
 	source Source
 	logger *slog.Logger
@@ -123,7 +123,8 @@ type List struct {
 	done    chan struct{}
 }
 
-// NewList builds a list that reads new tombstones at this interval; 0 means every second. It starts no goroutine.
+// NewList builds a list that reads new tombstones at the interval `every`. If every is 0, the interval is one second.
+// NewList starts no goroutine.
 func NewList(source Source, every time.Duration, logger *slog.Logger) *List {
 	l := &List{source: source, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), every: cmp.Or(every, time.Second), changed: make(chan struct{})}
 	l.view.Store(&View{})
@@ -198,9 +199,9 @@ func (l *List) Changed() <-chan struct{} {
 	return l.changed
 }
 
-// Await waits until the list has at least a version. Versions start at 1, so a list with a version has been read at
+// Await waits until the list's version is at least `version`. Versions start at 1, so the list has then been read at
 // least once. If the source returns a lower version, the source was restored from a backup. The tombstones since that
-// backup are lost, and waiting would not bring them back.
+// backup are lost. In this case, Await logs an error and raises the version of the source.
 func (l *List) Await(ctx context.Context, version int64) error {
 	if l == nil {
 		return nil

@@ -16,7 +16,7 @@ type ledger struct {
 	mu   sync.Mutex
 	all  []schema.Tombstone
 	away bool
-	// raised is the lowest version that was requested.
+	// raised is the highest version that a call of RaiseTombstones requested.
 	raised int64
 }
 
@@ -49,8 +49,8 @@ func (l *ledger) add(t schema.Tombstone) {
 	l.all = append(l.all, t)
 }
 
-// TestList: a view has the events that are erased at its version or at an earlier version. Views do not change. A list
-// waits for a version that it does not have.
+// TestList checks that a view has the tombstones up to its version, and that a view does not change. Await waits for a
+// version that the list does not have yet.
 func TestList(t *testing.T) {
 	t.Parallel()
 	at := time.UnixMilli(1_000_000)
@@ -118,8 +118,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// TestTombstonesLost: after a backup was restored, no caller waits for ever for lost tombstones. New tombstones get
-// versions that were not used before.
+// TestTombstonesLost checks a store that was restored from a backup and has lost tombstones. Await must not wait for
+// the lost versions forever. New tombstones must get versions that were not used before.
 func TestTombstonesLost(t *testing.T) {
 	t.Parallel()
 	source := &ledger{}
@@ -136,7 +136,8 @@ func TestTombstonesLost(t *testing.T) {
 	}
 }
 
-// slowSource answers its first request late: after the second request arrives and before its answer.
+// slowSource delays the answer to its first request until the second request has arrived. It delays the answer to the
+// second request until the first answer was used.
 type slowSource struct {
 	ledger
 	first, second, stored chan struct{}
@@ -156,8 +157,8 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce: the slower of two concurrent calls may have read more tombstones. The list must use its result.
-// Otherwise a caller that waits for a version would count the version as lost.
+// TestListLoadsAtOnce checks two concurrent calls of Load. The slower call may have read more tombstones, and the list
+// must add them. Otherwise a caller that waits for their version would take them for lost.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

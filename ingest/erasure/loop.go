@@ -15,23 +15,23 @@ import (
 const Lock = "erasure of visitors"
 
 const (
-	eraseEvery  = time.Second      // between two checks for pending erasures
+	eraseEvery  = time.Second      // pause between two checks for pending erasures
 	eraseRetry  = 10 * time.Second // pause after a failure, or while another node has the locks
-	retainEvery = time.Hour        // between two checks for events past their site's retention
+	retainEvery = time.Hour        // pause between two checks for events past their site's retention
 )
 
 // LoopConfig configures a Loop. Job, Lock and Busy are required.
 type LoopConfig struct {
 	Job  *Job
 	Lock eventstore.Locks
-	// Busy reports whether an error of Lock means that another node has a lock.
+	// Busy reports whether an error of Lock means that another node holds the lock.
 	Busy func(error) bool
 	// Ready reports whether the table can be used; nil means always.
 	Ready  func() bool
 	Logger *slog.Logger // nil logs nothing
 }
 
-// Loop runs a Job in the background. It runs erasures each second, and the retention of events each hour.
+// Loop runs a Job in the background. It looks for pending erasures each second, and for expired events each hour.
 type Loop struct{ cfg LoopConfig }
 
 // NewLoop builds a loop. It starts nothing.

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// TestRetentionLonger: after a site extends its retention, the events that it imports stay for that longer time.
+// TestRetentionLonger checks that events which a site imports after it has extended its retention stay for the longer
+// time.
 func TestRetentionLonger(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -24,7 +25,7 @@ func TestRetentionLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// Events exactly at the age limit are not checked, because midnight may pass during the test.
+	// rows is not called for ages close to the limit, because midnight may pass during the test.
 	rows := func(from, to int) (n uint64) {
 		t.Helper()
 		ages := fmt.Sprintf("SELECT count() FROM events WHERE site = 'a' AND time BETWEEN now() - INTERVAL %d DAY AND now() - INTERVAL %d DAY", to, from)
@@ -33,7 +34,7 @@ func TestRetentionLonger(t *testing.T) {
 		}
 		return n
 	}
-	r.insert("a", 1) // an event a day, for 100 days
+	r.insert("a", 1) // inserts an event for each of the last 100 days
 	retain(10)
 	if n := rows(12, 1000); n != 0 {
 		t.Errorf("%d rows are too old", n)
@@ -45,8 +46,8 @@ func TestRetentionLonger(t *testing.T) {
 	}
 }
 
-// TestRetentionChangedMeanwhile: if a retention changes during a deletion, it is applied again. A retention whose run
-// began yesterday is also due.
+// TestRetentionChangedMeanwhile checks that a retention is applied again if it was changed during the deletion. It is
+// also due if its last run began yesterday.
 func TestRetentionChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -87,8 +88,8 @@ func TestRetentionChangedMeanwhile(t *testing.T) {
 	due(true)
 }
 
-// TestRetentionAwaitsTheCount: a retention also deletes rows that a sink has inserted and counts shortly afterwards. If
-// no sink counts them, the retention ends without them.
+// TestRetentionAwaitsTheCount checks rows that a sink has inserted but not yet counted. The retention waits until they
+// are counted, and deletes them. If they are not counted in time, it does not delete them.
 func TestRetentionAwaitsTheCount(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

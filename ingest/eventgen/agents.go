@@ -99,7 +99,7 @@ var languages = spread([]agent{
 	{3, "ko-KR"}, {2, "nl-NL"}, {2, "pl-PL"}, {2, "it-IT"}, {2, "en-IN"},
 })
 
-// referrers are the referrers of visits. mark is the query that a campaign adds to the address of the page.
+// referrers are the referrers of visits. mark is the query string that a campaign adds to the page's address.
 var referrers = []struct {
 	weight         int
 	referrer, mark string
@@ -126,7 +126,7 @@ func spread(list []agent) []string {
 	return all
 }
 
-// ofClass is like spread. It also gives each user agent its class.
+// ofClass is like spread. It also sets the class of each user agent.
 func ofClass(class string, list []agent) (all []chosen) {
 	for _, text := range spread(list) {
 		all = append(all, chosen{text, class})

@@ -7,7 +7,7 @@ type step struct {
 	kind  kind
 	page  int32
 	after int32  // milliseconds after the previous step
-	pick  uint32 // selects values from the kind's lists; related steps have the same number
+	pick  uint32 // selects values from the kind's lists; steps that belong together have equal numbers
 	stage uint8  // number of the typing stage of a query
 }
 
@@ -59,7 +59,7 @@ func (g *Generator) person(visit uint64) {
 		if g.chance(0.3) { // the tracker does not report short visits
 			g.addPick(pageLeave, page, 3000+g.dwell(30), g.random.Uint32())
 		}
-		// A third of the readers leave after the first page. Later pages lose fewer readers.
+		// A third of the readers leave after the first page. A smaller share leaves after each later page.
 		if views >= 25 || g.chance(0.34) && views == 0 || g.chance(0.22) && views > 0 {
 			return
 		}

@@ -90,7 +90,7 @@ func TestBatchIsRequestBody(t *testing.T) {
 	}
 }
 
-// Every event type of the contract has a row and appears in the output.
+// TestEveryType checks that each event type of the contract has a row in kinds and appears in the output.
 func TestEveryType(t *testing.T) {
 	words := insights.EventTypes.Words()
 	if len(kinds) != len(words) {
@@ -175,7 +175,7 @@ func TestEventsFollowTheContract(t *testing.T) {
 
 func in(n *int, least, most int) bool { return n != nil && *n >= least && *n <= most }
 
-// TestTotals counts the events from their JSON.
+// TestTotals compares Generator.Totals with counts of the generated JSON events.
 func TestTotals(t *testing.T) {
 	const n = 30_000
 	g := New(Options{Seed: 5, Events: n, Visitors: 2000, End: end})
@@ -293,7 +293,8 @@ func TestSpacesAreUsed(t *testing.T) {
 	}
 }
 
-// TestNoSpaces checks that the events of a site without spaces have the same addresses and titles, and no ids.
+// TestNoSpaces compares the events of a site without spaces with the events of a site with spaces. Both must have the
+// same addresses and titles. The events of the site without spaces must have no ids.
 func TestNoSpaces(t *testing.T) {
 	with, without := generate(t, Options{End: end}, 500), generate(t, Options{End: end, NoSpaces: true}, 500)
 	for i, e := range without {
@@ -333,7 +334,7 @@ func TestRhythm(t *testing.T) {
 	if byDay[time.Tuesday] < 2*byDay[time.Sunday] {
 		t.Errorf("by day from Sunday %v: working days are not much busier", byDay)
 	}
-	if len(days) != 29 { // 28 days from noon to noon
+	if len(days) != 29 { // the 28 days begin and end at noon
 		t.Errorf("events on %d days, want 29", len(days))
 	}
 }

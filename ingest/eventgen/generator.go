@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Options configure a Generator. A zero field takes the default named in its comment.
+// Options configure a Generator. A zero field means the default named in its comment.
 type Options struct {
 	Seed uint64
 	// Events is the number of events in Span. After these events a generator starts again at the beginning of the span,
@@ -43,7 +43,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Generator generates events session by session, in the order of the sessions' starts. Only one goroutine may use a
+// Generator generates one session after the other, ordered by their start times. Only one goroutine may use a
 // Generator.
 type Generator struct {
 	options Options
@@ -134,7 +134,8 @@ func (g *Generator) AppendEvent(dst []byte) []byte {
 	return append(dst, '}')
 }
 
-// status returns the HTTP status of a program's request. Programs guess some addresses. These addresses do not exist.
+// status returns the HTTP status of a program's request. Programs guess some addresses that do not exist, so about
+// every sixteenth request gets 404.
 func (g *Generator) status(s *step) string {
 	if mix(uint64(s.page)^uint64(g.made))%16 == 0 {
 		g.totals.NotFound++
@@ -146,5 +147,5 @@ func (g *Generator) status(s *step) string {
 // Totals returns the totals of the events generated so far.
 func (g *Generator) Totals() Totals { return g.totals }
 
-// chance is true in the given share of calls.
+// chance returns true with the probability `share`.
 func (g *Generator) chance(share float64) bool { return g.random.Float64() < share }

@@ -31,7 +31,7 @@ const (
 	fileDownload
 )
 
-// kinds are the event types with their specific members.
+// kinds has the name of each event type, and the function that appends the members of this type.
 var kinds = [...]struct {
 	name    string
 	payload func(g *Generator, dst []byte, s *step) []byte
@@ -68,7 +68,7 @@ func appendQuery(_ *Generator, dst []byte, s *step) []byte {
 	return append(dst, searches[s.pick%uint32(len(searches))][s.stage]...)
 }
 
-// results returns the number of results of a search. An eighth of the searches that are typed in full finds nothing.
+// results returns the number of results of a search. An eighth of the completely typed searches have no results.
 func (s *step) results() int {
 	if s.stage == queryStages-1 && s.pick>>20%8 == 0 {
 		return 0
@@ -83,8 +83,8 @@ func appendSearch(g *Generator, dst []byte, s *step) []byte {
 	return strconv.AppendInt(dst, int64(n), 10)
 }
 
-// appendLeave appends the time since the page was opened, and the depth. On average, every tenth page_leave event has
-// no depth, as if the browser could not measure it.
+// appendLeave appends the seconds since the page was opened, and how far the reader has scrolled, in percent. On
+// average, every tenth page_leave event has no scroll depth, as if the browser could not measure it.
 func appendLeave(g *Generator, dst []byte, s *step) []byte {
 	seconds, depth := int(s.after)/1000, int(s.pick%101)
 	if s.pick>>8%10 == 0 {

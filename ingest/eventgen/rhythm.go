@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// rhythm maps a fraction of all events to the time by which this fraction has happened. Busy hours take a larger part
-// of the range 0..1.
+// rhythm maps a fraction of all events to the time by which this fraction has happened. More events happen in a busy
+// hour, so its part of the fractions from 0 to 1 is larger.
 type rhythm struct {
 	start, end int64     // milliseconds since 1970
-	reached    []float64 // share reached at the end of each hour
+	reached    []float64 // fraction of all events that have happened by the end of each hour
 }
 
 const hourMillis = int64(time.Hour / time.Millisecond)

@@ -15,7 +15,7 @@ type site struct {
 	spaces  []space
 	pages   []page
 	api     []int32   // the pages that document an API operation
-	popular []float64 // share of views reached up to each page
+	popular []float64 // cumulative share of views, up to and including each page
 	links   []string  // JSON members of link_click
 	pageIDs []map[string]string
 }
@@ -111,7 +111,7 @@ func (s *site) addTopic(random *rand.Rand, section, variant, topic, revision str
 	}
 }
 
-// rank gives each page its share of views by Zipf's law, in a random order.
+// rank puts the pages in a random order and gives them shares of the views by Zipf's law.
 func (s *site) rank(random *rand.Rand) {
 	s.popular = make([]float64, len(s.pages))
 	sum := 0.0
@@ -131,8 +131,8 @@ func (s *site) pick(random *rand.Rand) int32 {
 	return int32(min(sort.SearchFloat64s(s.popular, random.Float64()), len(s.pages)-1))
 }
 
-// newLinks returns the targets of clicked links. They have every kind of content reference, and most are other pages
-// and sites.
+// newLinks returns the targets of clicked links. The list contains every kind of content reference. Most targets are
+// other pages and other sites.
 func newLinks(random *rand.Rand, s *site) []string {
 	var list []string
 	add := func(times int, position, target string) {

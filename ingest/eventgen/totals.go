@@ -6,10 +6,10 @@ type Totals struct {
 	Classes  map[string]int // events by class of agent
 	Visitors map[string]int // number of distinct visitors by class of agent
 
-	// Searches counts the events that report a query. A query is also reported while it is being typed. NoResult counts
-	// the reported queries without a result.
+	// Searches counts the events that report a search query. Events also report the query while the reader is typing
+	// it. NoResult counts the events whose query has no result.
 	Searches, NoResult int
-	Engaged, Depth     Mean // from page_leave events: seconds, and percent if it is known
+	Engaged, Depth     Mean // of page_leave events: seconds, and scroll depth in percent if it is known
 	NotFound           int  // events with the status 404
 
 	// Opened counts the opened results of searches by their space and page. Records counts the opened results that are
@@ -17,7 +17,7 @@ type Totals struct {
 	Opened  map[[2]string]int
 	Records int
 
-	seen map[uint64]bool // visitors
+	seen map[uint64]bool // traits of the visitors that were counted
 }
 
 // Mean has the sum and the number of some values.
@@ -30,7 +30,7 @@ func newTotals() Totals {
 	}
 }
 
-// visitor counts a visitor at the first call with the visitor's traits.
+// visitor counts a visitor once: at the first call with these traits.
 func (t *Totals) visitor(class string, traits uint64) {
 	if !t.seen[traits] {
 		t.seen[traits] = true
@@ -45,7 +45,7 @@ func (t *Totals) search(results int) {
 	}
 }
 
-// leave counts a page_leave event; depth is negative if it is unknown.
+// leave counts a page_leave event. A negative depth means that the scroll depth is unknown.
 func (t *Totals) leave(seconds, depth int) {
 	t.Engaged.add(seconds)
 	if depth >= 0 {

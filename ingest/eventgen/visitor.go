@@ -2,8 +2,8 @@ package eventgen
 
 import "strconv"
 
-// A visitor is just a number. All of the visitor's traits are derived from it, so they are the same in every session
-// and need no memory.
+// A visitor is just a number. All traits of the visitor are derived from this number, so the traits are the same in
+// every session and need no memory.
 
 // appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
 // the session's properties from visit.
@@ -39,7 +39,7 @@ func (g *Generator) appendSession(
 	return append(dst, '}')
 }
 
-// appendIP appends an address of a public network: four in five are IPv4.
+// appendIP appends an address of a public network. Four of five addresses are IPv4.
 func appendIP(dst []byte, bits uint64) []byte {
 	if bits%5 == 0 {
 		dst = append(dst, "2001:4860:"...)
@@ -51,7 +51,7 @@ func appendIP(dst []byte, bits uint64) []byte {
 		}
 		return append(dst, "::1"...)
 	}
-	// First octets of access networks. Private and reserved octets are left out.
+	// first has first octets of internet providers' networks. It has no octet of a private or reserved network.
 	first := []byte{24, 31, 46, 62, 73, 81, 86, 91, 98, 109, 126, 133, 151, 176, 188, 201, 213}
 	dst = strconv.AppendUint(dst, uint64(first[bits%uint64(len(first))]), 10)
 	for i := 1; i < 4; i++ {

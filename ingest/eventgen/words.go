@@ -1,9 +1,9 @@
 package eventgen
 
-// queryStages is the largest number of reports of a query while it is typed.
+// queryStages is the largest number of events that report the same query while it is being typed.
 const queryStages = 3
 
-// searches are search queries as JSON, each at its stages of typing.
+// searches has search queries as JSON strings: each query at its stages of typing.
 var searches = func() (all [][queryStages]string) {
 	for _, words := range []string{
 		"install", "api key", "rate limit", "webhooks", "webhook signature", "pagination", "authentication", "oauth scopes", "sso", "saml setup",

@@ -101,14 +101,14 @@ func clientTLS(l Login) (*tls.Config, error) {
 	return cfg, nil
 }
 
-// newTransport makes a kafka.Client's transport, which caches only the metadata of these topics. It sets every field,
-// because kafka-go's defaults are for other uses.
+// newTransport makes a kafka.Client's transport, which caches only the metadata of these topics. It sets every field
+// explicitly, so no default of kafka-go applies unnoticed.
 func newTransport(client string, access Access, topics ...string) *kafka.Transport {
 	return &kafka.Transport{
 		Dial:        (&net.Dialer{Timeout: 3 * time.Second}).DialContext,
 		DialTimeout: 5 * time.Second,
 		IdleTimeout: 5 * time.Minute,
-		// The client finds a new leader within this time.
+		// If a partition's leader changes, the client finds the new leader within this time.
 		MetadataTTL:    time.Second,
 		MetadataTopics: topics,
 		ClientID:       client,

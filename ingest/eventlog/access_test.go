@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// .ci/apache-kafka sets these environment variables. They name an Apache Kafka listener with TLS and logins, the CA of
-// its certificate, and the login.
+// The script .ci/apache-kafka sets these environment variables: the address of an Apache Kafka listener with TLS and
+// logins, and the CA of its certificate. The other constants are the login.
 const (
 	envSecureBroker = "OCTAVO_TEST_KAFKA_SECURE"
 	envSecureCA     = "OCTAVO_TEST_KAFKA_SECURE_CA"
@@ -50,7 +50,7 @@ func TestKafkaAccess(t *testing.T) {
 	}
 }
 
-// TestKafkaAccessOnApache is TestKafkaAccess on Apache Kafka.
+// TestKafkaAccessOnApache does the same as TestKafkaAccess with Apache Kafka.
 func TestKafkaAccessOnApache(t *testing.T) {
 	t.Parallel()
 	broker := os.Getenv(envSecureBroker)
@@ -67,7 +67,7 @@ func TestKafkaAccessOnApache(t *testing.T) {
 	}
 }
 
-// throughAccess uses a broker with the right login and with wrong logins.
+// throughAccess uses a broker with the correct login, and checks that wrong logins are refused.
 func throughAccess(t *testing.T, brokers []string, topic string, login Login) {
 	access, err := NewAccess(login)
 	if err != nil {
@@ -97,7 +97,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login) {
 	ctx, cancel := context.WithTimeout(t.Context(), eventually.Patience)
 	defer cancel()
 	var generation *kafka.Generation
-	eventually.Succeeds(t, "a generation", func() (err error) { // a new broker creates its offsets topic first
+	eventually.Succeeds(t, "a generation", func() (err error) { // a new broker first creates its topic for offsets
 		generation, err = group.Next(ctx)
 		return err
 	})
@@ -108,7 +108,7 @@ func throughAccess(t *testing.T, brokers []string, topic string, login Login) {
 		t.Error(err)
 	}
 
-	// Access that lacks something the broker requires fails soon.
+	// With a wrong authority or a wrong password, Start must fail soon.
 	wrong := map[string]Login{"an authority of somebody else": {TLS: true, CA: enginetest.NewAuthority(t).CA, Mechanism: login.Mechanism, Username: login.Username, Password: login.Password}}
 	if login.Mechanism != "" {
 		other := login

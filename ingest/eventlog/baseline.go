@@ -27,13 +27,13 @@ func (t *Topic) OtherBaseline(found int) error {
 		t.Name, ErrBaseline, has, schema.Baseline)
 }
 
-// checkedPartitions is the number of partitions that CheckBaseline reads. In the other partitions, sinks stop at
-// messages of another baseline.
+// checkedPartitions is the number of partitions that CheckBaseline reads. It need not read more, because sinks also
+// stop at messages of another baseline.
 const checkedPartitions = 16
 
 // CheckBaseline returns an error if the oldest messages of the event log's topic have another baseline. It accepts a
 // topic without messages. It reads at most one batch of each partition. It skips partitions that do not answer, because
-// a log that is missing one broker still accepts events. It fails if no partition answers.
+// a log still accepts events while one broker is down. It fails if no partition answers.
 func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 	var failed error
 	answers := 0
@@ -65,7 +65,7 @@ func (t *Topic) CheckBaseline(ctx context.Context, partitions int) error {
 func (t *Topic) Oldest(ctx context.Context, partition int, f func(value []byte) error) error {
 	res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{
 		Addr: nil, Topic: t.Name, Partition: partition, Offset: kafka.FirstOffset,
-		// The broker returns at most one batch and does not wait for it.
+		// With these limits, the broker returns at most one batch, and answers at once if there is none.
 		MinBytes: 0, MaxBytes: 1, MaxWait: 250 * time.Millisecond, IsolationLevel: kafka.ReadUncommitted,
 	})
 	if err == nil {

@@ -28,14 +28,14 @@ func message() []byte {
 	return slices.Clone(e.Bytes())
 }
 
-// otherMessage returns a message that was written before baselines.
+// otherMessage returns a message in the format that was used before messages had a baseline.
 func otherMessage() []byte {
 	m := message()
 	m[1] = 'E'
 	return m
 }
 
-// createByHand creates a topic as an operator does, with messages in its last partition.
+// createByHand creates a topic without the log, as an operator may do. Its last partition has the given messages.
 func createByHand(t *testing.T, brokers []string, name string, partitions int, messages ...[]byte) *Topic {
 	t.Helper()
 	topic := NewTopic(brokers, Access{}, "test", eventually.Patience, name)
@@ -64,8 +64,8 @@ func createByHand(t *testing.T, brokers []string, name string, partitions int, m
 	return topic
 }
 
-// TestAnotherBaseline checks that a log refuses a topic whose oldest messages have another baseline. The error is one
-// line, and the topic does not change. The log accepts a topic that is empty or has another program's messages.
+// TestAnotherBaseline checks that a log refuses a topic whose oldest messages have another baseline. The error must be
+// one line, and the topic must not change. The log accepts a topic that is empty or has another program's messages.
 func TestAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers := enginetest.Kafka(t)
@@ -90,7 +90,7 @@ func TestAnotherBaseline(t *testing.T) {
 			})
 			state := func() (ends []int64, settings map[string]string) {
 				t.Helper()
-				// The partitions of a new topic have no leaders at first.
+				// A new topic's partitions have no leaders for a short time.
 				eventually.Succeeds(t, "the partitions' leaders", func() (err error) {
 					if ends, err = topic.Ends(t.Context(), partitions); err == nil {
 						settings, err = topic.settings(t.Context(), timestampType, retentionTime)
@@ -164,8 +164,9 @@ func TestBaselineOfSomePartitions(t *testing.T) {
 	}
 }
 
-// TestAnotherBaselineFoundLate starts a log before its brokers, and then a broker with a topic of another baseline. The
-// log does not use the topic and reports why. It uses the topic after an operator has created it again.
+// TestAnotherBaselineFoundLate starts a log, and then its broker, whose topic has another baseline. The log must not
+// use this topic, and must log the reason. After an operator has deleted the topic and created it again, the log must
+// use it.
 func TestAnotherBaselineFoundLate(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -173,7 +174,7 @@ func TestAnotherBaselineFoundLate(t *testing.T) {
 		impatient(c)
 		c.Partitions = 2
 	})
-	var written atomic.Bool // Until the message is written, the log can neither create nor read the topic.
+	var written atomic.Bool // until the message is written, the log can neither create nor read the topic
 	early := errors.New("the message is not written yet")
 	broker := brokertest.Start(t, brokertest.Options{Address: address, Answers: map[kmsg.Key]brokertest.Answer{
 		kmsg.CreateTopics: func(r kmsg.Request) (kmsg.Response, error) {
@@ -205,7 +206,8 @@ func TestAnotherBaselineFoundLate(t *testing.T) {
 	eventually.Succeeds(t, "the new topic", func() error { return l.Append(t.Context(), "site", 1, message()) })
 }
 
-// TestAnotherBaselineMadeMeanwhile checks a topic of another baseline that appears while the log creates the topic.
+// TestAnotherBaselineMadeMeanwhile checks that the log refuses a topic of another baseline that another program creates
+// while the log tries to create it.
 func TestAnotherBaselineMadeMeanwhile(t *testing.T) {
 	t.Parallel()
 	asked, written := make(chan struct{}), make(chan struct{})

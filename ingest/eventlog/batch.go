@@ -14,9 +14,9 @@ import (
 type batch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
-	began time.Time // when its first message arrived
-	// plain means that the batch has no producer id. The log may then have its messages twice, and the sink drops the
-	// repeats.
+	began time.Time // when the batch's first message arrived
+	// plain means that the batch has no producer id. The broker then cannot recognise a repeated batch, so the log may
+	// have the messages twice. The sink drops the second copies.
 	plain bool
 	// done is closed when the messages are durable (err is nil) or abandoned.
 	done chan struct{}
@@ -84,7 +84,7 @@ func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint32(b.buf[atCRC:], crc32.Checksum(b.buf[atAttributes:], castagnoli))
 }
 
-// finish reports the outcome to the waiting requests.
+// finish reports the outcome to the requests that wait for the batch.
 func (b *batch) finish(err *insights.Refusal) {
 	b.err = err
 	close(b.done)

@@ -11,11 +11,11 @@ import (
 // DefaultTopic is the default of Config.Topic.
 const DefaultTopic = "octavo-events"
 
-// Config configures a Log. A zero field takes the default named in its comment.
+// Config configures a Log. A zero field means the default named in its comment.
 type Config struct {
-	Brokers []string // host:port; required
+	Brokers []string // host:port of brokers; required
 	Access  Access
-	Topic   string // DefaultTopic
+	Topic   string // name of the Kafka topic, default DefaultTopic
 	Logger  *slog.Logger
 
 	// Partitions, Replicas, MinInSync and Retention are the settings of a new topic. For an existing topic, the log
@@ -25,30 +25,30 @@ type Config struct {
 	MinInSync  int
 	Retention  time.Duration
 
-	// Turn is the time for which all messages without a fixed partition go to the same partition. A sink gathers the
-	// rows of an insert for the same time, so each insert has the messages of one turn. A turn lasts at least
-	// LeastTurn; the default is DefaultTurn.
+	// Turn is a time span. All messages without a fixed partition go to the same partition for this time, and then to
+	// the next partition. A sink collects the rows of an insert for the same time, so each insert has the messages of
+	// one turn. A turn lasts at least LeastTurn; the default is DefaultTurn.
 	Turn time.Duration
 
 	// MaxBatchBytes and MaxBatchMessages limit one produce request. The defaults are 900 KB and 2,048, which are below
 	// a broker's default limits.
 	MaxBatchBytes    int
 	MaxBatchMessages int
-	// MaxMessageBytes is the largest size of one request's message; 8 MiB. A topic that the log creates accepts such
-	// messages. An existing topic must be configured to accept them.
+	// MaxMessageBytes is the largest size of one request's message. The default is 8 MiB. A topic that the log creates
+	// accepts messages of this size. An existing topic must be configured to accept them.
 	MaxMessageBytes int
 
-	StartWait      time.Duration // the time for which Start tries to prepare the topic; 2 s
-	ProduceTimeout time.Duration // longest time of one attempt; 5 s
-	AppendTimeout  time.Duration // longest time from a batch's first message to its last attempt; 10 s
-	RetryWait      time.Duration // first pause between attempts, doubled up to 1 s; 20 ms
-	WatchWait      time.Duration // interval at which the log checks whether the topic has changed; 1 s
+	StartWait      time.Duration // the time for which Start tries to prepare the topic, default 2 s
+	ProduceTimeout time.Duration // longest time of one attempt, default 5 s
+	AppendTimeout  time.Duration // longest time from a batch's first message to its last attempt, default 10 s
+	RetryWait      time.Duration // first pause between attempts, which doubles up to 1 s; default 20 ms
+	WatchWait      time.Duration // interval at which the log checks whether the topic has changed, default 1 s
 }
 
 // LeastTurn is the shortest turn. With shorter turns, ClickHouse would get too many small inserts.
 const LeastTurn = 50 * time.Millisecond
 
-// maxWait is the longest pause between attempts. It is short because requests wait for the log.
+// maxWait is the longest pause between attempts. It is short because HTTP requests wait until the log has their events.
 const maxWait = time.Second
 
 func (c *Config) complete() error {

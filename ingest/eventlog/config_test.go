@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestRetryDefaults: with the default settings, a broker that is unavailable for three attempts delays a request by 140
-// ms.
+// TestRetryDefaults checks that, with the default settings, a broker that is unavailable for three attempts delays a
+// request by 140 ms.
 func TestRetryDefaults(t *testing.T) {
 	t.Parallel()
 	cfg := Config{Brokers: []string{"broker:9092"}}

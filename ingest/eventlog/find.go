@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
+// Choose returns the partition that Append would choose now. It returns an error until the log has read the topic's
 // partitions.
 func (l *Log) Choose() (int, error) {
 	l.mu.RLock()
@@ -30,8 +30,7 @@ func (l *Log) End(ctx context.Context, partition int) (int64, error) {
 	return next, err
 }
 
-// recentEndAge is the largest age of an offset that RecentEnd returns. A search that begins at an older offset reads
-// more messages.
+// recentEndAge is the largest age of an offset that RecentEnd returns. A larger age would make Find read more messages.
 const recentEndAge = time.Second
 
 // recentEnds caches the last known end of each partition.
@@ -46,9 +45,9 @@ type knownEnd struct {
 	asked  time.Time
 }
 
-// RecentEnd returns the end of a partition, which may be up to a second old. Every message that is appended after the
-// call has at least this offset. Concurrent callers share one request to the broker. If the topic was recreated, its
-// new end can be lower than the cached end. Find then begins at the first message.
+// RecentEnd returns an offset that was the end of a partition at most a second ago. Messages that are appended after
+// the call have this offset or a higher offset. Concurrent callers share one request to the broker. If the topic was
+// recreated, its new end can be lower than the cached end. Find then begins at the first message.
 func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	// A caller whose context has ended must get an error. Without this check, the select below could return the
 	// broker's answer.

@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Log is the event log: a Kafka topic. The intake appends to it.
+// Log is the event log, which is a Kafka topic. The intake appends messages to it.
 //
-// Each partition has at most one produce request in flight. Messages that arrive meanwhile are collected in the next
-// batch. A single message waits for one synced produce. Under load, batches grow, and more messages share the cost of
-// one produce. So no setting for lingering is needed.
+// Each partition has at most one produce request in flight. Messages that arrive during this request are collected in
+// the next batch. A message that arrives while no request runs is sent at once. Under load, the batches grow, so one
+// produce request sends more messages. So the log needs no linger time.
 type Log struct {
 	cfg      Config
 	metrics  *Metrics
@@ -34,8 +34,8 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. The slice is empty until the topic is known. Until then, away is the
-	// reason. The slice is replaced, never changed.
+	// partitions are the topic's partitions. The slice is empty until the log has found the topic. Until then, away is
+	// the error of the last attempt to find it. A change of the partitions makes a new slice.
 	partitions []*partition
 	away       error
 }
@@ -50,9 +50,9 @@ func New(cfg Config, m *Metrics) (*Log, error) {
 	return &Log{cfg: cfg, metrics: m, topic: topic}, nil
 }
 
-// Start makes sure that the topic exists and begins to accept messages. If the topic does not exist after StartWait,
-// Start returns nil nevertheless. The log then refuses messages until the topic exists. Start returns only errors that
-// a retry cannot fix, such as a refused password.
+// Start makes sure that the topic exists and begins to accept messages. If the topic cannot be used within StartWait,
+// Start returns nil nevertheless. The log then refuses messages until the topic can be used. Start returns only errors
+// that a retry cannot fix, such as a refused password.
 func (l *Log) Start(ctx context.Context) error {
 	began := time.Now()
 	count, err := l.topic.ensure(ctx, &l.cfg, func(err error) bool {
@@ -82,8 +82,8 @@ func (l *Log) Start(ctx context.Context) error {
 	return nil
 }
 
-// await opens the log as soon as its topic is known. If the broker refuses the client, await retries, because the
-// process has other work and the operator can fix the broker.
+// await retries until the topic can be used, and then opens the log. It retries even if the broker refuses the client,
+// because the operator can fix the broker while the process does other work.
 func (l *Log) await(run context.Context, why error) {
 	var pace retry.LogPace
 	pace.Due()
@@ -112,17 +112,16 @@ func (l *Log) await(run context.Context, why error) {
 	l.cfg.Logger.Info("The event log is there: events are taken.", "topic", l.cfg.Topic, "partitions", count)
 }
 
-// open starts the partitions' workers and the watch of the topic. The caller holds
-// l.mu.
+// open starts the partitions' workers and the watch of the topic. The caller holds l.mu.
 func (l *Log) open(run context.Context, count int) {
 	l.away = nil
 	l.resize(run, count)
 	l.workers.Go(func() { l.watch(run) })
 }
 
-// Stop refuses new messages and returns when all accepted messages are durable or abandoned. When ctx ends, it abandons
-// the messages that are not yet durable. A log that still waits for its topic has accepted no messages, so it stops
-// immediately.
+// Stop makes the log refuse new messages. It returns when each accepted message is durable or abandoned. When ctx ends,
+// it abandons the messages that are not yet durable. A log that still waits for its topic has accepted no messages, so
+// it stops immediately.
 func (l *Log) Stop(ctx context.Context) error {
 	l.mu.Lock()
 	running, partitions := l.running, l.partitions
@@ -172,7 +171,8 @@ func (l *Log) opened() error {
 // (bench/results/2026-11-30-17ead1fa5b-price.md).
 const DefaultTurn = time.Second
 
-// partition returns the partition with a number, or chooses one for AnyPartition. The caller holds l.mu.
+// partition returns the partition with the number `id`. If id is AnyPartition, it chooses a partition. The caller holds
+// l.mu.
 func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	if err := l.opened(); err != nil {
 		return nil, err
@@ -186,10 +186,10 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 	return l.partitions[id], nil
 }
 
-// choose picks the partition of a message without a fixed partition. All nodes use the same partition until its turn is
-// over. An insert has rows of one partition, so messages that are spread over all partitions would need an insert for
-// each partition. Each insert costs the store as much as some thousand rows. choose skips a partition in which a full
-// batch waits. The caller holds l.mu, and the log is open.
+// choose picks the partition of a message without a fixed partition. All nodes choose the same partition during a turn
+// (Config.Turn). An insert has rows of one partition, so messages in all partitions would need an insert for each
+// partition. Each insert costs the store as much as some thousand rows. choose skips a partition in which a full batch
+// waits. The caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / l.cfg.Turn.Milliseconds())
@@ -232,7 +232,7 @@ func (l *Log) append(ctx context.Context, site string, partition int, message []
 	select {
 	case <-b.done:
 	case <-ctx.Done():
-		// The batch has a copy of the message, which may still become durable.
+		// The batch has a copy of the message, so the message may become durable after this answer.
 		return Unavailable(ctx.Err())
 	}
 	l.metrics.appendSeconds.Observe(time.Since(start).Seconds())
@@ -261,7 +261,7 @@ type partition struct {
 	spare   []byte // a finished batch's buffer, for reuse
 }
 
-// add copies a message into the gathering batch.
+// add copies a message into the last batch, or into a new batch if the last batch is full. It returns this batch.
 func (p *partition) add(key string, message []byte, plain bool) *batch {
 	size := len(key) + len(message) + recordOverhead
 	p.mu.Lock()

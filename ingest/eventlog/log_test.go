@@ -52,7 +52,7 @@ func TestLogAppends(t *testing.T) {
 			if err := l.Append(t.Context(), "site", i%2, message); err != nil {
 				t.Error(err)
 			}
-			clear(message) // the log must not keep a reference to it
+			clear(message) // the log must not use the caller's memory any more
 		})
 	}
 	senders.Wait()
@@ -78,7 +78,7 @@ func TestLogAppends(t *testing.T) {
 	}
 }
 
-// TestLogUsesWhatExists: the log does not change the number of partitions of an existing topic.
+// TestLogUsesWhatExists checks that the log does not change the number of partitions of an existing topic.
 func TestLogUsesWhatExists(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -89,14 +89,14 @@ func TestLogUsesWhatExists(t *testing.T) {
 	}
 }
 
-// TestLogFaults: a broker's answer to a produce request reaches exactly the requests whose messages are in it. The log
-// retries only where a retry can help.
+// TestLogFaults checks that a broker's error for a produce request is returned to exactly those callers whose messages
+// are in it. The log must retry only errors after which a retry can succeed.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name   string
 		code   kafka.Error
-		times  int32 // the number of times that the broker gives this answer
+		times  int32 // how many times the broker gives this answer
 		reason *insights.Reason
 	}{
 		{"leader moves", kafka.NotLeaderForPartition, 2, nil},
@@ -111,7 +111,7 @@ func TestLogFaults(t *testing.T) {
 			broker := brokertest.Start(t, brokertest.Options{})
 			l := newTestLog(t, broker.Addresses(), func(cfg *Config) {
 				if cfg.AppendTimeout = eventually.Patience; c.reason == insights.LogUnavailable {
-					cfg.AppendTimeout = 2 * time.Second // ends this case; also applies to the other partition
+					cfg.AppendTimeout = 2 * time.Second // ends this case; the other partition has the same limit
 				}
 			})
 			var answered atomic.Int32
@@ -154,13 +154,13 @@ func TestLogFaults(t *testing.T) {
 	}
 }
 
-// TestLogRepeatsAreTheSame: the answer to a produce request is lost. The log sends the same bytes again, and the
-// request succeeds.
+// TestLogRepeatsAreTheSame loses the answer to a produce request. The log must send the same bytes again, and Append
+// must succeed.
 func TestLogRepeatsAreTheSame(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
 	l := newTestLog(t, broker.Addresses(), func(c *Config) {
-		// The long time-outs rule out a third produce.
+		// With these long timeouts, the log does not send a third produce request.
 		c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 	})
 	var mu sync.Mutex
@@ -184,8 +184,7 @@ func TestLogRepeatsAreTheSame(t *testing.T) {
 	}
 }
 
-// TestLogGathers: messages that arrive while a produce is in flight are sent
-// together.
+// TestLogGathers checks that messages which arrive during a produce request are sent together in the next request.
 func TestLogGathers(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -229,8 +228,9 @@ func TestLogGathers(t *testing.T) {
 	}
 }
 
-// TestLogTakesTurns: messages for any partition go to one partition until its turn is over. They skip crowded
-// partitions. A message that names its partition goes there, or fails if the partition does not exist.
+// TestLogTakesTurns checks which partition a message gets. Messages for AnyPartition get the same partition until its
+// turn is over. They skip partitions in which a full batch waits. A message for a certain partition gets this
+// partition, or an error if the partition does not exist.
 func TestLogTakesTurns(t *testing.T) {
 	t.Parallel()
 	const turn = 500 * time.Millisecond
@@ -262,20 +262,20 @@ func TestLogTakesTurns(t *testing.T) {
 		}
 	}
 	fill(0, 2)
-	want(0, AnyPartition, 0) // one full batch does not make the partition crowded yet
+	want(0, AnyPartition, 0) // the only batch is full, and no other batch waits
 	fill(0, 1)
 	want(0, AnyPartition, 1)
 	want(2*turn, AnyPartition, 2)
 	want(0, 0, 0)
 	fill(1, 3)
 	fill(2, 3)
-	want(turn, AnyPartition, 1) // all partitions are crowded
+	want(turn, AnyPartition, 1) // in all partitions, a full batch waits
 	l.partitions[1].next()
 	want(0, AnyPartition, 1)
 }
 
-// TestLogGivesUpInTime checks that a message whose time ran out in the queue is not sent. So callers of a long queue
-// wait no longer than callers of a short queue.
+// TestLogGivesUpInTime checks that a message is not sent if AppendTimeout ended while it waited in the queue. So a
+// caller never waits longer than AppendTimeout, even if the queue is long.
 func TestLogGivesUpInTime(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -290,7 +290,8 @@ func TestLogGivesUpInTime(t *testing.T) {
 	}
 }
 
-// TestLogRecentEnd: the recent end is never more than the end, and follows it. Many callers share one query.
+// TestLogRecentEnd checks that RecentEnd never returns more than the partition's end, and returns the new end after a
+// second. Concurrent callers share one request to the broker.
 func TestLogRecentEnd(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -327,8 +328,8 @@ func TestLogRecentEnd(t *testing.T) {
 	})
 }
 
-// TestAScanEndsWhereTheLogIsDamaged: damage removed the last messages, so the log has an end with no message directly
-// before it.
+// TestAScanEndsWhereTheLogIsDamaged checks Scan on a log whose last messages are missing because of damage. Scan must
+// return ErrNoEnd.
 func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -353,8 +354,8 @@ func TestAScanEndsWhereTheLogIsDamaged(t *testing.T) {
 	}
 }
 
-// TestAScanReturnsItsCallbacksError: each error of the callback ends the reading and is returned. io.EOF is the error
-// of a cut connection to another server, so it does not mean that the reading is complete.
+// TestAScanReturnsItsCallbacksError checks that Scan stops at an error of its callback and returns it. This includes
+// io.EOF: a callback may get it from a broken connection to another server, so it does not mean that the log has ended.
 func TestAScanReturnsItsCallbacksError(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -382,8 +383,8 @@ func TestAScanReturnsItsCallbacksError(t *testing.T) {
 	}
 }
 
-// TestLogFinds: a search by id finds a message if it starts at the message's offset or before. A search that starts
-// after the message does not find it, even if the start is beyond the log's end.
+// TestLogFinds checks that Find finds a message if the search starts at the message's offset or before it. If the start
+// is after the log's end, the topic was recreated, and the search starts at the first message.
 func TestLogFinds(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -410,7 +411,7 @@ func TestLogFinds(t *testing.T) {
 		found bool
 	}{
 		{0, ids[0], true}, {0, ids[19], true}, {7, ids[7], true}, {8, ids[7], false}, {21, ids[19], false}, {0, insights.MessageID{99}, false},
-		{1000, ids[3], true}, // the topic was recreated
+		{1000, ids[3], true}, // the start is after the log's end, so the topic was recreated
 	} {
 		t.Run(fmt.Sprint(c.id[0], " from ", c.from), func(t *testing.T) {
 			found, next, err := l.Find(t.Context(), 1, c.from, c.id)

@@ -39,7 +39,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-// SettingUnsafe shows whether a setting of Kafka or ClickHouse is unsafe.
+// SettingUnsafe sets the metric that shows whether a setting of Kafka or ClickHouse is unsafe.
 func (m *Metrics) SettingUnsafe(setting string, unsafe bool) {
 	value := 0.0
 	if unsafe {

@@ -18,10 +18,11 @@ import (
 // the broker appends them once.
 //
 // An abandoned batch may be in the log already, or may arrive later. The next batch then takes another producer id.
-// With the old id, both batches would have the same sequence, and the broker would drop the second as a repeat.
+// With the same id, both batches would have the same sequence number, and the broker would drop the next batch as a
+// repeat.
 //
-// answered is false if an attempt ended without an answer. kafka-go may then still read the batch, so its buffer must
-// not be reused.
+// answered is false if an attempt ended without an answer. kafka-go may then still read the batch's buffer, so the
+// caller must not reuse the buffer.
 func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered bool, refusal *insights.Refusal) {
 	l.metrics.produceMessages.Observe(float64(b.count))
 	l.metrics.produceBytes.Observe(float64(len(b.buf)))
@@ -33,7 +34,7 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		return true, Unavailable(fmt.Errorf("gave up after %s behind others", l.cfg.AppendTimeout))
 	}
 	wait := retry.Backoff{First: l.cfg.RetryWait, Max: maxWait}
-	uncertain := false // whether an attempt may have appended the batch
+	uncertain := false // whether an earlier attempt may have appended the batch
 	for attempt := 1; ; attempt++ {
 		a := l.attempt(ctx, p, b, deadline, uncertain)
 		err := a.err
@@ -58,8 +59,8 @@ func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered boo
 		if errors.Is(err, kafka.MessageSizeTooLarge) && b.count == 1 && !uncertain {
 			return answered, insights.Refuse(insights.TooLong, "events", "are more bytes together than the log takes: send them in several requests").Because(err)
 		}
-		// The embedded broker gives this answer when it is full, and a retry would not change it. If an earlier attempt
-		// was uncertain, the batch may nevertheless be in the log. So its sequence must not be used again.
+		// The embedded broker returns this error when it is full, so a retry fails too. If an earlier attempt was
+		// uncertain, the batch may be in the log, so its sequence number must not be used again.
 		if errors.Is(err, kafka.PolicyViolation) && !before {
 			l.refuses(true)
 			return answered, insights.Refuse(insights.LogFull, "", "the event log is full, try again later").Because(err)
@@ -116,7 +117,7 @@ func isUnrouted(err error) bool {
 	return errors.Is(err, protocol.ErrNoTopic) || errors.Is(err, protocol.ErrNoPartition) || errors.Is(err, protocol.ErrNoLeader)
 }
 
-// retriable reports whether a retry may help. An error without a broker's error code comes from the network.
+// retriable reports whether a retry may help. An error without a Kafka error code comes from the network.
 func retriable(err error) bool {
 	if code, ok := errors.AsType[kafka.Error](err); ok {
 		return code.Temporary()

@@ -17,27 +17,27 @@ import (
 type producer struct {
 	id    int64
 	epoch int16
-	next  int32 // sequence of the next batch's first message
+	next  int32 // sequence number of the next batch's first message
 }
 
 // noProducer stands for a missing producer id: in plain batches, and in a partition that has no id yet.
 var noProducer = producer{id: -1, epoch: -1, next: -1}
 
-// lasts reports whether the producer has enough sequence numbers for this many more messages. Brokers disagree on the
-// number at which sequences wrap around, so the log takes a new producer id before that number.
+// lasts reports whether the producer has enough sequence numbers left for a number of messages. Broker versions differ
+// in how sequence numbers start again after the largest number, so the log takes a new producer id before this number.
 func (p producer) lasts(messages int) bool {
 	return p.id >= 0 && int64(p.next)+int64(messages) <= math.MaxInt32
 }
 
-// lostProducer are the error codes of a broker that lost acknowledged batches of a producer. The cause is an unclean
-// election or a recreated topic.
+// lostProducer has the error codes that a broker returns if it lost acknowledged batches of a producer. The cause is an
+// unclean election or a recreated topic.
 var lostProducer = []kafka.Error{
 	kafka.OutOfOrderSequenceNumber, kafka.DuplicateSequenceNumber, kafka.UnknownProducerId,
 	kafka.InvalidProducerEpoch, kafka.ProducerFenced, kafka.InvalidProducerIDMapping,
 }
 
-// notAppended are the error codes of a broker that has appended nothing. After any other error the batch may be in the
-// log.
+// notAppended has the error codes that a broker returns if it has appended nothing. After any other error the batch may
+// be in the log.
 var notAppended = append([]kafka.Error{
 	kafka.MessageSizeTooLarge, kafka.NotLeaderForPartition, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
 	kafka.TopicAuthorizationFailed, kafka.ClusterAuthorizationFailed,
@@ -48,7 +48,7 @@ func isOneOf(err error, list []kafka.Error) bool {
 	return ok && slices.Contains(list, code)
 }
 
-// refusesProducers are the error codes of brokers that never issue a producer id to this client.
+// refusesProducers has the error codes of brokers that never issue a producer id to this client.
 var refusesProducers = []kafka.Error{kafka.ClusterAuthorizationFailed, kafka.UnsupportedVersion, kafka.TransactionalIDAuthorizationFailed}
 
 // identify sets a batch's producer id and seals the batch. If the brokers issue no ids, the batch is sent without a
@@ -95,8 +95,8 @@ func newProducerID(ctx context.Context, client *kafka.Client) (id int64, epoch i
 	return res.ProducerID, res.ProducerEpoch, nil
 }
 
-// producerIDRequest is an InitProducerId request outside of transactions. kafka-go's own request first looks for the
-// coordinator of a transaction. That makes Kafka create its internal topic for transactions.
+// producerIDRequest is an InitProducerId request outside of transactions. kafka-go's own request type first looks for
+// the coordinator of a transaction. This lookup makes Kafka create its internal topic for transactions.
 type producerIDRequest struct {
 	_ struct{} `kafka:"min=v2,max=v4,tag"`
 

@@ -19,12 +19,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// produced has the batches that a broker received.
+// produced records the batches that a broker receives.
 type produced struct {
 	mu   sync.Mutex
 	list [][]byte
-	// answer decides what the broker does with the nth batch. nil accepts the batch, and a kafka.Error is returned as
-	// an error code. Any other error breaks the connection.
+	// answer decides what the broker does with the nth batch. For nil, the broker appends the batch. For a kafka.Error,
+	// it answers with this error code. For any other error, it closes the connection.
 	answer func(n int) any
 }
 
@@ -69,7 +69,7 @@ func fromOf(records []byte) producer {
 	}
 }
 
-// resend sends a batch again, as a late attempt would.
+// resend sends a batch again, like a request that was delayed.
 func resend(t *testing.T, l *Log, records []byte) error {
 	t.Helper()
 	b := newBatch(nil, time.Now())
@@ -80,19 +80,19 @@ func resend(t *testing.T, l *Log, records []byte) error {
 
 var errBroken = errors.New("the connection breaks")
 
-// onePartition sets up one partition, and attempts that do not time out.
+// onePartition configures one partition, and timeouts that are longer than the test.
 func onePartition(c *Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
-// TestLogIsAppendedOnce sends batches several times, as if earlier attempts arrived after later attempts. The embedded
-// broker and Apache Kafka must append each batch once.
+// TestLogIsAppendedOnce sends batches several times, as if requests had been delayed. The broker must append each batch
+// once. The test runs with the embedded broker or with Apache Kafka.
 func TestLogIsAppendedOnce(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
 	l := newTestLog(t, brokers, func(c *Config) { onePartition(c); c.Topic = topic })
 	var from producer
-	// Apache Kafka refuses with "load in progress" while it allocates its first ids.
+	// Apache Kafka answers with the error "load in progress" while it allocates its first producer ids.
 	eventually.Succeeds(t, "a producer id", func() error {
 		id, epoch, err := newProducerID(t.Context(), l.topic.Client)
 		from = producer{id: id, epoch: epoch}
@@ -117,7 +117,8 @@ func TestLogIsAppendedOnce(t *testing.T) {
 }
 
 // TestLogCountsSequences checks that the batches of a partition have the same producer id and consecutive sequence
-// numbers. A batch that is sent again keeps its number. After the largest number, the partition gets a new producer id.
+// numbers. A batch that is sent again must have the same number. After the largest number, the partition must get a new
+// producer id.
 func TestLogCountsSequences(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -145,7 +146,7 @@ func TestLogCountsSequences(t *testing.T) {
 	if got := ingesttest.ReadTopic(t, broker.Addresses(), "events", 0); len(got) != 4 {
 		t.Errorf("the log has %q", got)
 	}
-	l.partitions[0].from.next = 1<<31 - 1 // its worker waits for a message
+	l.partitions[0].from.next = 1<<31 - 1 // safe, because the partition's worker waits for a message
 	if err := l.Append(t.Context(), "site", 0, []byte("b")); err != nil {
 		t.Fatal(err)
 	}
@@ -154,12 +155,12 @@ func TestLogCountsSequences(t *testing.T) {
 	}
 }
 
-// TestLogGivesUpAProducer makes the log abandon a batch that the broker may still append. The next batch has a new
-// producer id, and the two batches do not block each other.
+// TestLogGivesUpAProducer makes the log abandon a batch that the broker may still append. The next batch must have a
+// new producer id, so that the broker appends both batches.
 func TestLogGivesUpAProducer(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
-	// All attempts at the second batch break until its time is over.
+	// Every request with the second batch fails until the log abandons the batch.
 	l := newTestLog(t, broker.Addresses(), func(c *Config) { c.Partitions, c.AppendTimeout = 1, time.Second })
 	gone := false
 	sent := sentTo(broker, func(n int) any {
@@ -182,7 +183,7 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	if err := put("after"); err != nil {
 		t.Fatal(err)
 	}
-	if err := resend(t, l, late); err != nil { // its request has already been answered
+	if err := resend(t, l, late); err != nil { // the broker gets this batch after the log has abandoned it
 		t.Error(err)
 	}
 	if err := put("last"); err != nil {
@@ -198,13 +199,14 @@ func TestLogGivesUpAProducer(t *testing.T) {
 	}
 }
 
-// TestLogLosesItsProducer checks answers which mean that the broker has lost the log's producer, or has a different
-// state of it. The log sends the batch with another id, unless the broker may already have appended the batch.
+// TestLogLosesItsProducer checks error codes which mean that the broker does not know the log's producer id, or expects
+// another sequence number. The log must send the batch again with a new id, unless the broker may have appended the
+// batch.
 func TestLogLosesItsProducer(t *testing.T) {
 	t.Parallel()
 	all, withoutSecond := []string{"site=first", "site=second", "site=third"}, []string{"site=first", "site=third"}
 	for name, c := range map[string]struct {
-		answers []any // answers to the attempts to send the second batch
+		answers []any // the broker's answers to the requests with the second batch
 		refused bool
 		log     []string
 	}{
@@ -233,8 +235,8 @@ func TestLogLosesItsProducer(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 				if name == "in doubt, a duplicate" && i == 1 {
-					// A broker that gives this answer usually has the batch. The test's broker does not have it, so the
-					// sequence number is still free.
+					// A broker that returns this code usually has the batch. The test's broker does not have it, so it
+					// still expects the batch's sequence number.
 					l.partitions[0].from.next = 1
 				}
 			}
@@ -277,8 +279,8 @@ func TestLogWithoutProducerIDs(t *testing.T) {
 	}
 }
 
-// TestLogAppendsAgainPlainly checks that a message that may be a repeat goes into a separate batch without a producer.
-// The other batches have consecutive sequence numbers.
+// TestLogAppendsAgainPlainly checks that AppendAgain sends its message in a separate batch without a producer id. The
+// sequence numbers of the other batches must be consecutive.
 func TestLogAppendsAgainPlainly(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -306,8 +308,8 @@ func TestLogAppendsAgainPlainly(t *testing.T) {
 	}
 }
 
-// TestLogFollowsItsTopic adds a partition to the log's topic, and then deletes the topic. The log must adapt without a
-// restart.
+// TestLogFollowsItsTopic adds a partition to the log's topic, and later deletes the topic. Without a restart, the log
+// must use the new partition, and create the topic again.
 func TestLogFollowsItsTopic(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)

@@ -14,11 +14,12 @@ import (
 // ErrFull means that the broker recently refused events because the log is full.
 var ErrFull = errors.New("the event log is full: it refuses events")
 
-// fullFor is the time for which a log counts as full after it refused events. A node that is not ready gets no events,
-// so it would not notice that the log accepts events again. Without this limit it would stay unready.
+// fullFor is the time for which Ready returns ErrFull after the broker refused events. A node that is not ready gets no
+// events, so it cannot notice that the broker accepts events again. Without this limit, the node would never become
+// ready again.
 const fullFor = 30 * time.Second
 
-// refuses notes whether the broker refused events because the log is full.
+// refuses records whether the broker refused events because the log is full.
 func (l *Log) refuses(full bool) {
 	if full {
 		l.fullAt.Store(schema.Elapsed(time.Now()))
@@ -34,8 +35,8 @@ func (l *Log) full(now time.Time) bool {
 }
 
 // Ready returns nil if the log accepts messages: its topic is known and exists, a broker answers, and the log is not
-// full. Otherwise it returns an error. It sends a request to a broker, because the client answers from its cache even
-// without a broker.
+// full. Otherwise it returns an error. Ready sends a request to a broker, because the client's cached metadata does not
+// show whether a broker runs.
 func (l *Log) Ready(ctx context.Context) error {
 	l.mu.RLock()
 	err := l.opened()

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/schematest"
 )
 
-// TestLogReady: a log without reachable brokers is not ready, even if the client has cached its topic. When a broker is
-// reachable again, the first check reports that the log is ready.
+// TestLogReady checks that a log without a reachable broker is not ready, even if the client has cached the topic. As
+// soon as a broker is reachable again, Ready must return nil at its first call.
 func TestLogReady(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -50,9 +50,9 @@ func TestLogReady(t *testing.T) {
 	}
 }
 
-// TestReadyIsFull checks that a log is not ready while the broker refuses events because it is full. It is ready again
-// when the broker takes events. It is also ready some time after the last refusal, because a load balancer sends no
-// events to a node that is not ready.
+// TestReadyIsFull checks that a log is not ready while the broker refuses events because it is full. It must be ready
+// again when the broker accepts events. It must also be ready some time after the last refusal. Otherwise it would stay
+// unready, because a load balancer sends no events to a node that is not ready.
 func TestReadyIsFull(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})

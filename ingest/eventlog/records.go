@@ -23,7 +23,7 @@ type Record struct {
 
 // BatchReader reads the records that a fetch returned.
 type BatchReader struct {
-	// Plain reports whether the last record's batch has no producer id.
+	// Plain reports whether the batch of the record that Next returned last has no producer id.
 	Plain bool
 
 	batches []protocol.RecordReader
@@ -56,12 +56,13 @@ func (r *BatchReader) Next() (*kafka.Record, error) {
 // ErrNoEnd means that the last records of a partition are missing, because its files are damaged.
 var ErrNoEnd = errors.New("its log is damaged")
 
-// maxEmpty is the number of consecutive empty answers that Scan accepts. If more follow, it returns ErrNoEnd.
+// maxEmpty is the number of consecutive empty answers that Scan accepts. After the next empty answer, Scan returns
+// ErrNoEnd.
 const maxEmpty = 40
 
 // Scan calls f with each record of a partition whose offset is in [from, to). f may retain the record's bytes. If f
-// fails, Scan stops and returns f's error. Scan skips offsets without records. It fails if the broker returns no
-// further record of the range.
+// fails, Scan stops and returns f's error. Scan skips offsets without records. It fails with ErrNoEnd if the broker
+// returns no further record although the range has not ended.
 func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(Record) error) error {
 	for empty := 0; from < to; {
 		res, err := t.Client.Fetch(ctx, &kafka.FetchRequest{

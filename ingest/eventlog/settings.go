@@ -23,8 +23,9 @@ const (
 	appendTime    = "LogAppendTime"
 )
 
-// topicSettings returns the settings of a topic that the log creates. Messages expire by their times, and the broker's
-// clock sets these times. With the clocks of the nodes, messages of a node with a slow clock would expire immediately.
+// topicSettings returns the settings of a topic that the log creates. The topic deletes a message when the message's
+// timestamp is old enough. The broker sets this timestamp by its own clock. If the nodes set it, messages of a node
+// whose clock is far behind would be deleted immediately.
 func (c *Config) topicSettings() []kafka.ConfigEntry {
 	return []kafka.ConfigEntry{
 		{ConfigName: cleanupPolicy, ConfigValue: "delete"},
@@ -37,7 +38,7 @@ func (c *Config) topicSettings() []kafka.ConfigEntry {
 
 func (c *Config) largestBatch() int { return max(c.MaxMessageBytes, c.MaxBatchBytes) + 1<<16 }
 
-// topicFacts are the facts about a topic that the rules check.
+// topicFacts has the settings of a topic, its number of replicas and the number of brokers. The topicRules check them.
 type topicFacts struct {
 	values            map[string]string
 	replicas, brokers int
@@ -51,8 +52,8 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why returns the problem with the setting's value. It returns "" if there is no problem,
-// or if the value is unknown.
+// topicRule checks one setting. why describes the problem with the setting's value. It returns "" if there is no
+// problem, or if the value is unknown.
 type topicRule struct {
 	setting string
 	why     func(f *topicFacts, c *Config) string
@@ -103,7 +104,7 @@ var topicRules = []topicRule{
 	}},
 }
 
-// idempotence is the setting that identify checks.
+// idempotence is the name under which identify reports whether the brokers issue producer ids.
 const idempotence = "idempotence"
 
 // checkedSettings are all settings that a Log checks.
@@ -115,10 +116,11 @@ func checkedSettings() []string {
 	return list
 }
 
-// errCompacted is wrapped by the error about a compacted topic. Such a topic loses events by design.
+// errCompacted is wrapped by the error about a compacted topic. Compaction deletes all messages of a site except the
+// last message.
 var errCompacted = errors.New("it keeps only the last request of each site (cleanup.policy=compact): set it to delete")
 
-// check logs the topic's unsafe settings and shows them in the metrics. It corrects the timestamp type, which is safe
+// check logs the topic's unsafe settings and reports them in the metrics. It corrects the timestamp type, which is safe
 // while the topic is in use. It returns an error for a topic that cannot be used as the log.
 func (l *Log) check(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.ProduceTimeout)

@@ -27,8 +27,8 @@ func unsafeOf(l *Log) map[string]bool {
 	return list
 }
 
-// TestTopicIsMadeSafe: a topic that the log creates has the right settings, including on Apache Kafka. No setting is
-// reported as unsafe.
+// TestTopicIsMadeSafe checks that a topic which the log creates has the correct settings, and that the log reports no
+// setting as unsafe.
 func TestTopicIsMadeSafe(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -55,7 +55,8 @@ func TestTopicIsMadeSafe(t *testing.T) {
 	}
 }
 
-// TestReplicasInSync: by default, all replicas except one must have an event. The configuration can set another number.
+// TestReplicasInSync checks that, by default, all replicas except one must have an event before the broker acknowledges
+// it. The configuration can set another number.
 func TestReplicasInSync(t *testing.T) {
 	t.Parallel()
 	for replicas, want := range map[int]string{1: "1", 2: "1", 3: "2"} {
@@ -73,8 +74,8 @@ func TestReplicasInSync(t *testing.T) {
 	}
 }
 
-// TestUnsafeTopic: somebody else created a topic with unsafe settings. The log reports the settings, and corrects the
-// record times.
+// TestUnsafeTopic checks a topic that another program created with unsafe settings. The log must report these settings,
+// and must correct the setting for the records' timestamps.
 func TestUnsafeTopic(t *testing.T) {
 	t.Parallel()
 	cluster := brokertest.Start(t, brokertest.Options{Nodes: 3})

@@ -14,7 +14,7 @@ import (
 // Topic reads one topic of Kafka and its metadata.
 type Topic struct {
 	Name string
-	// Client is for requests that Topic has no method for. Their Addr may be nil.
+	// Client sends requests for which Topic has no method. The Addr of such a request may be nil.
 	Client *kafka.Client
 	// Check returns an error if an existing topic cannot be used. nil accepts every topic.
 	Check func(ctx context.Context, partitions int) error
@@ -22,16 +22,16 @@ type Topic struct {
 	transport *kafka.Transport
 }
 
-// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. Client may also be
-// used for the topics in others.
+// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. The parameter others
+// has the names of further topics that Client may use.
 func NewTopic(brokers []string, access Access, clientID string, timeout time.Duration, name string, others ...string) *Topic {
 	t := &Topic{Name: name, transport: newTransport(clientID, access, append(others, name)...)}
 	t.Client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: timeout, Transport: t.transport}
 	return t
 }
 
-// Close closes the idle connections. After an error it also makes the next request look up the partition's leader,
-// which the connection pool otherwise caches for a while.
+// Close closes the idle connections. After an error, call Close so that the next request looks up the partition's
+// leader. The connection pool otherwise caches the leader for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
 // maxPartitions is the largest number of partitions, because a row's position has 16 bits for the partition.
@@ -126,7 +126,8 @@ func (t *Topic) Ends(ctx context.Context, count int) ([]int64, error) {
 	return ends, nil
 }
 
-// Retention returns the time for which the topic keeps messages; 0 means for ever or unknown.
+// Retention returns the time for which the topic stores messages. 0 means that it stores them forever, or that the time
+// is unknown.
 func (t *Topic) Retention(ctx context.Context) (time.Duration, error) {
 	values, err := t.settings(ctx, retentionTime)
 	if err != nil {
@@ -190,8 +191,8 @@ func (t *Topic) ensure(ctx context.Context, cfg *Config, giveUp func(error) bool
 func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ProduceTimeout)
 	defer cancel()
-	// A client that may use the topic may not have the right to create it. So create the topic only if the broker
-	// reports that it does not exist.
+	// A client may have the right to use the topic without the right to create it. So create the topic only if the
+	// broker reports that it does not exist.
 	if n, err := t.checked(ctx); !errors.Is(err, kafka.UnknownTopicOrPartition) {
 		return n, err
 	}
@@ -210,7 +211,7 @@ func (t *Topic) tryEnsure(ctx context.Context, cfg *Config) (int, error) {
 		return 0, err
 	}
 	switch err := res.Errors[t.Name]; {
-	case errors.Is(err, kafka.TopicAlreadyExists): // another program has created it
+	case errors.Is(err, kafka.TopicAlreadyExists): // another program has created the topic
 		return t.checked(ctx)
 	case err != nil:
 		return 0, err

@@ -28,8 +28,8 @@ import (
 // impatient shortens the wait of logs whose broker is unavailable.
 func impatient(c *Config) { c.StartWait = time.Millisecond }
 
-// TestLogStartsWithoutBroker: a log whose broker is unavailable starts, refuses
-// messages, and accepts them as soon as the broker is available.
+// TestLogStartsWithoutBroker checks that a log starts while its broker is unavailable. It must refuse messages, and
+// accept them as soon as the broker is available.
 func TestLogStartsWithoutBroker(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -48,14 +48,13 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 		t.Error("the log is ready without a broker")
 	}
 
-	// Requests that are sent while the broker comes up are either refused as
-	// unavailable or accepted.
+	// A request that is sent while the broker starts must be accepted, or refused as unavailable.
 	var taken atomic.Int64
 	var senders sync.WaitGroup
 	for range 4 {
 		senders.Go(func() {
 			for ; ; retry.Sleep(t.Context(), time.Millisecond) {
-				_, _ = l.Choose() // for the race detector
+				_, _ = l.Choose() // lets the race detector check Choose
 				err := l.Append(t.Context(), "site", AnyPartition, []byte("message"))
 				if err == nil {
 					taken.Add(1)
@@ -88,8 +87,7 @@ func TestLogStartsWithoutBroker(t *testing.T) {
 	}
 }
 
-// TestLogStopsWhileItWaits: the log can be stopped while it waits for a broker that refuses connections or never
-// answers.
+// TestLogStopsWhileItWaits stops a log that waits for a broker. The broker refuses connections, or never answers.
 func TestLogStopsWhileItWaits(t *testing.T) {
 	t.Parallel()
 	closed := enginetest.Address(t)
@@ -116,7 +114,7 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 			}
 		})
 	}
-	// If Stop is called before Start has found a broker, Start returns an error.
+	// If the context of Start ends before Start has found a broker, Start returns an error.
 	l, err := New(Config{Brokers: []string{closed}}, NewMetrics(prometheus.NewRegistry()))
 	if err != nil {
 		t.Fatal(err)
@@ -126,8 +124,8 @@ func TestLogStopsWhileItWaits(t *testing.T) {
 	}
 }
 
-// TestLogStartRefused: Start fails if a retry cannot change the answer. After any other answer, it waits for StartWait
-// and returns, and the log continues to wait.
+// TestLogStartRefused checks that Start fails after an error code which a retry cannot change. After any other code,
+// Start must return nil when StartWait is over, and the log must continue to try.
 func TestLogStartRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -177,8 +175,8 @@ func TestLogStartRefused(t *testing.T) {
 	}
 }
 
-// manyPartitions is a cluster with a topic that has one partition too many. The test's broker would need seconds to
-// create it.
+// manyPartitions answers metadata requests like a cluster whose topic has one partition too many. A real broker would
+// need seconds to create such a topic.
 type manyPartitions struct{}
 
 func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Request) (kafka.Response, error) {
@@ -187,8 +185,8 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 	}}}, nil
 }
 
-// TestLogTooManyPartitions: a topic with more partitions than a row's column allows is an error. The log does not wait
-// for another topic.
+// TestLogTooManyPartitions checks that Start fails immediately if the topic has more partitions than the column of a
+// row can store.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
 	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))
@@ -201,7 +199,7 @@ func TestLogTooManyPartitions(t *testing.T) {
 	}
 }
 
-// A log is not ready if its broker returns without the topic.
+// TestLogReadyMissesItsTopic checks that a log is not ready if its broker comes back without the log's topic.
 func TestLogReadyMissesItsTopic(t *testing.T) {
 	t.Parallel()
 	address := enginetest.Address(t)
@@ -211,7 +209,7 @@ func TestLogReadyMissesItsTopic(t *testing.T) {
 		t.Fatal(err)
 	}
 	broker.Stop()
-	brokertest.Start(t, brokertest.Options{Address: address}) // The new broker does not have the topic.
+	brokertest.Start(t, brokertest.Options{Address: address}) // the new broker does not have the topic
 	eventually.True(t, "the log to miss the topic", func() bool {
 		return errors.Is(l.Ready(t.Context()), kafka.UnknownTopicOrPartition)
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // watch adapts the log to changes of the topic while the node runs. It starts workers for new partitions. If the topic
-// was deleted, it creates the topic again.
+// was deleted, watch creates the topic again.
 func (l *Log) watch(run context.Context) {
 	timer := time.NewTicker(l.cfg.WatchWait)
 	defer timer.Stop()
@@ -34,7 +34,7 @@ func (l *Log) watch(run context.Context) {
 			count, err = l.topic.tryEnsure(run, &l.cfg)
 		}
 		if err != nil {
-			continue // the produce requests that fail log the cause
+			continue // a produce request that fails logs the cause
 		}
 		l.mu.Lock()
 		had := len(l.partitions)
@@ -60,7 +60,7 @@ func (l *Log) resize(run context.Context, count int) {
 		l.workers.Go(func() { p.run(run) })
 	}
 	for id := count; id < len(l.partitions); id++ {
-		l.partitions[id].close() // its waiting messages are refused, because their partition no longer exists
+		l.partitions[id].close() // refuses the messages that wait in it, because their partition no longer exists
 	}
 	l.partitions = list
 }

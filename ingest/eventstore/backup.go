@@ -14,17 +14,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBackup is wrapped by the errors about a backup that cannot be used.
+// ErrBackup is wrapped by each error about a backup that cannot be used.
 var ErrBackup = errors.New("cannot use the backup")
 
-// Backup is a copy of the events table's files. No process writes to it.
+// Backup is a copy of the events table's files. While an Octavo command reads it, no process changes these files.
 type Backup struct {
-	folder string // of the table's parts
+	folder string // the folder with the table's parts
 	parts  map[schema.EventMonth][]backupPart
 }
 
-// backupPart is a part of the table in the backup, described by the name of its folder. A merge or a deletion makes a
-// part that replaces all parts that it covers.
+// backupPart is a part of the table in the backup, described by the name of its folder. A merge or a deletion writes a
+// new part, which replaces the parts that it was made from.
 type backupPart struct {
 	name                         string
 	first, last, level, mutation uint64
@@ -101,7 +101,8 @@ func readPartFolder(name string) (month schema.EventMonth, p backupPart, ok bool
 	return schema.EventMonth(numbers[0]), p, true
 }
 
-// covers reports whether a part replaces another part of the same month.
+// covers reports whether the part p contains all rows of another part of the same month, so that p replaces the other
+// part.
 func (p backupPart) covers(other backupPart) bool {
 	return p.name != other.name && p.first <= other.first && p.last >= other.last &&
 		p.level >= other.level && p.mutation >= other.mutation

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// writeBackup writes a server's folder with a table that has these folders of parts.
+// writeBackup writes the folder of a ClickHouse server with one table. The table has empty folders for the given parts.
 func writeBackup(t *testing.T, statement string, parts ...string) (server string) {
 	t.Helper()
 	server = t.TempDir()
@@ -32,7 +32,7 @@ func writeBackup(t *testing.T, statement string, parts ...string) (server string
 	return server
 }
 
-// TestBackupParts: a backup leaves out the parts that merges and deletions have replaced.
+// TestBackupParts checks that OpenBackup leaves out parts that merges and deletions have replaced.
 func TestBackupParts(t *testing.T) {
 	t.Parallel()
 	b, err := OpenBackup(writeBackup(t, "ATTACH TABLE _ UUID '@' () COMMENT 'octavo baseline 1'",
@@ -51,7 +51,7 @@ func TestBackupParts(t *testing.T) {
 	}
 }
 
-// TestBackupRefused: a backup of another baseline, or without the table, is refused.
+// TestBackupRefused checks that OpenBackup refuses a backup of another baseline, and a backup without the table.
 func TestBackupRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ statement, refusal string }{

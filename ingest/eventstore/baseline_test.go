@@ -45,7 +45,7 @@ func TestAnotherBaseline(t *testing.T) {
 			}
 		})
 	}
-	// A cluster whose creation was interrupted has only the local table.
+	// If the creation of a cluster's tables was interrupted, only the local table exists.
 	exec("RENAME TABLE events TO events_local")
 	exec("ALTER TABLE events_local MODIFY COMMENT ''")
 	if err := CheckBaseline(t.Context(), conn); !errors.Is(err, ErrBaseline) {

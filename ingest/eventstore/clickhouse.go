@@ -17,16 +17,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Config configures the access to the events table. A zero field takes the default named in its comment.
+// Config configures the access to the events table. A zero field means the default named in its comment.
 type Config struct {
-	// Conn is a pool of the native protocol. Required; the caller closes it.
+	// Conn is a connection pool for ClickHouse's native protocol. It is required, and the caller closes it.
 	Conn driver.Conn
-	// Cluster is the cluster's name, as in insights.Topology; "" means a single node.
+	// Cluster is the name of a ClickHouse cluster, as in insights.Topology. "" means a single server.
 	Cluster string
 	// InsertQuorum is the number of replicas of a cluster that must have the rows of an insert before it is
 	// acknowledged. It is "auto" (the majority), a number, or "off". The default is "auto".
 	InsertQuorum string
-	// SettleWait is the interval at which Settle checks for running inserts; 50 ms.
+	// SettleWait is the interval at which Settle checks for running inserts. The default is 50 ms.
 	SettleWait time.Duration
 }
 
@@ -71,10 +71,11 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 		c.forgetSettings(err)
 		return fmt.Errorf("cannot begin an insert: %w", err)
 	}
-	// Close does nothing to a batch that was sent.
+	// Close has no effect on a batch that was sent.
 	defer func() { _ = batch.Close() }()
-	// All rows are sent as one block. ClickHouse 26.5 numbers an insert's blocks under its token before it joins them.
-	// So ClickHouse would not recognise the same rows in other blocks as a repeat.
+	// All rows are sent as one block. ClickHouse 26.5 combines the token with the number of each block, before it joins
+	// the blocks of an insert. So if a repeated insert divided the same rows into other blocks, ClickHouse would store
+	// the rows again.
 	columns := c.takeColumns(batch)
 	defer c.returnColumns(columns)
 	for i, values := range rows.Values() {
@@ -93,8 +94,8 @@ func (c *ClickHouse) Insert(ctx context.Context, rows *insights.Batch, token str
 // Sequential implements [Store].
 func (c *ClickHouse) Sequential() bool { return c.cfg.Cluster == "" }
 
-// Settle implements [Store]. A server that has received all rows of an insert continues the insert after the client
-// disconnects.
+// Settle implements [Store]. Settle must ask the server, because a server that has received all rows of an insert
+// continues the insert after the client disconnects.
 func (c *ClickHouse) Settle(ctx context.Context) error {
 	running, err := c.runningInserts(ctx)
 	for err == nil && len(running) > 0 {
@@ -123,7 +124,8 @@ func (c *ClickHouse) runningInserts(ctx context.Context) (map[string]bool, error
 	query := "SELECT query_id FROM " + onAllNodes(c.cfg.Cluster, "system.processes") +
 		" WHERE startsWith(upper(query), 'INSERT INTO ') AND position(query, '" + insights.Table + "') > 0"
 	if c.cfg.Cluster == "" {
-		// On a cluster, a shard runs its part of an insert in a separate database.
+		// This condition is only for single servers: on a cluster, a shard may run its part of an insert with another
+		// current database.
 		query += " AND current_database = currentDatabase()"
 	}
 	rows, err := c.cfg.Conn.Query(ctx, query)
@@ -148,8 +150,8 @@ const whereOffsets = " FROM " + insights.Table + " WHERE " + insights.ColumnPart
 func (c *ClickHouse) offsets(ctx context.Context, partition uint16, from, to uint64) context.Context {
 	settings := clickhouse.Settings{}
 	if c.Sequential() {
-		// The setting has no effect on a single server. ClickHouse Cloud has several replicas behind one address, and
-		// only this setting makes Sequential true there.
+		// On a single server, the setting has no effect. ClickHouse Cloud has several replicas behind one address.
+		// There, only this setting makes a read return every acknowledged insert, as Sequential promises.
 		settings["select_sequential_consistency"] = 1
 	}
 	return clickhouse.Context(ctx, clickhouse.WithSettings(settings), clickhouse.WithParameters(clickhouse.Parameters{

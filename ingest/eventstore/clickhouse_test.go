@@ -13,8 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// eventsOver makes a message of n events whose times cycle through the given
-// months of 2026.
+// eventsOver returns a message of n events. Their times are on the first day of the given months of 2026, in turn.
 func eventsOver(t testing.TB, n int, months ...int) insights.Message {
 	t.Helper()
 	var list []string
@@ -37,7 +36,8 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 	return n
 }
 
-// TestInsertIsOneBlock checks that an insert of many rows and months makes one part.
+// TestInsertIsOneBlock checks that an insert of many rows makes one part of the table, even if the events are of
+// several months.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
 	m := eventsOver(t, 9000, 1, 2, 3)
@@ -62,8 +62,8 @@ func TestInsertIsOneBlock(t *testing.T) {
 	}
 }
 
-// TestInsertTwice: a repeated insert is dropped whole, even if its rows differ.
-// An insert of equal rows under another token is stored.
+// TestInsertTwice checks that a second insert with the same token stores nothing, even if its rows differ. An insert of
+// the same rows with another token must be stored.
 func TestInsertTwice(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -91,7 +91,7 @@ func TestInsertTwice(t *testing.T) {
 	}
 }
 
-// TestInsertAtOnce: of several equal concurrent inserts, exactly one is stored.
+// TestInsertAtOnce runs several equal inserts concurrently and checks that their rows are stored once.
 func TestInsertAtOnce(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -114,7 +114,7 @@ func TestInsertAtOnce(t *testing.T) {
 	}
 }
 
-// TestInsertIntoView: a view stores a repeated insert as often as its table does.
+// TestInsertIntoView checks that a materialized view stores a repeated insert once, like the table.
 func TestInsertIntoView(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -141,8 +141,8 @@ func TestInsertIntoView(t *testing.T) {
 	}
 }
 
-// TestInsertSettings: settings unknown to the server are left out. The server has all settings that the deduplication
-// needs.
+// TestInsertSettings checks that an insert leaves out settings that the server does not know, and that the server knows
+// all settings that deduplication needs.
 func TestInsertSettings(t *testing.T) {
 	t.Parallel()
 	store, _ := newTestStore(t)
@@ -155,7 +155,8 @@ func TestInsertSettings(t *testing.T) {
 			t.Errorf("the server does not know %s", name)
 		}
 	}
-	// A server with fewer settings replaces the server: one insert fails.
+	// The cached settings have a setting that the server does not know, as after the server was replaced by another
+	// version. Only one insert must fail.
 	store.settings = clickhouse.Settings{"no_such_setting": 1}
 	b := ingesttest.BatchOf(t, eventsOver(t, 3, 1), 0, nil)
 	if err := store.Insert(t.Context(), b, "a"); err == nil || FaultOf(err).Reason != "settings" {
@@ -166,8 +167,8 @@ func TestInsertSettings(t *testing.T) {
 	}
 }
 
-// TestStoreFaults tests three errors of the engine: a row breaks a constraint, a column has another type (no row is the
-// cause), and the table is missing.
+// TestStoreFaults checks the faults of three errors: a row breaks a constraint, a column has another type, and the
+// table is missing. Only the first is a fault of rows.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

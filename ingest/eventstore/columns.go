@@ -7,12 +7,13 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 )
 
-// driverColumns are the columns of an insert in the driver's encoding. The driver makes new columns for each insert,
-// and they start empty. Growing them and collecting the garbage was the sink's largest cost (bench/results). So a
-// finished insert's columns are reused.
+// driverColumns are the columns of an insert in the driver's encoding. The driver allocates new, empty columns for each
+// insert. Their growth and the garbage collection were the sink's largest cost (bench/results). So the next insert
+// reuses the columns of a finished insert.
 type driverColumns []column.Interface
 
-// takeColumns returns empty columns for a batch. The batch owns them until returnColumns.
+// takeColumns returns empty columns for a batch. The insert of this batch owns the columns until it calls
+// returnColumns.
 func (c *ClickHouse) takeColumns(batch driver.Batch) driverColumns {
 	c.mu.Lock()
 	spare := c.spare
@@ -52,8 +53,9 @@ func (own driverColumns) sameTypes(other driverColumns) bool {
 	return true
 }
 
-// moveInto puts the columns into the batch, which shares their memory until it is sent. The driver lets callers fill a
-// batch's columns but not replace them. So moveInto overwrites each column in place with a column of the same type.
+// moveInto puts the columns into the batch. The batch and the columns share memory until the batch is sent. The driver
+// lets callers fill a batch's columns but not replace them. So moveInto overwrites each column in place with a column
+// of the same type.
 func (own driverColumns) moveInto(batch driver.Batch) {
 	for i, theirs := range batch.Columns() {
 		if theirs != own[i] {
@@ -88,7 +90,7 @@ func overwrite(theirs, own column.Interface) bool {
 		return assign(theirs, own)
 	case *column.Map:
 		return assign(theirs, own)
-	case *column.Nullable: // the type of a column that an operator has altered
+	case *column.Nullable: // a column is Nullable only if an operator has altered the table
 		return assign(theirs, own)
 	}
 	return false

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// distinct makes a batch of n rows whose values identify the insert and the row.
+// distinct returns a batch of n rows. The values of each row identify the insert and the row.
 func distinct(t testing.TB, insert, n int) *insights.Batch {
 	t.Helper()
 	var w insights.Encoder
@@ -33,8 +33,8 @@ func distinct(t testing.TB, insert, n int) *insights.Batch {
 	return ingesttest.BatchOf(t, m, uint64(insert), nil)
 }
 
-// TestInsertsShareColumns: successive and concurrent inserts of different sizes, some of them refused, reuse each
-// other's driver columns. Each row has exactly its own values.
+// TestInsertsShareColumns runs successive and concurrent inserts of different sizes, which reuse the driver columns of
+// earlier inserts. Some inserts are refused. Each stored row must have exactly its own values.
 func TestInsertsShareColumns(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -8,8 +8,9 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// BenchmarkComparison measures the reads of a comparison of the ledger with many rows: the rows of all months, the rows
-// at or after an offset, and the search for doubled rows, which only a surplus causes.
+// BenchmarkComparison measures the queries with which the ledger is compared with a large table: the number of rows of
+// each month, the number of rows at or after an offset, and the search for doubled rows. This search runs only if there
+// is a surplus.
 func BenchmarkComparison(b *testing.B) {
 	rows := 1_000_000
 	if n, err := strconv.Atoi(os.Getenv("OCTAVO_BENCH_ROWS")); err == nil {

@@ -50,7 +50,7 @@ func (c *ClickHouse) Parts(ctx context.Context, name string) (list []Part, err e
 	return list, rows.Err()
 }
 
-// Condition is the condition of a part's files.
+// Condition describes whether the files of a part are damaged.
 type Condition int
 
 const (
@@ -63,7 +63,7 @@ const (
 // codeNoPart is the engine's error code for a part that a merge has replaced.
 const codeNoPart = 232
 
-// Check reads all files of a part and compares them with their checksums. reason is the engine's description of the
+// Check reads all files of a part and compares them with their checksums. reason is ClickHouse's description of the
 // damage.
 func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason string, err error) {
 	var path string
@@ -75,8 +75,8 @@ func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason st
 	case errors.Is(err, sql.ErrNoRows), ofEngine && (e.Code == codeNoPart || e.Code == codeNoTable):
 		return Gone, "", nil
 	case err != nil:
-		// The engine reports damage in a row and not as an error. So this error is about memory, time or the
-		// connection.
+		// ClickHouse reports damage in the result of the query, and not as an error. So this error is about memory,
+		// time or the connection.
 		return Sound, "", fmt.Errorf("cannot check part %s of %s: %w", p.Name, p.Table, err)
 	case passed:
 		return Sound, "", nil
@@ -86,8 +86,8 @@ func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason st
 	return DamagedContents, reason, nil
 }
 
-// checkRows reads all rows of a part with a damaged projection. The engine's check does not read them, because it stops
-// at the projection.
+// checkRows reads all rows of a part with a damaged projection. ClickHouse's check does not read these rows, because it
+// stops at the damaged projection.
 func (c *ClickHouse) checkRows(ctx context.Context, p Part, reason string) (Condition, string, error) {
 	var sum uint64
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
@@ -114,7 +114,7 @@ func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]in
 	if err != nil {
 		return nil, fmt.Errorf("the part %s is not of a month", p.Name)
 	}
-	// The numbers must come from the part's rows and not from a projection.
+	// The counts must come from the part's rows. A projection may be damaged, or may differ from the rows.
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"optimize_use_projections": 0}))
 	rows, err := c.cfg.Conn.Query(ctx, "SELECT site, toDateTime(toStartOfDay(time), 'UTC') AS day, count() FROM "+
 		insights.Table+" WHERE _part = {part:String} GROUP BY site, day LIMIT "+strconv.Itoa(mostDays+1),
@@ -139,8 +139,8 @@ func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]in
 	return days, rows.Err()
 }
 
-// SetAside takes a damaged part out of its table. The engine keeps the files of a part of the events table in the
-// table's folder `detached`. It drops aggregate states, because queries compute them again.
+// SetAside takes a damaged part out of its table. A part of the events table is moved to the table's folder `detached`.
+// A part with aggregate states is deleted, because queries compute the states again.
 func (c *ClickHouse) SetAside(ctx context.Context, p Part) error {
 	change := " DETACH PART " + sqltree.Quote(p.Name)
 	if p.Derived() {

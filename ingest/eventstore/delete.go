@@ -13,14 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// Rows are deleted by a mutation. It rewrites the parts that have such rows, and their projections. DELETE FROM would
-// only hide the rows, and the engine refuses it on this table.
+// Rows are deleted by a mutation. The mutation rewrites the parts that have rows to delete, with their projections. The
+// statement DELETE FROM would only hide the rows, and ClickHouse refuses it on a table with projections.
 
 func (c *ClickHouse) topology() insights.Topology { return insights.Topology{Cluster: c.cfg.Cluster} }
 
-// Delete starts the deletion of the present rows that satisfy where. Deletion finds the mutation by its name, also
-// after a restart. First, Delete drops the table that a killed repair left, because a copy in that table may have rows
-// that must be deleted.
+// Delete starts a mutation that deletes the rows which satisfy the condition `where` now. The method Deletion finds
+// this mutation by its name, even after a restart. First, Delete drops the table that a killed repair left, because a
+// copy in that table may have rows that must be deleted.
 func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 	if err := c.DropScratch(ctx); err != nil {
 		return err
@@ -40,11 +40,11 @@ func (c *ClickHouse) Delete(ctx context.Context, name, where string) error {
 type Deletion struct {
 	Found   bool
 	Done    bool      // whether no active part has a row to delete
-	Created time.Time // upper bound of the time of its creation, in whole seconds, by the server's clock
+	Created time.Time // time of the mutation's creation by the server's clock, rounded up to whole seconds
 	Failure string    // the error of the last attempt; the server continues to try
 }
 
-// Deletion looks for a Delete in the current table.
+// Deletion returns the progress of the Delete with a name.
 func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err error) {
 	var hosts, all uint64
 	err = c.cfg.Conn.QueryRow(ctx, "SELECT uniqExact(hostName()), (SELECT uniqExact(hostName()) FROM "+onAllNodes(c.cfg.Cluster, "system.one")+"), countIf(NOT is_done) = 0, max(create_time), max(latest_fail_reason) FROM "+
@@ -60,8 +60,8 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 }
 
 // OldParts counts the parts that were replaced at or before until, by the server's clock, and whose files still exist.
-// A server that has just started has not read all such parts. During this time, the count also includes parts that may
-// exist. Files that the server is removing also count.
+// A server that has just started has not yet read the list of such parts from its disk. OldParts counts this server as
+// one such part. The count includes parts whose files the server is removing.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
 	parts := onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")
@@ -77,7 +77,7 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 }
 
 // DropStates drops the aggregate states that were made at or before until, by the server's clock. Queries compute
-// missing states again. DropStates returns the number of their parts that are still on the disk. A cluster has no
+// missing states again. DropStates returns how many parts with such states are still on the disk. A cluster has no
 // aggregate states.
 func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
 	if c.cfg.Cluster != "" {
@@ -126,7 +126,7 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is the number of seconds after its start in which a server reads its replaced parts.
+// oldPartsKnown is the number of seconds after its start within which a server has read the list of its replaced parts.
 const oldPartsKnown = 60
 
 // Having counts the rows that satisfy where.
@@ -137,7 +137,8 @@ func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err er
 	return n, err
 }
 
-// Received returns the first and the last time at which the rows that satisfy where were received; zero without rows.
+// Received returns the first and the last time at which the rows that satisfy `where` were received. Both times are
+// zero if there are no such rows.
 func (c *ClickHouse) Received(ctx context.Context, where string) (first, last time.Time, err error) {
 	var n uint64
 	err = c.cfg.Conn.QueryRow(ctx, "SELECT count(), min("+insights.ColumnReceived+"), max("+insights.ColumnReceived+

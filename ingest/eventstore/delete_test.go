@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestDelete: a deletion removes rows from events and visits and is found by its name. The parts that had the rows are
-// removed from the disk.
+// TestDelete checks that a deletion removes rows from the table and from the projection of visits, and that it is found
+// by its name. The parts that contained the rows must be removed from the disk.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -69,8 +69,8 @@ func TestDelete(t *testing.T) {
 	areRemoved(t, folders)
 }
 
-// slowToRemove puts many files into the folders of the table's parts, and returns the folders. So the server needs a
-// while to remove a folder.
+// slowToRemove writes many files into the folders of the table's parts, so that the server needs a long time to remove
+// a folder. It returns the folders.
 func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT groupArray(path) FROM system.parts WHERE active AND database = currentDatabase() AND table = {table:String}", clickhouse.Named("table", insights.Table)).Scan(&folders)
@@ -87,8 +87,8 @@ func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
 	return folders
 }
 
-// areRemoved fails the test if folders of parts are on the disk. That includes folders that the server has renamed in
-// order to remove them.
+// areRemoved fails the test if a folder of a part is still on the disk. This includes a folder that the server has
+// renamed in order to remove it.
 func areRemoved(t *testing.T, folders []string) {
 	t.Helper()
 	for _, folder := range folders {
@@ -101,7 +101,8 @@ func areRemoved(t *testing.T, folders []string) {
 	}
 }
 
-// TestDropStates: aggregate states built up to a time are removed from the disk. Later states stay.
+// TestDropStates checks that aggregate states that were written up to a time are removed from the disk, and that later
+// states stay.
 func TestDropStates(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -133,7 +134,7 @@ func TestDropStates(t *testing.T) {
 	exec("INSERT INTO octavo_states_of_others VALUES ('a')")
 	exec("INSERT INTO " + table + " VALUES ('a'), ('it''s b')")
 	until := now()
-	// The dates of parts come from the kernel's coarse clock, which lags behind now() by some milliseconds.
+	// A part's modification time comes from the kernel's coarse clock, which may be some milliseconds behind now().
 	eventually.True(t, "the server to be two seconds later", func() bool { return now().After(until.Add(time.Second)) })
 	exec("INSERT INTO " + table + " VALUES ('later')")
 	drop(until)

@@ -13,21 +13,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Doubled describes the rows of a month that the events table has more than once.
+// Doubled describes the rows of a month that the events table contains more than once.
 type Doubled struct {
-	Rows        int64     // number of surplus rows: of equal rows, all except the first
-	First, Last time.Time // the earliest and the latest time of their events
-	// Parts counts, for each part, the rows that another part has too.
+	Rows        int64     // number of surplus rows; of several equal rows, the first is not surplus
+	First, Last time.Time // earliest and latest event time of these rows
+	// Parts has, by name of a part, the number of its rows that another part also contains.
 	Parts map[string]uint64
 }
 
 const (
-	// position has the columns that identify a row. Offsets are not enough, because a recreated topic uses the same
-	// offsets again for different events.
+	// position has the columns that identify a row. The offsets alone do not identify it, because a recreated topic
+	// gives the same offsets to other events.
 	position = insights.ColumnPartition + ", " + insights.ColumnOffset + ", " + insights.ColumnIndex + ", " +
 		insights.ColumnReceived + ", site, visitor, session, time"
-	// comparedRows is about the largest number of rows that a statement compares. It limits the memory of the
-	// statement.
+	// comparedRows is approximately the largest number of rows that a statement compares. It limits the memory that the
+	// statement needs.
 	comparedRows = 2_000_000
 )
 
@@ -53,7 +53,7 @@ func (c *ClickHouse) Doubled(ctx context.Context, month schema.EventMonth) (d Do
 	return d, err
 }
 
-// addDoubled looks for doubled rows among the rows that where selects, and adds them to d.
+// addDoubled looks for doubled rows among the rows that `where` selects, and adds their numbers to d.
 func (c *ClickHouse) addDoubled(ctx context.Context, d *Doubled, where string) error {
 	rows, err := c.cfg.Conn.Query(ctx, "SELECT arrayJoin(if(a = b, [''], ['', a, b])) AS part, count(), sum(n - 1),"+
 		" min(time), max(time) FROM (SELECT time, count() AS n, min(_part) AS a, max(_part) AS b"+where+
@@ -85,7 +85,7 @@ func (c *ClickHouse) addDoubled(ctx context.Context, d *Doubled, where string) e
 	return rows.Err()
 }
 
-// Copy returns the smallest part whose rows are all in other parts too. found is false if there is no such part.
+// Copy returns the smallest part all of whose rows are also in other parts. found is false if there is no such part.
 func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool, err error) {
 	parts, err := c.Parts(ctx, "")
 	for _, p := range parts {
@@ -96,8 +96,9 @@ func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool
 	return part, found, err
 }
 
-// Merge merges the parts of a month, and leaves one row of equal rows. The engine must also build the projections of
-// the month again. Merge changes a setting of the table to allow this.
+// Merge merges the parts of a month. Of several equal rows, it leaves one row. The merge must also build the month's
+// projections again, and ClickHouse allows this only with a certain setting of the table. Merge sets it, and resets it
+// at the end.
 func (c *ClickHouse) Merge(ctx context.Context, month schema.EventMonth) (err error) {
 	const alter, setting = "ALTER TABLE " + insights.Table, "deduplicate_merge_projection_mode"
 	if err := c.cfg.Conn.Exec(ctx, alter+" MODIFY SETTING "+setting+" = 'rebuild'"); err != nil {

@@ -13,17 +13,17 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the store's state is at fault,
-// a retry succeeds after the state has passed or was repaired.
+// Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the state of the store is at
+// fault, for example a full disk, a retry succeeds after this state has ended.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
-	Rows   bool   // whether the rows caused the fault
+	Rows   bool   // whether the rows caused the error
 }
 
-// codeFaults lists the error codes of the server that have a specific fault. Any other code is a fault of the store's
-// state. The events then stay safe in the log, and do not become dead letters by mistake. Codes that would refuse every
-// row, such as a column of another type, also count as the store's state. With such a code, the table differs from the
-// table that this version expects.
+// codeFaults maps error codes of the server to faults. Any other code counts as a fault of the store's state, so the
+// events stay in the log and do not become dead letters by mistake. Some codes would refuse every row, for example a
+// column of another type. The cause is a table that differs from the table that this version expects. So these codes
+// also count as a fault of the store's state.
 var codeFaults = []struct {
 	code   int32
 	reason string
@@ -75,10 +75,10 @@ var codeFaults = []struct {
 
 const unknownSetting = 115
 
-// MemoryReason is the reason of faults that are about the memory of the server.
+// MemoryReason is the reason of a fault if the server has too little memory.
 const MemoryReason = "memory"
 
-// DamageReason is the reason of faults that are about damaged files of the server.
+// DamageReason is the reason of a fault if files of the server are damaged.
 const DamageReason = "damaged"
 
 var (
@@ -89,11 +89,12 @@ var (
 	valueFault = Fault{Reason: "value", Rows: true}
 	// damageFault means that the server's files are damaged.
 	damageFault = Fault{Reason: DamageReason}
-	// columnFault means that the column accepts none of this version's values.
+	// columnFault means that a column of the table has a type that accepts no value of this version.
 	columnFault = Fault{Reason: "schema"}
 )
 
-// Reasons returns the reasons of all faults of rows, or of all faults of the store's state.
+// Reasons returns the reasons of all faults that rows cause. If rows is false, it returns the reasons of all faults of
+// the store's state.
 func Reasons(rows bool) (list []string) {
 	all := []Fault{otherFault, timeoutFault, unreachableFault, damageFault, valueFault, columnFault}
 	for _, f := range codeFaults {
@@ -115,7 +116,7 @@ func (e badValue) Unwrap() error { return e.error }
 // FaultOf returns the fault of a Store's error.
 func FaultOf(err error) Fault {
 	if _, ok := errors.AsType[badValue](err); ok {
-		// This happens during an upgrade, when this sink is older than the table.
+		// The column has another type. An upgrade can cause this if the sink is older than the table.
 		if _, ok := errors.AsType[*column.ColumnConverterError](err); ok {
 			return columnFault
 		}

@@ -10,13 +10,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// newTestStore makes an empty events table on the real engine.
+// newTestStore creates an empty events table in a real ClickHouse server.
 func newTestStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	t.Helper()
 	return testStoreAt(t, enginetest.ClickHouse(t))
 }
 
-// startEngine starts an engine, which its caller stops. The data are in dir, or in a new folder if dir is empty.
+// startEngine starts a ClickHouse server. The caller stops it. The data are in dir, or in a new folder if dir is empty.
 func startEngine(t testing.TB, dir string) *enginetest.Running {
 	t.Helper()
 	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())

@@ -2,13 +2,13 @@ package eventstore
 
 import "context"
 
-// Names of the locks of the events table. A node holds the matching lock while it changes the table.
+// Names of the locks of the events table.
 const (
-	VisitsLock = "projection of visits" // VisitsLock is for changes of the projection of visits
-	RepairLock = "reconcile --repair"   // RepairLock is for restoring rows, and for deleting rows permanently
+	VisitsLock = "projection of visits" // a node holds VisitsLock while it changes the projection of visits
+	RepairLock = "reconcile --repair"   // a node holds RepairLock while it restores rows, or deletes rows permanently
 )
 
-// Locks takes all of the named locks, or no lock. A process that has them excludes all other nodes. holds returns an
-// error once another node may have one of these locks. release releases them.
+// Locks takes all of the named locks, or no lock. While a process holds a lock, no other node can take it. holds
+// returns an error as soon as another node may have taken one of these locks. release releases the locks.
 type Locks func(ctx context.Context, names ...string) (
 	holds func(context.Context) error, release func() error, err error)

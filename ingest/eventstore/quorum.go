@@ -19,8 +19,8 @@ const (
 	quorumOff  = "off"
 )
 
-// quorumTimeout is shorter than an insert's own timeout. A server that waits for its replicas longer than the client
-// only blocks the connection.
+// quorumTimeout is how long a server waits for its replicas during an insert. It is shorter than the insert's timeout.
+// If the server waited longer than the client, it would only block the connection.
 const quorumTimeout = 45 * time.Second
 
 // CheckInsertQuorum checks a Config.InsertQuorum.
@@ -32,14 +32,15 @@ func CheckInsertQuorum(quorum string) error {
 }
 
 // wantedSettings are the settings of an insert. On a cluster, an insert is acknowledged only when several replicas have
-// its rows. Rows on a single replica would be lost with its disk, after the offset has moved past them.
+// its rows. If only one replica had the rows, they would be lost with its disk, and the sink would not insert them
+// again.
 func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 	if c.cfg.Cluster == "" || c.cfg.InsertQuorum == quorumOff {
 		return insertSettings
 	}
 	wanted := maps.Clone(insertSettings)
 	wanted[QuorumSetting] = c.cfg.InsertQuorum
-	// Inserts of different partitions do not wait for each other's quorum.
+	// With this setting, inserts of different log partitions do not wait for each other's quorum.
 	wanted["insert_quorum_parallel"] = 1
 	wanted["insert_quorum_timeout"] = quorumTimeout.Milliseconds()
 	return wanted
@@ -48,8 +49,8 @@ func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 // QuorumSetting is the setting that CheckQuorum reports.
 const QuorumSetting = "insert_quorum"
 
-// CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. It does not call report
-// for a single server, or if the cluster does not answer.
+// CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. For a single server, and
+// if the cluster does not answer, it does not call report.
 func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string, unsafe bool), log *slog.Logger) {
 	if c.cfg.Cluster == "" {
 		return

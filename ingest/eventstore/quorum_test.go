@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/capture"
 )
 
-// TestInsertQuorum: on a cluster, an insert succeeds when several replicas have
-// it. A single server gets no quorum setting.
+// TestInsertQuorum checks the quorum setting of inserts. On a cluster, an insert succeeds only when several replicas
+// have it. A single server gets no such setting.
 func TestInsertQuorum(t *testing.T) {
 	t.Parallel()
 	_, conn := newTestStore(t)

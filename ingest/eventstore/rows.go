@@ -28,10 +28,11 @@ func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.Row
 	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
 }
 
-// errBehind means that a replica still lacks rows that other replicas have.
+// errBehind means that a replica has not yet received all rows that other replicas have.
 var errBehind = errors.New("a replica of the cluster is behind")
 
-// AllMonths counts all rows by month. The engine takes the counts from the parts' metadata, without reading the parts.
+// AllMonths counts all rows by month. ClickHouse takes the counts from the metadata of the parts, and does not read the
+// parts.
 func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
 	if c.cfg.Cluster != "" {
 		var behind uint64
@@ -50,9 +51,9 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// MonthsFrom counts the rows of some months, by month. ends has an offset for each log partition. Only rows at or after
-// the offset of their partition are counted. Without offsets, all rows are counted. The index of offsets lets the
-// engine skip most older rows.
+// MonthsFrom returns the number of rows of each of the given months. ends has an offset for each log partition.
+// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
+// ClickHouse skips most older rows with the index on offsets.
 func (c *ClickHouse) MonthsFrom(
 	ctx context.Context, ends map[int]int64, months []schema.EventMonth,
 ) (schema.RowsByMonth, error) {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestAllMonthsReadsNoRows counts all rows. The engine knows how many rows each part has, so it reads one row for each
-// part.
+// TestAllMonthsReadsNoRows checks that AllMonths does not read all rows. ClickHouse knows the number of rows of each
+// part, so it reads one row for each part.
 func TestAllMonthsReadsNoRows(t *testing.T) {
 	t.Parallel()
 	store, _ := newTestStore(t)

@@ -27,16 +27,17 @@ const scratchTable = "octavo_backup"
 // ErrFolder means that the server's files are not on this machine.
 var ErrFolder = errors.New("the files of the insights store are not on this machine, or may not be written")
 
-// Scratch is a table with the columns of the events table. It has copies of a backup's parts. Its user must hold
-// RepairLock.
+// Scratch is a table with the columns of the events table. It contains copies of a backup's parts. The caller of its
+// methods must hold RepairLock.
 type Scratch struct {
 	store  *ClickHouse
 	folder string   // the folder for copies of parts
 	names  []string // names of the columns that an insert may set
 }
 
-// DropScratch drops the table of a repair that was killed. The engine removes the files some minutes later. With SYNC,
-// the statement would wait for the removal. In tests, that took minutes. The caller holds RepairLock or sink.AuditLock.
+// DropScratch drops the table of a repair that was killed. ClickHouse removes the table's files some minutes later.
+// With SYNC, the statement would wait until they are removed, which took minutes in tests. The caller holds RepairLock
+// or sink.AuditLock.
 func (c *ClickHouse) DropScratch(ctx context.Context) error {
 	if c.cfg.Cluster != "" {
 		return nil
@@ -53,7 +54,7 @@ func (c *ClickHouse) DropScratch(ctx context.Context) error {
 
 const codeDenied = 497
 
-// NewScratch creates an empty Scratch. The caller drops it.
+// NewScratch creates an empty Scratch. The caller must call DropScratch at the end.
 func (c *ClickHouse) NewScratch(ctx context.Context) (*Scratch, error) {
 	if c.cfg.Cluster != "" {
 		return nil, errors.New("cannot read a backup into the table of a cluster")
@@ -64,7 +65,7 @@ func (c *ClickHouse) NewScratch(ctx context.Context) (*Scratch, error) {
 	s := &Scratch{store: c}
 	for _, statement := range []string{
 		"CREATE TABLE " + scratchTable + " AS " + insights.Table,
-		"SYSTEM STOP MERGES " + scratchTable, // a merge would replace a part that is being checked
+		"SYSTEM STOP MERGES " + scratchTable, // a merge would replace the part that Attach checks
 	} {
 		if err := c.cfg.Conn.Exec(ctx, statement); err != nil {
 			return nil, fmt.Errorf("cannot create a table for a backup's rows: %w", err)
@@ -90,8 +91,8 @@ func (s *Scratch) Folder() string { return s.folder }
 // BackupDamage describes a part of a backup that cannot be read.
 type BackupDamage struct{ Part, Reason string }
 
-// Attach copies a month's parts of a backup into the table. It leaves out damaged parts, and returns a description of
-// each.
+// Attach copies the parts of a month from a backup into the table. It leaves out damaged parts, and returns a
+// description of each damaged part.
 func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth) (damaged []BackupDamage, err error) {
 	var known []string
 	for _, p := range b.parts[month] {
@@ -128,7 +129,8 @@ func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth
 	return damaged, nil
 }
 
-// attach copies a part and adds it to the table. reason describes the damage; it is "" if no damage was found.
+// attach copies a part and adds it to the table. reason describes the damage of the part. It is "" if no damage was
+// found.
 func (s *Scratch) attach(ctx context.Context, from, name string) (reason string, err error) {
 	damage, err := copyPart(from, filepath.Join(s.folder, name))
 	if err != nil {
@@ -139,7 +141,7 @@ func (s *Scratch) attach(ctx context.Context, from, name string) (reason string,
 	}
 	err = s.store.cfg.Conn.Exec(ctx, "ALTER TABLE "+scratchTable+" ATTACH PART "+sqltree.Quote(name))
 	if _, ofEngine := errors.AsType[*clickhouse.Exception](err); ofEngine {
-		// The engine has many errors about files that it cannot read, so most errors count as damage.
+		// ClickHouse has many error codes for files that it cannot read, so most errors count as damage.
 		switch fault := FaultOf(err); {
 		case fault.Reason == DamageReason, fault == otherFault, fault.Rows:
 			return err.Error(), nil
@@ -189,7 +191,7 @@ func copyPart(from, to string) (damage string, err error) {
 				return reads
 			}
 			reads, err = copyFile(filepath.Join(to, path), file)
-			_ = file.Close() // the file was only read
+			_ = file.Close() // an error of closing does not matter, because the file was only read
 		}
 		if err != nil {
 			return fs.SkipAll
@@ -216,7 +218,7 @@ func copyFile(path string, from io.Reader) (reads, err error) {
 	return source.failed, errors.Join(err, to.Close())
 }
 
-// remembering is a reader that remembers the error of the reader from.
+// remembering is a reader that stores the error that its source `from` returned.
 type remembering struct {
 	from   io.Reader
 	failed error
@@ -236,11 +238,11 @@ type Offsets struct {
 	From, To  uint64
 }
 
-// offsetsStep is the smallest number of offsets in a range that Ranges returns.
+// A range that Ranges returns has at least offsetsStep offsets.
 const offsetsStep = 16
 
-// Ranges divides the rows into ranges of offsets. A range has at most the number `most` of rows, unless offsetsStep
-// offsets alone have more rows.
+// Ranges divides the rows into ranges of offsets. A range has at most `most` rows. A range of only offsetsStep offsets
+// may have more rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
 		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,
@@ -273,15 +275,15 @@ type BackupRow struct {
 	Received time.Time // in whole seconds
 }
 
-// scratchRows returns the part of a statement that selects the rows of a range, in the order in which Rows and Insert
-// read them.
+// scratchRows returns the end of a SELECT statement for the rows of a range: FROM, WHERE and ORDER BY. Rows and Insert
+// use it, so they read the rows in the same order.
 func (o Offsets) scratchRows() string {
 	return fmt.Sprintf(" FROM %s WHERE %s = %d AND %s BETWEEN %d AND %d ORDER BY %s, %s, _part, _part_offset",
 		scratchTable, insights.ColumnPartition, o.Partition, insights.ColumnOffset, o.From, o.To,
 		insights.ColumnOffset, insights.ColumnIndex)
 }
 
-// fromRows makes the engine read the rows, and not a projection.
+// fromRows returns a context with which ClickHouse reads the rows of a table, and not a projection of the table.
 func fromRows(ctx context.Context) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "max_threads": 1,
@@ -321,8 +323,8 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	if err != nil {
 		return fmt.Errorf("cannot read the rows of the backup: %w", err)
 	}
-	// Each insert has a new token. Otherwise the engine would drop rows that an earlier repair restored and that were
-	// lost again.
+	// Each insert has a new token. With an earlier token, ClickHouse would drop rows that an earlier repair restored,
+	// even if they were lost again.
 	settings, err := s.store.settingsFor(ctx, "octavo/backup/"+rand.Text())
 	if err != nil {
 		return err

@@ -15,23 +15,25 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// oneBlock is more rows than any insert has.
+// oneBlock is a number of rows that is larger than the number of rows of any insert.
 const oneBlock = 1_000_000_000
 
-// insertSettings are sent with every insert. The server's defaults have changed between releases, and several would
-// break the guarantees of Insert.
+// insertSettings are sent with every insert. The defaults of ClickHouse have changed between releases, and some
+// defaults would break the guarantees of Insert.
 var insertSettings = clickhouse.Settings{
-	// An acknowledged insert is written and not only buffered. On a cluster, the shard has written it.
+	// With these settings, an acknowledged insert is written to the table, and not only to a buffer. On a cluster, the
+	// shard has then written it.
 	"async_insert":                        0,
 	"distributed_foreground_insert":       1,
 	"insert_distributed_one_random_shard": 0,
-	// The rows of inserts with the same token are stored once, in the table and in each view of it.
+	// With these settings, inserts with the same token store their rows once: in the table, and in each of its
+	// materialized views.
 	"insert_deduplicate":                                 1,
 	"deduplicate_insert":                                 "enable",
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
-	// The server recognises a repeated insert block by block. So an insert must be one block, which only the table's
-	// partitions divide. The server's limits and threads must not divide it.
+	// ClickHouse looks for repeated inserts by comparing blocks of rows. So an insert must be one block, which only the
+	// table's partitions divide. With these settings, ClickHouse's limits and threads do not divide it.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,
@@ -40,15 +42,15 @@ var insertSettings = clickhouse.Settings{
 	"max_insert_block_size_bytes":                        0,
 	"max_insert_threads":                                 1,
 	"parallel_view_processing":                           0,
-	// The client sends plain strings also for LowCardinality columns. The engine builds a part's dictionaries anyway,
-	// so dictionaries from the driver would be wasted.
+	// The client sends plain strings for LowCardinality columns too. ClickHouse builds the dictionaries of a part
+	// itself, so the driver need not build dictionaries.
 	"low_cardinality_allow_in_native_format": 0,
 }
 
 const insertToken = "insert_deduplication_token"
 
-// settingsFor returns the settings of one insert. Settings unknown to the server are left out, because the server would
-// refuse the insert.
+// settingsFor returns the settings of one insert. It leaves out settings that the server does not know, because the
+// server would refuse the insert.
 func (c *ClickHouse) settingsFor(ctx context.Context, token string) (clickhouse.Settings, error) {
 	c.mu.Lock()
 	known := c.settings
@@ -95,8 +97,8 @@ func (c *ClickHouse) forgetSettings(err error) {
 	}
 }
 
-// TopologyOf reads from the server, or from the cluster's servers, the facts that the events table's statements depend
-// on.
+// TopologyOf returns the facts about the server, or about the cluster's servers, on which the statements for the events
+// table depend.
 func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights.Topology, error) {
 	t := insights.Topology{Cluster: cluster}
 	err := conn.QueryRow(ctx, "SELECT uniqExactIf(hostName(), name = {name:String}) = uniqExact(hostName()) FROM "+onAllNodes(cluster, "system.merge_tree_settings"),
@@ -108,7 +110,7 @@ func TopologyOf(ctx context.Context, conn driver.Conn, cluster string) (insights
 }
 
 // onAllNodes returns an expression for a system table, or for a subquery on a system table. The expression reads from
-// the server, or from all servers of a cluster.
+// the single server, or from all servers of the cluster.
 func onAllNodes(cluster, table string) string {
 	if cluster == "" {
 		return table

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// newOwnStore makes a store on an engine that no other test uses, so that the
-// engine's counters count this test only.
+// newOwnStore creates a store on a ClickHouse server that no other test uses, so that the server's counters count only
+// this test.
 func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	t.Helper()
 	engine := startEngine(t, "")
@@ -27,7 +27,7 @@ func newOwnStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	return testStoreAt(t, engine.ClickHouseURL)
 }
 
-// syncs returns how many files and folders the engine has synced.
+// syncs returns how many files and how many folders the server has synced to the disk.
 func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT sumIf(value, event = 'FileSync'), sumIf(value, event = 'DirectorySync') FROM system.events").Scan(&files, &folders)
@@ -37,13 +37,13 @@ func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 	return files, folders
 }
 
-// TestPartsAreSynced: an insert or a merge succeeds only when its files and their names are on the disk. Without the
-// settings, the same table does not guarantee this.
+// TestPartsAreSynced checks that an insert or a merge syncs its files and folders to the disk before it succeeds.
+// Without the table's settings, ClickHouse does not sync them.
 func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)
 	inserted := 0
-	// synced calls do, and returns what the engine synced meanwhile.
+	// synced calls do, and returns how many files and folders the server synced during the call.
 	synced := func(do func() error) (files, folders uint64) {
 		t.Helper()
 		beforeFiles, beforeFolders := syncs(t, conn)
@@ -59,12 +59,12 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 	merge := func() error { return conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL") }
 
-	// Background merges would be counted as well.
+	// The counters would also count the files of background merges.
 	if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
 		t.Fatal(err)
 	}
-	// A part has separate files for its columns, marks, index, counts and
-	// checksums. Its folder is synced under its first and under its final name.
+	// A part has separate files for its columns, marks, index, counts and checksums. Its folder is synced twice: under
+	// its temporary name and under its final name.
 	const leastFiles = 8
 	for range 2 {
 		if files, folders := synced(insert); files < leastFiles || folders < 2 {
@@ -91,7 +91,7 @@ func TestPartsAreSynced(t *testing.T) {
 		t.Errorf("without the settings %d files and %d folders are synced, so this test proves nothing", files, folders)
 	}
 
-	// `octavo migrate` and a start run these statements on an older table.
+	// `octavo migrate` and the start of a node run these statements on an existing table.
 	var engine string
 	if err := conn.QueryRow(t.Context(), "SELECT engine_full FROM system.tables WHERE database = currentDatabase() AND name = 'events'").Scan(&engine); err != nil {
 		t.Fatal(err)
@@ -106,10 +106,10 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 }
 
-// BenchmarkInsertSynced measures the cost of synced parts, for the batches of a quiet log and of a full one. It
-// compares four tables: the real table, a table that does not sync merges, a table without syncs, and a table without
-// syncs whose file system is synced after each insert. Set TMPDIR to the disk to measure. Run it several times, because
-// the share of merges varies.
+// BenchmarkInsertSynced measures the cost of syncing parts, for small batches and for large batches. It compares four
+// tables: the real table, a table that does not sync merges, a table without syncs, and a table without syncs whose
+// file system is synced after each insert. Set TMPDIR to a folder on the disk that is measured. Run the benchmark
+// several times, because the number of merges varies.
 func BenchmarkInsertSynced(b *testing.B) {
 	const merges = "min_rows_to_fsync_after_merge, min_compressed_bytes_to_fsync_after_merge"
 	for _, variant := range []struct {
@@ -154,8 +154,8 @@ func BenchmarkInsertSynced(b *testing.B) {
 	}
 }
 
-// TestNoStatistics: the engine makes statistics of every column of a merged part by default. The table's statements
-// turn the statistics off, also for an existing table.
+// TestNoStatistics checks that the table's statements turn off statistics, also for an existing table. By default,
+// ClickHouse computes statistics for every column of a merged part.
 func TestNoStatistics(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

@@ -20,7 +20,7 @@ import (
 type VisitsConfig struct {
 	Conn     driver.Conn // required; the caller closes it
 	Topology insights.Topology
-	// Holds returns an error once another process may also change the table. Required.
+	// Holds returns an error as soon as another process may also change the table. It is required.
 	Holds   func(context.Context) error
 	Metrics *Metrics     // nil counts nothing
 	Logger  *slog.Logger // nil logs nothing
@@ -49,7 +49,7 @@ type projections struct {
 	rows       uint64
 	names      []string // projections of visits
 	bare       uint64   // parts without the current projection of visits
-	projecting bool     // whether the engine is currently building the projection
+	projecting bool     // whether ClickHouse is building the projection
 }
 
 // projections reads the state from the engine.
@@ -76,7 +76,7 @@ func (v *Visits) statements(p projections) []string {
 	return insights.VisitsStatements(v.cfg.Topology, p.names, p.bare > 0 && !p.projecting)
 }
 
-// Kept reports whether Keep has nothing to do.
+// Kept reports whether the table has the current projection of visits, so that Keep has nothing to do.
 func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	if v.cfg.Topology.Cluster != "" {
 		return true, nil
@@ -85,7 +85,7 @@ func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	return err == nil && len(v.statements(p)) == 0, err
 }
 
-// Keep makes the engine create and build the current projection of visits. The engine builds the projection part by
+// Keep makes the engine create and build the current projection of visits. ClickHouse builds the projection part by
 // part. Queries read events until every part has the projection. The caller may call Keep again after any error.
 func (v *Visits) Keep(ctx context.Context) error {
 	if v.cfg.Topology.Cluster != "" {
@@ -108,7 +108,7 @@ func (v *Visits) Keep(ctx context.Context) error {
 
 // run runs statements that change the table.
 func (v *Visits) run(ctx context.Context, statements []string) error {
-	// The deadline makes the driver wait longer than its own five minutes for an answer.
+	// Without a deadline, the driver waits only five minutes for an answer.
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
 	defer cancel()
 	for _, statement := range statements {
@@ -122,8 +122,8 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 	return nil
 }
 
-// visitSums are sums over events, or over the visits that the projection has for these events. The sums over the events
-// and over the visits must be equal.
+// visitSums are sums over events, or sums over the visits that the projection has for the same events. The two kinds of
+// sums must be equal.
 type visitSums struct{ events, contents, types, sessions uint64 }
 
 // Check compares the projection of visits with the events of a randomly chosen site and day. If the projection and the
@@ -138,9 +138,9 @@ func (v *Visits) Check(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !slices.Equal(p.names, []string{insights.VisitsProjection()}):
-		return nil // Another version created the projection.
+		return nil // another version of Octavo created the projection
 	case len(v.statements(p)) > 0:
-		return v.Keep(ctx) // A power cut may have cancelled the engine's mutation.
+		return v.Keep(ctx) // a power cut may have cancelled the mutation that builds the projection
 	case p.bare > 0 || p.projecting:
 		return nil
 	}
@@ -162,8 +162,8 @@ func (v *Visits) Check(ctx context.Context) error {
 	return v.Keep(ctx)
 }
 
-// drawDay returns the site and day of a randomly chosen event. site is empty if the table is empty, or if the engine
-// merged the event's part meanwhile.
+// drawDay returns the site and day of a randomly chosen event. site is empty if the table is empty, or if a merge has
+// replaced the part of the event meanwhile.
 func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {
@@ -179,7 +179,7 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 	if err != nil {
 		return none(err)
 	}
-	// The condition has constants, so that the engine reads only one granule.
+	// The condition compares with constants, so ClickHouse reads only one granule.
 	err = v.cfg.Conn.QueryRow(ctx, `SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events
 		WHERE _part = {part:String} AND _part_offset = {offset:UInt64}`,
 		clickhouse.Named("part", part), clickhouse.Named("offset", offset)).Scan(&site, &day)

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	visitsEvery = time.Minute      // between two checks of the projection
+	visitsEvery = time.Minute      // pause between two checks of the projection
 	visitsRetry = 10 * time.Second // pause after a failure, or while another node has the lock
 	visitsReady = time.Second      // pause while the table cannot be used
 )
 
-// VisitsKeeperConfig configures a VisitsKeeper. Conn, Lock, Busy and Ready are required.
+// VisitsKeeperConfig configures a VisitsKeeper. The fields Conn, Lock, Busy and Ready are required.
 type VisitsKeeperConfig struct {
 	Conn    driver.Conn // the caller closes it
 	Cluster string
@@ -37,7 +37,7 @@ func NewVisitsKeeper(cfg VisitsKeeperConfig) *VisitsKeeper {
 	return &VisitsKeeper{cfg: cfg}
 }
 
-// Run works until ctx ends. It tries again later while another node has the lock.
+// Run works until ctx ends. If another node has the lock, Run tries again later.
 func (k *VisitsKeeper) Run(ctx context.Context) {
 	never := func(*Visits, context.Context) (bool, error) { return false, nil }
 	idle, do := (*Visits).Kept, (*Visits).Keep

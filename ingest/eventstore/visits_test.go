@@ -21,7 +21,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// visitEvents returns how many events the projection of visits counts.
+// visitEvents returns the number of events that the projection of visits has.
 func visitEvents(t testing.TB, conn driver.Conn) (events uint64) {
 	t.Helper()
 	number, _ := insights.Events.OfVisit(nil)
@@ -60,7 +60,7 @@ func newTestVisits(t testing.TB, conn driver.Conn, change func(*VisitsConfig)) *
 	return v
 }
 
-// wantKept checks that the engine has the current projection of visits or is building it.
+// wantKept checks that the table has the current projection of visits, or that ClickHouse is building it.
 func wantKept(t testing.TB, conn driver.Conn) {
 	t.Helper()
 	if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); err != nil || !kept {
@@ -70,7 +70,7 @@ func wantKept(t testing.TB, conn driver.Conn) {
 
 var errKilled = errors.New("killed")
 
-// killedConn is the connection of a process that is killed after `left` more statements.
+// killedConn is a connection that fails after `left` statements, as if the process were killed.
 type killedConn struct {
 	driver.Conn
 	left int
@@ -84,7 +84,7 @@ func (c *killedConn) Exec(ctx context.Context, query string, args ...any) error 
 	return c.Conn.Exec(ctx, query, args...)
 }
 
-// insertNumbered inserts the 500 rows of insert i under the insert's token.
+// insertNumbered inserts 500 rows whose values and token contain the number i.
 func insertNumbered(t testing.TB, store *ClickHouse, i int) {
 	t.Helper()
 	if err := store.Insert(t.Context(), distinct(t, i, 500), fmt.Sprint("token", i)); err != nil {
@@ -92,7 +92,8 @@ func insertNumbered(t testing.TB, store *ClickHouse, i int) {
 	}
 }
 
-// wantNumbered checks all rows of the inserts, with the primary key and without it.
+// wantNumbered checks that the table has exactly the correct rows of insertNumbered for the numbers before `inserts`.
+// It counts the rows with a condition on the primary key, and without a condition.
 func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
 	t.Helper()
 	right := "site = '" + intaketest.Site.ID + "' AND url = concat(toString(visitor), '/', toString(session))" +
@@ -102,8 +103,8 @@ func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
 	}
 }
 
-// compareVisits calls Check until n comparisons are counted. If a merge removes the part that Check has chosen, Check
-// makes no comparison.
+// compareVisits calls Check until it has made n comparisons. It must repeat the call, because Check makes no comparison
+// if a merge removes the part that it has chosen.
 func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64) {
 	t.Helper()
 	eventually.True(t, "comparisons of visits", func() bool {
@@ -117,9 +118,9 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 	return same, different
 }
 
-// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. At first, the table has no
-// projection, or the projection of another version. The process is killed before each statement in turn. New rows enter
-// the projection immediately, and deleted rows leave it. The projection then agrees with the events.
+// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The table has no
+// projection at first, or the projection of another version. The process is killed before each statement in turn. After
+// Keep, new rows must be in the projection immediately, and deleted rows must not be in it.
 func TestVisitsAreKept(t *testing.T) {
 	t.Parallel()
 	withoutSessions, err := os.ReadFile("testdata/visits_340024e4.sql")
@@ -150,7 +151,7 @@ func TestVisitsAreKept(t *testing.T) {
 			if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); kept || err != nil {
 				t.Fatalf("Kept returns %v, %v before Keep; want false", kept, err)
 			}
-			for step := range 10 { // The process is killed at each step in turn, until Keep succeeds.
+			for step := range 10 { // the process is killed at each step in turn, until Keep succeeds
 				v := newTestVisits(t, &killedConn{Conn: conn, left: step}, nil)
 				err := v.Keep(t.Context())
 				if err == nil {
@@ -182,8 +183,8 @@ func TestVisitsAreKept(t *testing.T) {
 	}
 }
 
-// TestCheckVisits checks that the engine's projection agrees with events of many kinds.
-// If a comparison finds a difference, Check counts it and the engine builds the projection again.
+// TestCheckVisits checks that the projection agrees with events of many kinds. If a comparison finds a difference,
+// Check must count it, and ClickHouse must build the projection again.
 func TestCheckVisits(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -206,7 +207,7 @@ func TestCheckVisits(t *testing.T) {
 	for name, wrong := range map[string]string{
 		"an extra event": strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
 		"other contents": strings.Replace(visits, "cityHash64(", "cityHash64(1, ", 1),
-		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // Each chosen day has this type.
+		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // each day that Check may choose has this type
 		"other sessions": strings.Replace(visits, "* finalizeAggregation(", "* 3 * finalizeAggregation(", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -224,8 +225,8 @@ func TestCheckVisits(t *testing.T) {
 	}
 }
 
-// TestVisitsPowerCut empties a projection's files, as a power cut can: the engine (26.5)
-// does not sync them. All events survive, and the engine builds the projection again.
+// TestVisitsPowerCut truncates the files of a projection. A power cut can do this, because ClickHouse (26.5) does not
+// sync these files. All events must survive, and ClickHouse must build the projection again.
 func TestVisitsPowerCut(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

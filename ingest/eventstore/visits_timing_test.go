@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// source makes a table of events in memory: a day of a site, with 260,000 sessions for a million events. A session
-// lasts for up to 20 minutes.
+// source creates a table with the events of one day of a site, in memory. It has 260,000 sessions for each million
+// events. A session lasts up to 20 minutes.
 const source = `CREATE TABLE source ENGINE = Memory AS
 	SELECT number, intDiv(number * 4, 15) + sipHash64(number) %% 64 AS s,
 	toDateTime64('2026-03-14 12:00:00', 3, 'UTC') + toIntervalMillisecond(number * 80 + sipHash64(number, 4) %% 1200000)
@@ -29,7 +29,7 @@ const source = `CREATE TABLE source ENGINE = Memory AS
 	if(session %% 2 = 0, '', 'https://google.com/' || toString(session %% 300)) AS referrer
 	FROM numbers(%d)`
 
-// fromSource inserts a part of source, as events of a log partition.
+// fromSource inserts a range of rows of the table source into the events table, as events of a log partition.
 const fromSource = `INSERT INTO events (site, time, type, url, visitor, session, country, browser, referrer,
 	log_partition, log_offset, log_index)
 	SELECT 'site', time, type, url, visitor, session, country, browser, referrer, %d, intDiv(number, 100), number %% 100
@@ -37,7 +37,7 @@ const fromSource = `INSERT INTO events (site, time, type, url, visitor, session,
 
 // BenchmarkVisitsInsert measures what the states of sessions cost in the projection of visits. The same events are
 // inserted alternately into a table with the states and a table without them. Then the engine merges each table. For
-// each table, it reports the engine's processor time and the bytes on disk per event.
+// each table, the benchmark reports ClickHouse's processor time and the bytes on disk per event.
 func BenchmarkVisitsInsert(b *testing.B) {
 	older, err := os.ReadFile("testdata/visits_340024e4.sql")
 	if err != nil {
@@ -102,7 +102,7 @@ func BenchmarkVisitsInsert(b *testing.B) {
 
 func execute(t testing.TB, conn driver.Conn, statement string) {
 	t.Helper()
-	// The deadline makes the driver wait longer than its own five minutes for an answer.
+	// Without a deadline, the driver waits only five minutes for an answer.
 	ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 	defer cancel()
 	if err := conn.Exec(ctx, statement); err != nil {

@@ -1,4 +1,4 @@
-// Package ingesttest has test helpers for ingest's packages: the events table, logs in memory, and requests.
+// Package ingesttest has test helpers for the packages in ingest: the events table, logs in memory, and requests.
 //
 // It imports only schema/insights, so that every package of ingest can use it.
 package ingesttest

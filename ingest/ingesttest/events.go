@@ -23,7 +23,7 @@ func Events(list ...string) string {
 	return `{"events":[` + strings.Join(list, ",") + "]}"
 }
 
-// TypicalEvent returns an event of about 600 bytes, in the published client's form.
+// TypicalEvent returns an event of about 600 bytes, in the form in which the published client sends it.
 func TypicalEvent(i int) string {
 	return fmt.Sprintf(`{"type":"page_view","session":{"visitorId":"8a7f2c1e-55d0-4b7e-9c1a-%012d","sessionId":"c0ffee00-1234-4321-abcd-%012d",`+
 		`"cookies":{},"ip":"203.0.113.7","userAgent":"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36",`+

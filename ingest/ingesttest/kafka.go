@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// Start starts a part of the system and stops it at the test's end.
+// Start starts a component, for example a log or a sink, and stops it at the end of the test.
 func Start(t testing.TB, part interface {
 	Start(context.Context) error
 	Stop(context.Context) error
@@ -35,7 +35,7 @@ func Start(t testing.TB, part interface {
 	})
 }
 
-// Logger prints the system's logs in the output of a verbose test.
+// Logger returns a logger that writes to the output of a verbose test. Otherwise it discards the lines.
 func Logger(t testing.TB) *slog.Logger {
 	if !testing.Verbose() {
 		return slog.New(slog.DiscardHandler)

@@ -6,10 +6,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Row is a stored row by column name, without empty values.
+// Row has the values of a stored row by the names of their columns, without empty values.
 type Row map[string]any
 
-// RowsOf decodes a log message as the sink does.
+// RowsOf returns the rows that the sink would store for a message of the log.
 func RowsOf(t interface {
 	Helper()
 	Fatal(...any)
@@ -29,7 +29,7 @@ func RowsOf(t interface {
 		list[i] = Row{}
 		for c, values := range b.Values() {
 			v := reflect.ValueOf(values).Index(i)
-			if names[c] == insights.ColumnReceived { // it is the time of the message; TestReceivedDay tests it
+			if names[c] == insights.ColumnReceived { // the column has the time of the message; TestReceivedDay tests it
 				continue
 			}
 			if !empty(v) {
@@ -40,7 +40,8 @@ func RowsOf(t interface {
 	return list
 }
 
-// empty reports whether a row has no value in the column. A number without a measurement is negative.
+// empty reports whether the value v of a column means that there is no value. A missing measurement is stored as a
+// negative number.
 func empty(v reflect.Value) bool {
 	switch v.Kind() {
 	case reflect.Float32:

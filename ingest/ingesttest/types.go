@@ -34,7 +34,7 @@ var Minimal = map[string]struct {
 		Row{"link_target": `{"kind":"url","url":"https://d.example/sdk.zip"}`, "link_kind": insights.Code(1), "link_domain": "d.example", "link_position": insights.Code(5)}},
 }
 
-// formed returns a row with a content form and a column of another enumeration.
+// formed returns a row with two values: the content form, and the value of another column.
 func formed(form insights.Code, column string, value insights.Code) Row {
 	return Row{"content_form": form, column: value}
 }

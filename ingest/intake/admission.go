@@ -8,12 +8,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// siteHeadroom limits a site's room to a multiple of the free room. A single busy site can use three quarters of the
-// node's room, two busy sites can use six sevenths, and so on. So another site always finds room immediately.
+// siteHeadroom limits the slots and bytes of a site to this multiple of the free slots and bytes. A single busy site
+// can use three quarters of the node's slots and bytes, and two busy sites can use six sevenths. So another site always
+// finds room immediately.
 const siteHeadroom = 3
 
-// admission limits the requests in flight and the bytes of their bodies. As many requests and bytes may also wait for
-// room.
+// admission limits the requests in flight and the bytes of their bodies. The same number of requests and bytes may also
+// wait until they are admitted.
 type admission struct {
 	gate    *fair.Gate
 	metrics *Metrics
@@ -44,7 +45,7 @@ func (a *admission) leave(site *fair.Party, size int) {
 	a.gate.Leave(site, "", int64(size))
 }
 
-// admissionMetrics counts the waiting requests in the metrics.
+// admissionMetrics reports the number of waiting requests and their waiting times in the metrics.
 type admissionMetrics struct{ *Metrics }
 
 func (m admissionMetrics) Waiting(delta int)      { m.requestsWaiting.Add(float64(delta)) }

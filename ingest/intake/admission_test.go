@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldAppend is an append that a heldLog keeps waiting.
+// heldAppend is a call of Append that waits until the test closes release.
 type heldAppend struct {
 	site    string
 	release chan struct{}
 }
 
-// heldLog announces each append and holds it until the test releases it.
+// heldLog sends each call of Append to the channel entered, and then blocks the call until the test releases it.
 type heldLog struct{ entered chan heldAppend }
 
 func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
@@ -30,7 +30,7 @@ func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
 	return nil
 }
 
-// crowd posts requests of several sites and collects the answers.
+// crowd sends requests of several sites concurrently and collects their answers.
 type crowd struct {
 	t       *testing.T
 	in      *Intake
@@ -85,9 +85,9 @@ func (c *crowd) waiting(n int) {
 	})
 }
 
-// TestHotSiteLeavesRoom: a site that sends more requests than the node has room for stays within its share. The
-// refusals say that this site is the cause. Requests of other sites enter immediately, before any of the hot site's
-// requests is done.
+// TestHotSiteLeavesRoom checks a site that sends more requests than the node can process. Its requests must get only
+// its share of the node, and the refusals must name the site's own load as the reason. Requests of other sites must be
+// admitted immediately.
 func TestHotSiteLeavesRoom(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 8, time.Hour })
@@ -95,19 +95,18 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	for range 50 {
 		c.post("hot", c.body)
 	}
-	for range 6 { // three quarters of the room for 8 requests
+	for range 6 { // three quarters of the node's eight places
 		held = append(held, c.next("hot"))
 	}
 	c.waiting(8)
-	for range 50 - 6 - 8 { // the queue is full as well
+	for range 50 - 6 - 8 { // the queue is full too
 		c.answer(insights.SiteOverloaded)
 	}
 	for _, site := range []string{"calm", "quiet"} {
 		c.post(site, c.body)
 		held = append(held, c.next(site))
 	}
-	// Now the node is full. A request of a third site takes the place of a waiting
-	// request of the hot site.
+	// Now all places of the node are used. A request of a third site replaces a waiting request of the hot site.
 	c.post("late", c.body)
 	c.answer(insights.SiteOverloaded)
 	c.waiting(8)
@@ -127,7 +126,8 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
 }
 
-// TestWhoseFault: a site that uses more than an equal share gets 429. A site gets 503 if other sites fill the node.
+// TestWhoseFault checks that a site which uses more than an equal share is refused with SiteOverloaded, and that a site
+// is refused with Overloaded if other sites fill the node.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })
@@ -150,7 +150,7 @@ func TestWhoseFault(t *testing.T) {
 	}
 }
 
-// TestLargeBodyIsNotPassedBy: small requests do not overtake an earlier large request of the same site.
+// TestLargeBodyIsNotPassedBy checks that small requests do not overtake an earlier large request of the same site.
 func TestLargeBodyIsNotPassedBy(t *testing.T) {
 	t.Parallel()
 	large := ingesttest.TypicalBody(40)

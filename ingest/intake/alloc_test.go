@@ -11,8 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestAcceptDoesNotAllocate: the accept path allocates nothing on the heap, for
-// any type of event.
+// TestAcceptDoesNotAllocate checks that Accept allocates nothing on the heap, for any type of event.
 func TestAcceptDoesNotAllocate(t *testing.T) {
 	in := newTestIntake(t, discardLog{}, nil)
 	bodies := map[string][]byte{"1": ingesttest.TypicalBody(1), "100": ingesttest.TypicalBody(100)}
@@ -37,7 +36,7 @@ func TestAcceptDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestDoorDoesNotAllocate: a browser's batch also makes no allocation.
+// TestDoorDoesNotAllocate checks that AcceptDoor allocates nothing on the heap.
 func TestDoorDoesNotAllocate(t *testing.T) {
 	in := newDoor(t, discardLog{}, nil)
 	for name, body := range map[string][]byte{
@@ -62,7 +61,7 @@ func TestDoorDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesDoNotAllocate: skipped events cost no more than stored events.
+// TestUnknownTypesDoNotAllocate checks that skipping events of unknown types allocates nothing on the heap.
 func TestUnknownTypesDoNotAllocate(t *testing.T) {
 	in := newTestIntake(t, discardLog{}, nil)
 	unknown := ingesttest.Event("new", `"new":[{"a":1}]`)

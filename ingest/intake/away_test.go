@@ -15,15 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// unaskedKeys fails every request that claims a key.
+// unaskedKeys returns an error whenever a key is claimed.
 type unaskedKeys struct{ Keys }
 
 func (unaskedKeys) ClaimEventKey(context.Context, string, string, schema.KeyClaim, time.Duration) (schema.KeyClaim, error) {
 	return schema.KeyClaim{}, errors.New("a key was claimed without a log")
 }
 
-// TestAcceptWithoutBroker: while the log's broker is unavailable, events are refused, with or without a key, and no key
-// is claimed.
+// TestAcceptWithoutBroker checks that events are refused while the log's broker is unavailable, with an Idempotency-Key
+// or without. No key must be claimed.
 func TestAcceptWithoutBroker(t *testing.T) {
 	t.Parallel()
 	log, err := eventlog.New(eventlog.Config{

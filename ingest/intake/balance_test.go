@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestBalance: for each site, received = accepted + refused by reason.
+// TestBalance checks that the received events of each site are the sum of its accepted and refused events.
 func TestBalance(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -46,7 +46,8 @@ func TestBalance(t *testing.T) {
 	}
 }
 
-// TestBalanceInFlight: an event is in flight from the time it is read until the time it is answered.
+// TestBalanceInFlight checks that an event counts as unanswered from the time when it is read until the request is
+// answered.
 func TestBalanceInFlight(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, nil)
@@ -62,8 +63,8 @@ func TestBalanceInFlight(t *testing.T) {
 	}
 }
 
-// TestRefusedUnread: a request that is refused before its body is read counts under its site and reason. Its events do
-// not count.
+// TestRefusedUnread checks that a request which is refused before its body is read is counted for its site and reason.
+// Its events must not be counted.
 func TestRefusedUnread(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, &ingesttest.MemoryLog{}, nil)

@@ -13,15 +13,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// drawnEvent is an event that the intake must accept, with the columns that it fills.
+// drawnEvent is a random event that the intake must accept. The field want has the columns that it must fill.
 type drawnEvent struct {
 	t       *rapid.T
 	members []string
 	want    row
 }
 
-// text draws the value of an optional text member and its column: absent, null, empty or some text. It adds the member
-// to the list.
+// text draws the value of an optional text member: absent, null, empty or some text. It adds the member to the list,
+// and its column to want.
 func (e *drawnEvent) text(list *[]string, name, column string) {
 	switch rapid.IntRange(0, 3).Draw(e.t, name) {
 	case 0:
@@ -60,14 +60,14 @@ func (e *drawnEvent) word(set *insights.Enum, name, column string) string {
 	return fmt.Sprintf("%q:%q", name, word)
 }
 
-// object makes a member that is an object. Its members are in any order, and one
-// of them is unknown to the contract.
+// object returns a member whose value is an object. The object's members are in a random order, and one of them is not
+// in the contract.
 func (e *drawnEvent) object(name string, members []string) string {
 	members = append(members, `"unknown":[{"a":null}]`)
 	return strconv.Quote(name) + ":{" + strings.Join(rapid.Permutation(members).Draw(e.t, name+" order"), ",") + "}"
 }
 
-// link draws a link of any kind, with any of the members that its kind may have.
+// link draws a link of a random kind, with all members that this kind requires and some of its optional members.
 func (e *drawnEvent) link() string {
 	kind := rapid.SampledFrom(insights.LinkKinds.Words()).Draw(e.t, "kind")
 	code, _ := insights.LinkKinds.Code(kind)
@@ -142,8 +142,8 @@ func (e *drawnEvent) payload(kind string) {
 	}
 }
 
-// An event with any combination of members, alternatives and words, in any order,
-// is accepted and fills its columns.
+// TestEveryCombination checks that an event with any combination of members and values, in any order, is accepted and
+// fills its columns.
 func TestEveryCombination(t *testing.T) {
 	t.Parallel()
 	for _, kind := range insights.EventTypes.Words() {

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/balance"
 )
 
-// Config configures an Intake. A zero field takes the default named in its comment.
+// Config configures an Intake. A zero field means the default named in its comment.
 type Config struct {
 	// Log receives the encoded messages. In production it is an *eventlog.Log. Required.
 	Log Appender
@@ -19,35 +19,36 @@ type Config struct {
 	// HashKey is the key of visitor and session hashes. Its 16 secret bytes must never change, because otherwise every
 	// visitor becomes a new visitor. Required.
 	HashKey [16]byte
-	// Places finds countries by IP address; nil leaves them unknown.
+	// Places finds the country of an IP address. If it is nil, countries stay unknown.
 	Places Locator
 
-	// Keys remembers requests that must not be stored twice; nil ignores the Idempotency-Keys of requests. With Keys,
-	// Log must be a SearchableLog.
+	// Keys records the Idempotency-Keys of requests, so that a repeated request is stored once. If it is nil,
+	// Idempotency-Keys are ignored. With Keys, Log must be a SearchableLog.
 	Keys Keys
-	// KeyLease is the time for which a node may hold a key; 30 s. The node appends within the first third of this time,
-	// or does not append. So KeyLease/3 plus the log's AppendTimeout must be less than KeyLease. KeyWait is the time
-	// that a request waits for another request with the same key; 3 s.
+	// KeyLease is the time for which a node may claim a key. The default is 30 s. The node appends within the first
+	// third of this time, or does not append. So KeyLease/3 plus the log's AppendTimeout must be less than KeyLease.
+	// KeyWait is the longest time that a request waits for another request with the same key. The default is 3 s.
 	KeyLease time.Duration
 	KeyWait  time.Duration
 
-	// Salts provides the salts for browsers' visitors; nil refuses browsers' batches.
+	// Salts provides the salts from which the ids of browsers' visitors are computed. If it is nil, batches of browsers
+	// are refused.
 	Salts *Salts
-	// DoorSessions is the largest number of browsers' sessions that the node has in memory, with 24 bytes each;
-	// 1,048,576. The node allocates this memory at the first batch.
+	// DoorSessions is the largest number of browsers' sessions that the node has in memory. The default is 1,048,576.
+	// Each session takes 24 bytes. The node allocates this memory at the first batch.
 	DoorSessions int
 	// Logger receives warnings about browsers' batches; nil discards them.
 	Logger *slog.Logger
 
-	MaxFuture time.Duration // how far in the future a timestamp may be; 1 h
-	MaxPast   time.Duration // greatest age of a timestamp, unless Client.AnyPast; 30 days
-	MaxEvents int           // largest number of events in a request; 10,000
+	MaxFuture time.Duration // how far in the future a timestamp may be, default 1 h
+	MaxPast   time.Duration // greatest age of a timestamp unless Client.AnyPast is set, default 30 days
+	MaxEvents int           // largest number of events in a request, default 10,000
 
-	// MaxInFlight and MaxBytesInFlight limit the requests in Accept and the bytes of their bodies. As many requests and
-	// bytes may also wait for room. The defaults are 20,000 and 64 MiB.
+	// MaxInFlight and MaxBytesInFlight limit the number of requests in Accept and the bytes of their bodies. The same
+	// number of requests and bytes may also wait until they are admitted. The defaults are 20,000 and 64 MiB.
 	MaxInFlight      int
 	MaxBytesInFlight int64
-	AdmitWait        time.Duration // how long a request waits for room; 500 ms
+	AdmitWait        time.Duration // how long a request waits for admission, default 500 ms
 }
 
 func (c *Config) complete() error {

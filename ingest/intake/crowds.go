@@ -13,33 +13,34 @@ import (
 
 const (
 	crowdBatches = 256  // number of batches in a window
-	crowdShare   = 0.95 // least share of a window's batches from one address
+	crowdShare   = 0.95 // a window is suspicious if at least this share of its batches comes from one address
 	crowdAgents  = 20
 	crowdSites   = 1024
 	crowdPause   = time.Hour // between two warnings about a site
 )
 
 // crowds finds sites whose batches come almost only from one address, with many user agents. The usual cause is a proxy
-// that OCTAVO_TRUSTED_PROXIES does not name. All visitors with the same user agent then count as one visitor.
+// that OCTAVO_TRUSTED_PROXIES does not name. Behind such a proxy, all visitors with the same user agent count as one
+// visitor.
 //
 // It looks at windows of crowdBatches batches for each site. Each window chooses the address whose batches the next
-// window counts. It is the address of the majority, found by the vote of Boyer and Moore.
+// window counts. This address is the majority's address by the Boyer–Moore majority vote algorithm.
 type crowds struct {
 	mu      sync.Mutex
 	sites   map[string]*crowdWindow
 	log     *slog.Logger
 	metrics *Metrics
-	k0, k1  uint64 // keys of the hashes, which stay in memory
+	k0, k1  uint64 // keys of the hashes; they are only in memory
 }
 
 type crowdWindow struct {
-	address   uint64    // the address counted in this window; 0 for none
+	address   uint64    // hash of the address whose batches this window counts; 0 if there is none
 	same      int       // number of batches from address
-	agents    [4]uint64 // a bit for each hash of a user agent from address
+	agents    [4]uint64 // set of hashes of user agents in batches from address, with a bit for each hash
 	batches   int
-	candidate uint64 // candidate of the vote
+	candidate uint64 // candidate of the majority vote
 	votes     int
-	hidden    bool      // whether the last window came from one address
+	hidden    bool      // whether the last full window came from one address
 	warned    time.Time // time of the last warning
 }
 
@@ -52,7 +53,7 @@ func newCrowds(log *slog.Logger, m *Metrics) *crowds {
 
 // see counts a batch. It does not retain site.
 func (c *crowds) see(site string, b *doorBatch) {
-	const address = 16 // bytes of the address in the visitor's input
+	const address = 16 // length of the address at the start of the visitor's input
 	input := b.pooled[:b.columnAt]
 	from, agent := notZero(siphash.Hash(c.k0, c.k1, input[:address])), siphash.Hash(c.k0, c.k1, input[address:])
 	c.mu.Lock()
@@ -80,7 +81,7 @@ func (in *Intake) OneAddress(site string) bool {
 	return w != nil && w.hidden
 }
 
-// forgetOne drops one site to make room for another.
+// forgetOne deletes one site, so that another site can be added.
 func (c *crowds) forgetOne() {
 	for site, w := range c.sites { // in random order
 		c.hide(w, false)
@@ -122,7 +123,7 @@ func (c *crowds) finish(site string, w *crowdWindow, now time.Time) {
 	*w = crowdWindow{address: w.candidate, hidden: w.hidden, warned: w.warned}
 }
 
-// hide notes whether the batches of a site come from one address, and updates the number of such sites.
+// hide records whether the batches of a site come from one address, and updates the metric that counts such sites.
 func (c *crowds) hide(w *crowdWindow, hidden bool) {
 	if w.hidden != hidden {
 		w.hidden = hidden

@@ -12,11 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// TestCrowds: a site whose browsers have one address and many user agents is counted, and logged once an hour.
+// TestCrowds checks a site whose batches come from one address with many user agents. The metric must count this site,
+// and the log must have at most one warning about it each hour.
 func TestCrowds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		address func(i int) int // number of the address of the batch i
+		address func(i int) int // returns the number of the address of batch i
 		agents  int
 		hidden  bool
 	}{
@@ -61,8 +62,8 @@ func TestCrowds(t *testing.T) {
 			if got := strings.Count(said.String(), "OCTAVO_TRUSTED_PROXIES"); got != 2*warnings {
 				t.Errorf("%d warnings after an hour, want %d", got, 2*warnings)
 			}
-			// With the proxy in the setting, batches come from many addresses, and the metric no longer counts the
-			// site.
+			// After the proxy is added to OCTAVO_TRUSTED_PROXIES, batches come from many addresses. Then the metric
+			// must not count the site any more.
 			c.address = func(i int) int { return i }
 			for i := range 2 * crowdBatches {
 				see(i, testNow)
@@ -74,7 +75,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// TestCrowdsAreBounded: the node watches a limited number of sites.
+// TestCrowdsAreBounded checks that a node has windows of a limited number of sites in memory.
 func TestCrowdsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())

@@ -9,39 +9,40 @@ import (
 )
 
 // decoder turns one request's body into one log message. Its strings share the memory of the body or of scratch until
-// the encoder copies them. Decoders are reused.
+// the encoder copies them. The pool decoders reuses decoders.
 type decoder struct {
 	scanner
 	index   int  // index of the current event
 	current int  // position of the current event's first byte, or outside
-	known   bool // whether events of unknown types are refused individually
+	known   bool // whether an event of an unknown type is refused without the rest of the request
 	unknown int  // number of refused events of unknown types
 	event   insights.Event
 	sent    sent
 	target  target
-	path    []byte // path of the current claim
-	exact   []byte // the path in its unambiguous form: see insights.ClaimTypes
+	path    []byte // path of the current claim, in the plain form
+	exact   []byte // the same path in its unambiguous form: see insights.ClaimTypes
 
 	door       doorBatch
 	claimPaths []claimPath // paths of the event's claims
 	encoder    insights.Encoder
 }
 
-// outside is the value of the decoder's event position between events.
+// outside is the value of decoder.current while the decoder is not in an event.
 const outside = -1
 
-// sent has the parts of an event that no column stores unchanged.
+// sent has the values of an event that no column stores as the client sent them.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
 	timed            bool
-	age              int64               // milliseconds, of a browser's event
-	payload          [payloadMembers]int // where each member's value starts, 0 if absent
+	age              int64               // of a browser's event, in milliseconds
+	payload          [payloadMembers]int // position of each member's value in the body; 0 if the member is absent
 }
 
 var decoders = sync.Pool{New: func() any { return new(decoder) }}
 
-// maxPooled is the largest capacity of a pooled buffer, so that one large request does not occupy its memory for ever.
+// maxPooled is the largest capacity of a buffer in the pool. A larger buffer is not reused, so a single large request
+// does not occupy its memory forever.
 const maxPooled = 1 << 20
 
 func getDecoder(body []byte) *decoder {
@@ -65,7 +66,7 @@ func putDecoder(d *decoder) {
 	decoders.Put(d)
 }
 
-// begin clears the previous event.
+// begin clears the values of the previous event.
 func (d *decoder) begin() {
 	d.event.Reset()
 	d.sent = sent{}
@@ -167,7 +168,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
-// decodeEvent decodes and validates one event, and collects the input of enrich.
+// decodeEvent decodes and validates one event, and collects the values that enrich needs.
 func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	if d.peek() != '{' {
 		return d.wrongType("", "must be an object")
@@ -299,7 +300,7 @@ func (d *decoder) session() *insights.Refusal {
 		case "visitorAuthClaims":
 			err = d.claims()
 		case "cookies":
-			// Cookies are not stored, so only their type is checked.
+			// Cookies are not stored, so only the type of the member is checked.
 			if c := d.peek(); c != '{' && c != 'n' {
 				return d.wrongType("session.cookies", "must be an object")
 			}
@@ -373,15 +374,16 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	}
 	ip, own := client.IP, d.sent.ip != ""
 	if own {
-		// If session.ip is not an address, such as a proxy's "unknown", the place is unknown. The caller's address does
-		// not replace it, because the caller may be a server.
+		// If session.ip is not an address, for example the text "unknown" of a proxy, the visitor's place is unknown.
+		// The caller's address is not used instead, because the caller may be a server.
 		ip, _ = netip.ParseAddr(d.sent.ip)
 	}
 	d.derive(in, d.sent.userAgent, &client.Place, ip, own)
 }
 
-// derive fills the columns that both doors derive in the same way. stated is the place according to a trusted sender.
-// own is true if ip is certainly the visitor's address.
+// derive fills the columns that are derived in the same way for API requests and for browsers' batches. stated is the
+// place that a trusted sender names. own is true if ip is certainly the visitor's address, and not the address of a
+// server.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
 	e := &d.event
 	if e.DisplayContext == 0 {

@@ -7,11 +7,11 @@
 //   - enrich*.go adds derived values: bots, agents and impostors, devices, places, campaigns
 //   - admission.go limits the requests in flight
 //   - keys.go makes requests with an Idempotency-Key safe to repeat, keys_recent.go answers repeats from memory
-//   - door*.go accept batches of browsers: visitors from the daily salts of salts.go, sessions from the table of
-//     sessions.go; crowds.go finds sites whose proxy hides the addresses of visitors
+//   - door*.go accept batches of browsers. They use the daily salts of salts.go for visitors, and the table of
+//     sessions.go for sessions. crowds.go finds sites whose proxy hides the addresses of visitors
 //
-// The accept path makes no allocations. Its strings share the body's memory until the encoder copies them.
+// Accept allocates no memory. Strings of an event share the body's memory until the encoder copies them.
 //
-// It imports schema and fair. Of the packages in ingest, it imports balance, eventlog and retry. It must not import
-// sink, eventstore or deadletter.
+// This package imports schema and fair. Of the packages in ingest, it imports balance, eventlog and retry. It must not
+// import sink, eventstore or deadletter.
 package intake

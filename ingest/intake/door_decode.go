@@ -92,7 +92,7 @@ func (d *decoder) age() *insights.Refusal {
 	return nil
 }
 
-// browserEvent completes and checks a browser's event, except its payload.
+// browserEvent computes the time of a browser's event, and checks the event except its payload.
 func (d *decoder) browserEvent(allowed timeRange) *insights.Refusal {
 	e := &d.event
 	if e.URL == "" {

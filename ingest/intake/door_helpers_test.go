@@ -21,7 +21,8 @@ var testDoor = Door{
 	Hosts: []string{"d.example", "*.docs.example"},
 }
 
-// memorySalts is a SaltStore by the rules of package store. It numbers the salts instead of reading a clock.
+// memorySalts is a SaltStore in memory with the same rules as package store. A salt's time is the number of the salt,
+// and not the time of a clock.
 type memorySalts struct {
 	mu    sync.Mutex
 	rows  map[int32]schema.DoorSalt
@@ -72,7 +73,7 @@ func browserBatch(events string) []byte { return []byte(`{"id":"b-1","events":[`
 
 const browserView = `{"type":"page_view","url":"https://d.example/p"}`
 
-// browserRows accepts a batch and returns the rows that it becomes.
+// browserRows accepts a batch and returns the rows that are stored for it.
 func browserRows(t testing.TB, body []byte, door Door) []row {
 	t.Helper()
 	log := &ingesttest.MemoryLog{}

@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestDoorRefusals: each bad batch is refused with its reason and field, and stores nothing.
+// TestDoorRefusals checks that each invalid batch is refused with the correct reason and field, and stores nothing.
 func TestDoorRefusals(t *testing.T) {
 	t.Parallel()
 	event := func(members string) string {
@@ -89,7 +89,7 @@ func TestDoorRefusals(t *testing.T) {
 	}
 }
 
-// TestDoorAccepts: each good batch fills the columns of its event.
+// TestDoorAccepts checks the columns that the event of each valid batch fills.
 func TestDoorAccepts(t *testing.T) {
 	t.Parallel()
 	now := testNow.UnixMilli()
@@ -141,7 +141,7 @@ func TestDoorAccepts(t *testing.T) {
 	}
 }
 
-// TestDoorTooOld: a browser's event has the same age limit as an event that is posted with a site's key.
+// TestDoorTooOld checks that a browser's event has the same age limit as an event that is posted with a site's key.
 func TestDoorTooOld(t *testing.T) {
 	t.Parallel()
 	in := newDoor(t, discardLog{}, func(c *Config) { c.MaxPast = time.Hour })
@@ -156,7 +156,8 @@ func TestDoorTooOld(t *testing.T) {
 	}
 }
 
-// TestDoorStoresNoClearIDs: a site that stores ids in clear stores no clear id of a browser's visitor.
+// TestDoorStoresNoClearIDs checks that no id of a browser's visitor is stored in clear, even if the site stores ids in
+// clear.
 func TestDoorStoresNoClearIDs(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -176,7 +177,7 @@ func TestDoorStoresNoClearIDs(t *testing.T) {
 	}
 }
 
-// TestDoorUnknownTypes: events of unknown types are refused individually.
+// TestDoorUnknownTypes checks that an event of an unknown type is refused without the other events of its batch.
 func TestDoorUnknownTypes(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -196,8 +197,8 @@ func TestDoorUnknownTypes(t *testing.T) {
 	}
 }
 
-// TestDoorLikeAPI: an event of a browser is stored like the same event from a server, except the visitor, the session
-// and the columns about browsers.
+// TestDoorLikeAPI checks that an event of a browser fills the same columns as the same event from a server. Only the
+// visitor, the session and the columns about browsers differ.
 func TestDoorLikeAPI(t *testing.T) {
 	t.Parallel()
 	for _, kind := range insights.EventTypes.Words() {
@@ -263,7 +264,7 @@ func TestDoorLikeAPI(t *testing.T) {
 	}
 }
 
-// TestDoorPoisonedBuffer: no stored or remembered value shares memory with the batch or the request.
+// TestDoorPoisonedBuffer checks that no stored or cached value shares memory with the batch or the request.
 func TestDoorPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -295,7 +296,8 @@ func TestDoorPoisonedBuffer(t *testing.T) {
 	}
 }
 
-// TestDoorPoolKeepsNothing: a request after a browser's batch contains no data of the batch.
+// TestDoorPoolKeepsNothing checks that a request which uses the decoder of an earlier browser's batch stores no data of
+// this batch.
 func TestDoorPoolKeepsNothing(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -312,8 +314,8 @@ func TestDoorPoolKeepsNothing(t *testing.T) {
 	}
 }
 
-// FuzzAcceptDoor: no input causes a panic. A refusal stores no event and has a known reason. Stored events have a
-// visitor, a session and an allowed host.
+// FuzzAcceptDoor checks that no input causes a panic, and that a refusal has a known reason and stores no event. Stored
+// events must have a visitor, a session and an allowed host.
 func FuzzAcceptDoor(f *testing.F) {
 	f.Add(browserBatch(browserView))
 	f.Add(
@@ -365,7 +367,8 @@ func FuzzAcceptDoor(f *testing.F) {
 	})
 }
 
-// TestDoorKeys: the id of a batch is a separate kind of key, and belongs to the publishable key.
+// TestDoorKeys checks the idempotency key of a batch. It differs from every Idempotency-Key header, and batches of
+// different publishable keys with the same id have different idempotency keys.
 func TestDoorKeys(t *testing.T) {
 	t.Parallel()
 	var claimed []string
@@ -376,7 +379,7 @@ func TestDoorKeys(t *testing.T) {
 		if change != nil {
 			change(&door)
 		}
-		// Each batch is sent to another node, because a node claims a batch only once (TestRepeatsAskNoStore).
+		// Each batch is sent to a new intake, because an intake claims a batch only once (TestRepeatsAskNoStore).
 		in := newDoor(t, &emptyLog{}, func(c *Config) { c.Keys = keys })
 		if err := in.AcceptDoor(t.Context(), testSite, body, door); err != nil {
 			t.Error(err)

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// agent has the facts that a user agent reveals. Without a user agent the event has no class, because the program is
-// unknown.
+// agent has the values that are derived from a user agent. An event without a user agent has no class, because its
+// program is unknown.
 type agent struct {
 	device, browser, os, bot insights.Code
 	program                  agentlist.Agent
@@ -20,23 +20,23 @@ type agent struct {
 
 // agents parses user agents, and caches recent results.
 //
-// The cache has atomic pointers, so readers never wait. A user agent has two slots. If the cache lacks the user agent,
-// the new entry replaces the entry in one of these slots. The replaced entry must be parsed again when it is next
-// needed.
+// The cache has atomic pointers, so readers never wait. A user agent has two slots. If the cache does not have the user
+// agent, the new entry replaces the entry in one of these slots. A user agent whose entry was replaced is parsed again
+// at its next request.
 type agents struct {
 	seed  maphash.Seed
-	slots []atomic.Pointer[agentEntry] // a power of two
+	slots []atomic.Pointer[agentEntry] // the number of slots is a power of two
 }
 
 type agentEntry struct {
-	text  string // own copy, which does not share the request's memory
+	text  string // a copy, which does not share the request's memory
 	agent agent
 }
 
 // cachedAgents is the largest number of user agents in the cache.
 const cachedAgents = 4096
 
-// maxAgent is the number of bytes of a user agent that are parsed.
+// Only the first maxAgent bytes of a user agent are parsed.
 const maxAgent = 512
 
 func newAgents(size int) *agents {
@@ -47,7 +47,7 @@ func newAgents(size int) *agents {
 	return &agents{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[agentEntry], slots)}
 }
 
-// find returns the facts of a user agent. It does not retain text.
+// find returns the values derived from a user agent. It does not retain text.
 func (a *agents) find(text string) agent {
 	if text == "" {
 		return agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
@@ -66,7 +66,7 @@ func (a *agents) find(text string) agent {
 	}
 	e := &agentEntry{text: strings.Clone(text)}
 	e.agent = parseAgent(e.text)
-	// The hash selects which of the two slots gets the new entry, practically at random.
+	// The highest bit of the hash selects the slot that gets the new entry, as if at random.
 	if first.Load() != nil && hash>>63 != 0 {
 		first = second
 	}
@@ -104,8 +104,8 @@ var (
 	osUnknown = code(insights.OperatingSystems, "unknown")
 )
 
-// parseAgent parses a user agent. text is untrusted: if the parser panics on it, the agent stays unknown and the
-// request continues.
+// parseAgent parses a user agent. text is untrusted. If the parser panics, the device, the browser and the system stay
+// unknown, and the request continues.
 func parseAgent(text string) (a agent) {
 	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
 	a.bot = botOf(text)

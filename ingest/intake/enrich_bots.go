@@ -8,11 +8,11 @@ import (
 
 var botUnknown = code(insights.Bots, "unknown")
 
-// bots recognizes automated agents by a part of their user agent, in lower case. The first matching row wins, so a row
-// whose part contains another row's part must come before that row. A test checks that every name in insights.Bots has
-// a row.
+// bots recognizes automated agents by a text in their user agent, in lower case. The first matching row applies. So a
+// row whose text contains the text of another row must come before this other row. A test checks that every name in
+// insights.Bots has a row.
 var bots = []struct{ part, name string }{
-	// Programs that read for an AI assistant's users or for its index.
+	// Programs that fetch pages for the users of an AI assistant, or for its index.
 	{"gptbot", "gptbot"},
 	{"chatgpt", "chatgpt"}, // ChatGPT-User, ChatGPT Agent
 	{"oai-searchbot", "openai"},
@@ -60,7 +60,7 @@ var bots = []struct{ part, name string }{
 	{"cursor ", "cursor"},
 	{"vscode", "vscode"},
 	{"visual studio code", "vscode"},
-	{" code/", "vscode"}, // Electron's own agent in the editor
+	{" code/", "vscode"}, // the VS Code editor's own user agent, from Electron
 
 	// Search engines.
 	{"adsbot-google", "googlebot"},
@@ -77,7 +77,7 @@ var bots = []struct{ part, name string }{
 	{"applebot", "applebot"},
 
 	// Other automated agents.
-	{"cubot", ""}, // phones of the maker CUBOT are not bots
+	{"cubot", ""}, // phones of the maker CUBOT are not bots, although their name contains "bot"
 	{"bot", "unknown"},
 	{"crawl", "unknown"},
 	{"spider", "unknown"},
@@ -109,7 +109,7 @@ var bots = []struct{ part, name string }{
 	{"libwww", "unknown"},
 	{"postmanruntime", "unknown"},
 	{"insomnia/", "unknown"},
-	{"feed", "unknown"}, // readers: Feedly, Feedbin, FeedFetcher
+	{"feed", "unknown"}, // feed readers: Feedly, Feedbin, FeedFetcher
 	{"archiver", "unknown"},
 }
 
@@ -123,7 +123,7 @@ var botCodes = func() []insights.Code {
 	return list
 }()
 
-// botOf returns the bot of a user agent. It returns 0 if the user agent is not a bot's.
+// botOf returns the bot of a user agent. It returns 0 if the user agent does not belong to a bot.
 func botOf(agent string) insights.Code {
 	agent = strings.ToLower(agent)
 	for i := range bots {

@@ -6,15 +6,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// claimPath is the path of a claim of the event. The paths are in the order of the claims.
+// claimPath is the path of a claim. decoder.claimPaths has the paths in the order of Event.Claims.
 type claimPath struct {
 	plain, exact string
 	sent         insights.ClaimType
 }
 
-// claims reads session.visitorAuthClaims. Nested objects become paths, arrays become JSON text, and booleans and
-// numbers become text with their types in another column (insights.ClaimTypes). nulls are left out. If several claims
-// have the same path, the last claim is stored.
+// claims reads session.visitorAuthClaims. A claim in a nested object gets a path of names. An array becomes JSON text.
+// A boolean or a number becomes text, and the claim insights.ClaimTypes has its type. A null is left out. If several
+// claims have the same path, the last claim is stored.
 func (d *decoder) claims() *insights.Refusal {
 	const field = "session.visitorAuthClaims"
 	d.event.Claims = d.event.Claims[:0]
@@ -46,8 +46,8 @@ func emptyObject(rest []byte) bool {
 	return s.peek() == '}'
 }
 
-// claimObject reads the claims of the object at the scanner's position. Their paths begin with d.path. escaped means
-// that d.exact differs from d.path.
+// claimObject reads the claims of the object at the scanner's position. The path of each of these claims begins with
+// d.path. escaped means that d.exact differs from d.path.
 func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) *insights.Refusal {
 	if depth > maxClaimDepth {
 		return d.fail(insights.TooLong, field, "must not nest deeper than "+itoa(maxClaimDepth)+" objects")
@@ -100,7 +100,7 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	}
 }
 
-// keep copies b to scratch, because the decoder overwrites b with the next claim.
+// keep returns a copy of b in scratch, because the next claim overwrites b.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)
@@ -168,9 +168,9 @@ func (d *decoder) compact(raw []byte) string {
 	return validText(text(d.scratch[from:]))
 }
 
-// setClaim stores a claim under its plain path. It uses the exact path instead if the plain path has a backslash or
-// also belongs to another claim. So the stored names do not depend on the order of the claims. It returns false if the
-// event has too many claims.
+// setClaim stores a claim under its plain path. It uses the exact path instead if the plain path contains a backslash,
+// or if another claim has the same plain path. So the stored names do not depend on the order of the claims. It returns
+// false if the event has too many claims.
 func (d *decoder) setClaim(path claimPath, value string) bool {
 	e := &d.event
 	name := path.plain
@@ -195,7 +195,8 @@ func (d *decoder) setClaim(path claimPath, value string) bool {
 	return true
 }
 
-// noteClaims adds the claims' types and exact paths, because the claims' texts do not show them.
+// noteClaims adds the claim insights.ClaimTypes. It has the types and the exact paths that the other claims' names and
+// texts do not show.
 func (d *decoder) noteClaims() {
 	from, any := len(d.scratch), false
 	for i, path := range d.claimPaths {

@@ -12,8 +12,8 @@ var (
 	classUnknown = code(insights.AgentClasses, "unknown")
 )
 
-// classify sets the program of a user agent. An agent of the class person has no bot. An agent of any other class has a
-// bot.
+// classify sets the program of a user agent, and makes the fields bot and program agree: the field bot is 0 for the
+// class person only.
 func (a *agent) classify(text string) {
 	found, listed := agentlist.Embedded().Find(text)
 	switch {

@@ -15,7 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestAgentClasses reads testdata/agents.txt, which has user agents of real programs. Every class has several rows.
+// TestAgentClasses checks the class of each user agent in testdata/agents.txt. The file has user agents of real
+// programs, with several rows for every class.
 func TestAgentClasses(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("testdata/agents.txt")
@@ -47,7 +48,7 @@ func TestAgentClasses(t *testing.T) {
 	}
 }
 
-// TestPeopleHaveNoBot checks for any text that people, and only people, have no bot.
+// TestPeopleHaveNoBot checks for random user agents that the bot is 0 if and only if the class is person.
 func TestPeopleHaveNoBot(t *testing.T) {
 	t.Parallel()
 	part := rapid.SampledFrom([]string{
@@ -65,8 +66,8 @@ func TestPeopleHaveNoBot(t *testing.T) {
 	})
 }
 
-// TestVerification accepts an agent from addresses inside and outside of its operator's networks, near to and far from
-// the list's date.
+// TestVerification checks whether an agent is verified. Its address is inside or outside of its operator's networks,
+// and the time is near to or far from the list's date.
 func TestVerification(t *testing.T) {
 	t.Parallel()
 	date := testNow.Add(-10 * 24 * time.Hour).Format(time.DateOnly)
@@ -133,7 +134,7 @@ func TestContentForms(t *testing.T) {
 		{"page_view", "server", "https://d.example/a.MD?x=1#y", "markdown"},
 		{"page_view", "site", "https://d.example/a?file=b.md", "html"},
 		{"page_view", "site", "https://d.example/a#b.md", "html"},
-		{"page_view", "site", "https://example.md", "html"}, // a host of Moldova
+		{"page_view", "site", "https://example.md", "html"}, // a host in Moldova's top-level domain
 		{"page_view", "site", "https://example.md?x", "html"},
 		{"page_view", "server", "https://d.example/llms.txt", "llms"},
 		{"page_view", "server", "https://d.example/docs/llms-full.txt", "llms"},

@@ -6,11 +6,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// correct corrects the parser's results for devices whose user agents name another system or no system.
+// correct corrects the parser's results for devices whose user agents name a wrong system, or no system.
 func (a *agent) correct(text string) {
 	has := func(part string) bool { return strings.Contains(text, part) }
 	if has(" Silk/") && has("Chrome/") {
-		a.browser = browserChrome // the parser mistakes Amazon's browser for Safari
+		a.browser = browserChrome // the parser takes Amazon's browser for Safari
 	}
 	switch {
 	case hasAny(text, televisions):
@@ -20,8 +20,9 @@ func (a *agent) correct(text string) {
 			a.os = osUnknown
 		}
 	case has("Macintosh;") && (hasAny(text, appleBrowsers) || has(" Mobile/")):
-		// An iPad requests desktop pages with a Mac's user agent. These browsers exist only on the iPad's system, and
-		// no Mac's user agent has "Mobile". Safari on an iPad cannot be distinguished from Safari on a Mac.
+		// An iPad requests desktop pages with a Mac's user agent. The browsers in appleBrowsers exist only on iPads and
+		// iPhones, and no user agent of a Mac has "Mobile". Safari on an iPad cannot be distinguished from Safari on a
+		// Mac.
 		a.device, a.os = deviceTablet, osIOS
 	case has("Opera Mini") || has("Opera Mobi"):
 		a.device = deviceMobile
@@ -50,8 +51,8 @@ func hasAny(text string, parts []string) bool {
 	return false
 }
 
-// engineOf returns the known browser behind an agent with another name. The many Chromium browsers count as Chrome, and
-// Apple's web views count as Safari.
+// engineOf returns the browser whose engine a less known browser uses. Browsers with Chromium's engine count as Chrome,
+// and Apple's web views count as Safari.
 func engineOf(text string) insights.Code {
 	switch {
 	case strings.Contains(text, "Trident/"):

@@ -17,7 +17,8 @@ var (
 	displayMCP = code(insights.DisplayContexts, "mcp")
 )
 
-// formOfType has the content form of each event type that has only one form, by the code of the type.
+// formOfType has the content form of each event type whose events always have the same form. Its index is the code of
+// the type.
 var formOfType = func() []insights.Code {
 	list := make([]insights.Code, len(insights.EventTypes.Words())+1)
 	list[code(insights.EventTypes, "page_markdown_request")] = formMarkdown
@@ -27,7 +28,7 @@ var formOfType = func() []insights.Code {
 	return list
 }()
 
-// formsOfName has the content form of a URL by the end of its path. The first matching row applies.
+// formsOfName maps the end of a URL's path to the content form. The first matching row applies.
 var formsOfName = []struct {
 	end  string
 	form insights.Code
@@ -40,8 +41,8 @@ var formsOfName = []struct {
 	{"/mcp", formMCP},
 }
 
-// formOf returns the form in which the content was requested, derived from the event's type, its display context and
-// its address.
+// formOf returns the form in which the content was requested: for example HTML, Markdown or a feed. It derives the form
+// from the event's type, display context and URL.
 func formOf(e *insights.Event) insights.Code {
 	if form := formOfType[e.Type]; form != 0 {
 		return form

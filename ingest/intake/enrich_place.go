@@ -21,15 +21,16 @@ type Locator interface {
 	Locate(ip netip.Addr) (Place, bool)
 }
 
-// Places is a Locator over a MaxMind database file.
+// Places is a Locator that reads a database file in MaxMind's format.
 type Places struct {
 	db *maxminddb.Reader
-	// countries has all possible codes, so that a lookup returns an existing string and does not allocate.
+	// countries has every combination of two letters, so that a lookup returns an existing string and allocates
+	// nothing.
 	countries map[[2]byte]string
 }
 
-// OpenPlaces opens a database of countries or cities. The file is mapped into memory. To replace it, rename another
-// file to its name and restart.
+// OpenPlaces opens a database of countries or cities. The file is mapped into memory. To replace it, rename a new file
+// to the path and restart the node.
 func OpenPlaces(path string) (*Places, error) {
 	db, err := maxminddb.Open(path)
 	if err != nil {
@@ -60,8 +61,8 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	r := placeRecords.Get().(*placeRecord)
 	defer placeRecords.Put(r)
 	*r = placeRecord{latitude: noDegrees, longitude: noDegrees}
-	// A path that the database does not have leaves its field unchanged. A value of another type is ignored, because
-	// the request is not at fault.
+	// If the database lacks a path, DecodePath leaves the field unchanged. An error about a value's type is ignored,
+	// because the database causes it, and not the request.
 	_ = found.DecodePath(&r.iso, pathISO...)
 	_ = found.DecodePath(&r.flat, pathFlat...)
 	_ = found.DecodePath(&r.latitude, pathLatitude...)
@@ -79,13 +80,13 @@ func (p *Places) Locate(ip netip.Addr) (Place, bool) {
 	return place, place.Country != "" || place.HasPoint
 }
 
-// placeRecord is a pooled record that a lookup fills, so that lookups do not allocate.
+// placeRecord is filled by a lookup. The records are pooled, so that lookups allocate nothing.
 type placeRecord struct {
 	iso, flat           string
 	latitude, longitude float64
 }
 
-const noDegrees = 1000 // stands for an absent coordinate, because 0° is a valid coordinate
+const noDegrees = 1000 // stands for an absent coordinate, because 0 is a valid number of degrees
 
 var (
 	placeRecords  = sync.Pool{New: func() any { return new(placeRecord) }}

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// These functions encode the parts of a MaxMind database that the tests need: see the "MaxMind DB File Format
-// Specification". Values are shorter than 29 bytes or members.
+// These functions encode the parts of a MaxMind database that the tests need (see "MaxMind DB File Format
+// Specification"). A text must be shorter than 29 bytes, and a map must have fewer than 29 members.
 func dbText(s string) []byte { return append([]byte{2<<5 | byte(len(s))}, s...) }
 func dbDouble(f float64) []byte {
 	return binary.BigEndian.AppendUint64([]byte{3<<5 | 8}, math.Float64bits(f))
@@ -27,13 +27,13 @@ func dbMap(members ...[]byte) []byte {
 	return append([]byte{7<<5 | byte(len(members)/2)}, bytes.Join(members, nil)...)
 }
 
-// placesFile writes a database of IPv4 addresses in which all addresses below
-// 128.0.0.0 have the data.
+// placesFile writes a database of IPv4 addresses. All addresses below 128.0.0.0 have the given data, and all other
+// addresses have none.
 func placesFile(t testing.TB, data []byte) string {
 	t.Helper()
 	const nodes = 1
-	// The tree has one node of two 24-bit records. The left record points past the tree and its 16 bytes of separator,
-	// and the right record says "no data".
+	// The tree has one node of two 24-bit records. The left record points to the data after the tree and the separator
+	// of 16 bytes. The right record means "no data".
 	file := []byte{0, 0, nodes + 16, 0, 0, nodes}
 	file = append(file, make([]byte, 16)...)
 	file = append(file, data...)
@@ -98,7 +98,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// TestStatedPlace: if a trusted sender states a place, the whole place of the address is replaced.
+// TestStatedPlace checks that a place which a trusted sender names replaces the place of the address completely.
 func TestStatedPlace(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

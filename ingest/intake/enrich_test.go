@@ -112,7 +112,7 @@ func TestBots(t *testing.T) {
 	}
 }
 
-// TestAgentCache: the cache stays bounded and correct with many concurrent users.
+// TestAgentCache checks that concurrent callers get correct results, and that the cache does not grow.
 func TestAgentCache(t *testing.T) {
 	t.Parallel()
 	cache := newAgents(8)

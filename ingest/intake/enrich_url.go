@@ -42,8 +42,8 @@ func (d *decoder) campaign() {
 	}
 }
 
-// unquery decodes a query's value. It leaves invalid escapes unchanged, so that a campaign whose name has a stray % is
-// stored under its name.
+// unquery decodes a value of a URL's query string. It leaves invalid escapes unchanged. So a campaign whose name has a
+// % that is not escaped is stored with this name.
 func (d *decoder) unquery(s string) string {
 	if !strings.ContainsAny(s, "%+") {
 		return s
@@ -76,7 +76,7 @@ func unhex(c byte) byte {
 	return 16
 }
 
-// host returns a URL's host in lower case, without user and port; "" if the URL has no host.
+// host returns a URL's host in lower case, without user and port. It returns "" if the URL has no host.
 func (d *decoder) host(url string, cutWWW bool) string {
 	_, rest, ok := strings.Cut(url, "://")
 	if !ok {
@@ -103,8 +103,8 @@ func (d *decoder) host(url string, cutWWW bool) string {
 	return host
 }
 
-// lower converts ASCII letters only. Browsers convert other letters of a host by a table that this package does not
-// have.
+// lower converts only ASCII letters to lower case. Browsers convert the other letters of a host with a Unicode table,
+// which this package does not have.
 func (d *decoder) lower(s string) string {
 	upper := false
 	for i := range len(s) {
@@ -124,7 +124,7 @@ func (d *decoder) lower(s string) string {
 	return text(d.scratch[from:])
 }
 
-// validText replaces invalid UTF-8. It allocates only if it replaces something.
+// validText replaces invalid UTF-8. It allocates memory only if s has invalid UTF-8.
 func validText(s string) string {
 	if utf8.ValidString(s) {
 		return s

@@ -25,8 +25,8 @@ func seeds() []string {
 	return append(list, ingesttest.Events(ingesttest.Event("page_view", `"session":{"visitorId":"v","sessionId":"s","visitorAuthClaims":{"a.b":{"c":[ "\\", {} ]},"d":"é"}}`)))
 }
 
-// FuzzAccept: no input causes a panic. A refusal stores no event and has a known reason. Stored events can be read
-// back.
+// FuzzAccept checks that no input causes a panic, and that a refusal has a known reason and stores no event. Messages
+// with stored events must be readable.
 func FuzzAccept(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -68,7 +68,7 @@ func FuzzAccept(f *testing.F) {
 	})
 }
 
-// FuzzScan compares the scanner with encoding/json: both accept the same texts and read the same strings.
+// FuzzScan compares the scanner with encoding/json: both must accept the same texts and return the same strings.
 func FuzzScan(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add([]byte(s))
@@ -97,7 +97,7 @@ func deep(data []byte) bool {
 	return bytes.Count(data, []byte("["))+bytes.Count(data, []byte("{")) > maxDepth
 }
 
-// TestPoisonedBuffer: no stored or cached value shares memory with the body.
+// TestPoisonedBuffer checks that no stored or cached value shares memory with the body.
 func TestPoisonedBuffer(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -132,7 +132,8 @@ func TestPoisonedBuffer(t *testing.T) {
 	}
 }
 
-// TestPoolKeepsNothing: nothing of an event leaks into the next request.
+// TestPoolKeepsNothing checks that a request which uses the decoder of an earlier request stores no data of the earlier
+// request.
 func TestPoolKeepsNothing(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -150,7 +151,7 @@ func TestPoolKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestEncodeDecode: an event reads back from the log unchanged.
+// TestEncodeDecode checks that an event is unchanged after it is encoded into a message and decoded again.
 func TestEncodeDecode(t *testing.T) {
 	t.Parallel()
 	type get = func(*insights.Event) any
@@ -231,7 +232,7 @@ func TestEncodeDecode(t *testing.T) {
 	})
 }
 
-// FuzzMessage: a damaged message is refused completely, without a panic.
+// FuzzMessage checks that a damaged message causes an error and no panic, and that none of its events are used.
 func FuzzMessage(f *testing.F) {
 	log := &ingesttest.MemoryLog{}
 	in := newTestIntake(f, log, nil)

@@ -22,7 +22,7 @@ type discardLog struct{}
 
 func (discardLog) Append(context.Context, string, int, []byte) error { return nil }
 
-// mapPlaces has the places of a few addresses.
+// mapPlaces is a Locator for a few addresses.
 type mapPlaces map[netip.Addr]Place
 
 func (m mapPlaces) Locate(ip netip.Addr) (Place, bool) {
@@ -54,7 +54,7 @@ var testClient = Client{IP: netip.MustParseAddr("198.51.100.9"), Now: testNow, A
 // row is a stored row by column name, without empty values.
 type row = ingesttest.Row
 
-// acceptOne accepts a body with one event and returns the row it becomes.
+// acceptOne accepts a body with one event and returns the row that is stored for it.
 func acceptOne(t testing.TB, body string) row {
 	t.Helper()
 	log := &ingesttest.MemoryLog{}

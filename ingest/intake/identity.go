@@ -7,8 +7,8 @@ import (
 	"github.com/dchest/siphash"
 )
 
-// Hasher makes the keyed hashes that are stored for visitors and sessions. The site is part of the key, so a visitor of
-// two sites counts as two visitors.
+// Hasher computes the keyed hashes that are stored in place of visitor and session ids. The site is part of the key, so
+// a visitor of two sites counts as two visitors.
 type Hasher struct{ k0, k1 uint64 }
 
 // NewHasher makes a Hasher with the secret key. The key must never change.
@@ -22,7 +22,7 @@ func (h Hasher) Visitor(site, id string) uint64 { return h.site(site).visitor(id
 // Session returns the stored hash of a session id on a site; it is never 0.
 func (h Hasher) Session(site, id string) uint64 { return h.site(site).session(id) }
 
-// siteHasher is a Hasher with a site mixed in.
+// siteHasher is a Hasher whose key includes a site.
 type siteHasher struct{ k0, k1 uint64 }
 
 func (h Hasher) site(id string) siteHasher {
@@ -32,12 +32,13 @@ func (h Hasher) site(id string) siteHasher {
 
 func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, bytesOf(id))) }
 
-// session uses a different key than visitor. If a client sends the same id as visitor and session, the two columns do
-// not reveal this.
+// session uses another key than visitor. So if a client sends the same id as visitor and as session, the columns
+// visitor and session have different hashes.
 func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
-// assigned returns the hash of a session that the node assigns to a browser's visitor. It depends on the period in
-// which the session began. No session id sent by a client gets the same hash, because the keys differ.
+// assigned returns the hash of a session that the node assigns to a browser's visitor. The hash depends on the visitor
+// and on the period in which the session began. It uses another key than session, so it differs from the hashes of
+// session ids that clients send.
 func (h siteHasher) assigned(visitor, period uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], visitor)
@@ -45,7 +46,7 @@ func (h siteHasher) assigned(visitor, period uint64) uint64 {
 	return notZero(siphash.Hash(^h.k1, h.k0, b[:]))
 }
 
-// notZero reserves 0 for "absent".
+// notZero returns 1 for the hash 0, because 0 means that there is no value.
 func notZero(hash uint64) uint64 {
 	if hash == 0 {
 		return 1

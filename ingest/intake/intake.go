@@ -17,8 +17,8 @@ import (
 
 // Appender makes messages durable.
 type Appender interface {
-	// Append returns when the message is durable (nil) or abandoned. It does not retain site or message. With
-	// eventlog.AnyPartition the log chooses the partition.
+	// Append returns nil when the message is durable, and an error when the log has abandoned it. It does not retain
+	// site or message. With eventlog.AnyPartition the log chooses the partition.
 	Append(ctx context.Context, site string, partition int, message []byte) error
 }
 
@@ -29,17 +29,18 @@ type Site struct {
 	ClearIDs bool
 }
 
-// Client is the sender of a request.
+// Client describes the sender of a request.
 type Client struct {
-	IP  netip.Addr // used for events without session.ip, then dropped
+	IP  netip.Addr // used for events without session.ip, and not stored
 	Now time.Time  // when the request arrived
-	// Place is the client's place according to a trusted sender; it replaces the lookup of the address.
+	// Place is the client's place if a trusted sender names it. Then the place of IP is not looked up.
 	Place Place
-	// IdempotencyKey makes a repeat of the request store no events; "" means no key.
+	// IdempotencyKey identifies the request, so that a repeat of the request stores no events. "" means no key.
 	IdempotencyKey string
-	// AnyPast lifts the limit of Config.MaxPast.
+	// AnyPast means that the limit Config.MaxPast does not apply.
 	AnyPast bool
-	// MaxEvents limits the request's events if it is less than Config.MaxEvents; 0 sets no further limit.
+	// MaxEvents limits the number of events in the request, in addition to Config.MaxEvents. 0 means no additional
+	// limit.
 	MaxEvents int
 }
 
@@ -50,7 +51,7 @@ type Intake struct {
 	agents    *agents
 	ranges    atomic.Pointer[agentlist.Ranges]
 	admission *admission
-	search    SearchableLog // cfg.Log, if there are keys
+	search    SearchableLog // cfg.Log, if Config.Keys is set
 	recent    *recentKeys
 	sessions  *sessions
 	crowds    *crowds
@@ -79,18 +80,18 @@ func New(cfg Config, m *Metrics) (*Intake, error) {
 		finishing: make(chan struct{}, keyFinishes),
 	}
 	in.UseRanges(agentlist.EmbeddedRanges())
-	in.search, _ = cfg.Log.(SearchableLog) // complete has checked the type if there are keys
+	in.search, _ = cfg.Log.(SearchableLog) // Config.complete has checked the type if Config.Keys is set
 	return in, nil
 }
 
-// UseRanges replaces the published addresses with which agents are verified. Requests continue during the call.
+// UseRanges replaces the published addresses with which agents are verified. It may be called while requests run.
 func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 
 // Accept takes a request's decompressed body {"events":[...]}. It returns nil when every event is durable in the log,
-// or an *insights.Refusal. A refused request stores no event, but after LogUnavailable its events may be stored. If
-// such a request is repeated with its Idempotency-Key, it is stored once.
+// or an *insights.Refusal. A refused request stores no event, except with the reason LogUnavailable: then its events
+// may be stored. If such a request is repeated with its Idempotency-Key, its events are stored once.
 //
-// Accept reads body until it returns, and retains none of its bytes.
+// The caller must not change body before Accept returns. Accept retains none of its bytes.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	_, err := in.take(ctx, site, body, client, false, nil)
 	return err
@@ -102,13 +103,13 @@ func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, clien
 	return in.take(ctx, site, body, client, true, nil)
 }
 
-// take accepts a request to the API. If door is not nil, it accepts a browser's batch.
+// take accepts a request to the API, or a browser's batch if door is not nil.
 func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
-	// If no room is free, the body is not read, not even to count its events. Refusals must cost an overloaded node as
-	// little as possible.
+	// If no room is free, the request is refused before its body is read, so its events are not counted either. A
+	// refusal must cost an overloaded node as little as possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		return 0, in.refuseUnread(a, err)
 	}
@@ -145,8 +146,8 @@ func (in *Intake) refuseUnread(a *balance.Account, err *insights.Refusal) error 
 	return err
 }
 
-// accept processes an admitted request. It counts the request's events as received, also events of unknown types. It
-// returns the number of these events.
+// accept processes an admitted request. It counts all events of the request as received, including events of unknown
+// types, and returns their number.
 func (in *Intake) accept(ctx context.Context, a *balance.Account, site Site, body []byte, client Client, d *decoder) (all int, refused *insights.Refusal) {
 	err := d.request(in, site, client)
 	count := d.encoder.Len()
@@ -190,7 +191,8 @@ func asError(err error) *insights.Refusal {
 	return eventlog.Unavailable(err)
 }
 
-// messageIDs makes unique ids. The first half of an id is random for each process. The second half counts the messages.
+// messageIDs generates unique message ids. The first half of an id is a random number of the process. The second half
+// is the number of the message.
 type messageIDs struct {
 	process [8]byte
 	count   *atomic.Uint64

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// base returns the columns of an ingesttest.Minimal event.
+// base returns the columns that every event of ingesttest.Minimal fills.
 func base(kind string) row {
 	code, _ := insights.EventTypes.Code(kind)
 	h := NewHasher(testKey)
@@ -57,7 +57,7 @@ func TestEveryType(t *testing.T) {
 				want[name] = v
 			}
 			checkRow(t, acceptOne(t, ingesttest.Events(ingesttest.Event(kind, c.Extra))), want)
-			// The type may come last, and null members count as absent.
+			// The member type may be the last member, and a member that is null counts as absent.
 			late := fmt.Sprintf(`{%s"timestamp":null,"location":{"page":null,"url":"https://d.example/p","displayContext":null},`+
 				`"session":{"referrer":null,"visitorAuthClaims":null,"cookies":null,"language":null,"sessionId":"s","visitorId":"v","visitorAuthToken":null},"type":%q}`,
 				strings.TrimPrefix(c.Extra+",", ","), kind)
@@ -108,8 +108,8 @@ func TestFullEvent(t *testing.T) {
 	checkRow(t, ingesttest.RowsOf(t, log.Messages[0])[0], want)
 }
 
-// TestClaimPaths: no claim overwrites another claim, in either order. No claim can imitate the record of the claims'
-// types.
+// TestClaimPaths checks that no claim overwrites another claim, in any order of the claims. No claim that a client
+// sends can replace the claim with the types (insights.ClaimTypes).
 func TestClaimPaths(t *testing.T) {
 	t.Parallel()
 	type claims = map[string]string
@@ -150,7 +150,7 @@ func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		body    string
 		reason  *insights.Reason
-		message string // its start
+		message string // beginning of the message
 	}{
 		{``, insights.NotJSON, "the body must be a JSON object"},
 		{`[]`, insights.NotJSON, "the body must be a JSON object"},
@@ -324,8 +324,7 @@ func TestTooManyEvents(t *testing.T) {
 	}
 }
 
-// TestCanonicalTarget compares the intake's canonical form of link targets with
-// the form that filters use.
+// TestCanonicalTarget compares the intake's canonical text of a link target with the text that filters use.
 func TestCanonicalTarget(t *testing.T) {
 	t.Parallel()
 	escaped := "a\"\\<>&\u2028\u2029\b\f\n\r\t\x01\u007fé😀/"
@@ -381,7 +380,7 @@ func TestLogFailure(t *testing.T) {
 	}
 }
 
-// blockedLog holds requests until the test releases them.
+// blockedLog blocks each call of Append until the test releases it.
 type blockedLog struct{ entered, release chan struct{} }
 
 func (l blockedLog) Append(context.Context, string, int, []byte) error {

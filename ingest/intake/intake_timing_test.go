@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// wireEvent is the plain struct that an ordinary handler would decode into.
+// wireEvent is the struct into which an ordinary handler would decode an event.
 type wireEvent struct {
 	Type    string `json:"type"`
 	Session struct {
@@ -40,8 +40,8 @@ type wireEvent struct {
 	Query     string `json:"query"`
 }
 
-// BenchmarkIntake measures all of Accept except the log: decode, validate, enrich and encode. It may take as long as
-// BenchmarkSonicDecode divided by 0.7.
+// BenchmarkIntake measures all of Accept except the log: it decodes, validates, enriches and encodes events. Its time
+// must not be more than the time of BenchmarkSonicDecode divided by 0.7.
 func BenchmarkIntake(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -83,7 +83,7 @@ func BenchmarkDoor(b *testing.B) {
 const typicalBrowserEvent = `{"type":"page_view","age":1500,"url":"https://d.example/guides/install?utm_source=newsletter",` +
 	`"referrer":"https://www.google.com/","language":"en-US","title":"Install"}`
 
-// BenchmarkSonicDecode is the baseline for BenchmarkIntake.
+// BenchmarkSonicDecode measures only decoding, with the library sonic, for comparison with BenchmarkIntake.
 func BenchmarkSonicDecode(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -107,8 +107,8 @@ func sonicDecode(b *testing.B, body []byte, n int) {
 	}
 }
 
-// BenchmarkIntakeRatio alternates between the intake and the plain decode, so that a busy machine slows both. It
-// reports the speed of the intake relative to the plain decode, for the quickest turns (quickest) and for all turns
+// BenchmarkIntakeRatio alternates between the intake and only decoding, so that a busy machine slows down both. It
+// reports the speed of the intake divided by the speed of decoding: for the fastest turns (quickest), and for all turns
 // (overall). The ratio must be at least 0.7.
 func BenchmarkIntakeRatio(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {

@@ -22,11 +22,12 @@ import (
 //  2. It appends the message.
 //  3. It marks the key as done, after the answer.
 //
-// A repeat that finds the key done appends nothing. A repeat that finds the key claimed waits for a while. If a claim
-// has expired or was released, its node crashed or got no answer from the log. The repeat then reads the partition from
-// the end that the first claim recorded, or from where an earlier search stopped. It appends the message, with the same
-// id, only if the message is not in the log. If the first message still arrives later, the sink drops the second copy.
-// A message that is appended again has no producer id, so the sink compares its message id (sink.repeats).
+// If the key is done, a repeat of the request appends nothing. If the key is claimed, the repeat waits for a while. A
+// claim expires if its node has crashed. A node releases its claim if the log did not answer. The repeat then searches
+// the partition for the message. It starts at the end that the first claim recorded, or at the offset where an earlier
+// search stopped. If the message is not in the log, the repeat appends it with the same id. If the first message
+// arrives after this, the sink drops the second copy: it compares the ids of messages that were appended without a
+// producer id (sink.repeats).
 //
 // recentKeys answers repeats that reach the same node, without a query to Keys.
 type Keys interface {
@@ -39,29 +40,31 @@ type Keys interface {
 // SearchableLog is a log that can be searched for a message.
 type SearchableLog interface {
 	Appender
-	// AppendAgain is like Append, for a message that an earlier, abandoned attempt may still append. The sink then
-	// drops the second copy.
+	// AppendAgain is like Append, for a message that an earlier, abandoned attempt may still append. If the log gets
+	// both copies, the sink drops the second copy.
 	AppendAgain(ctx context.Context, site string, partition int, message []byte) error
-	// Choose returns the partition that Append would choose now. It returns an error while the log does not know its
+	// Choose returns the partition that Append would choose now. It returns an error until the log has read the topic's
 	// partitions.
 	Choose() (partition int, err error)
-	// RecentEnd returns an offset that the partition's next message will have or exceed.
+	// RecentEnd returns an offset of the partition. The partition's next message will have this offset or a higher
+	// offset.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message between an offset and the partition's end. next is the offset at which the search
-	// stopped. After ctx has ended, a new search can continue from next.
+	// stopped. If ctx ends first, another search can continue from next.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
 const (
-	// keyUpdate is the time limit of a key's update. No answer depends on the update.
+	// keyUpdate is the time limit for updating a key in the store. The answer of a request does not depend on the
+	// success of this update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the largest number of keys that a node finishes after their answers. If a slow database reaches
-	// this limit, further requests are answered only after their keys are finished.
+	// keyFinishes is the largest number of keys that a node finishes after it has answered their requests. If a slow
+	// database reaches this limit, further requests are answered only after their keys are finished.
 	keyFinishes = 4096
 )
 
-// appendOnce appends the decoder's message, unless the request's key shows that it is in the log already. repeated is
-// true if an earlier request with the key was acknowledged.
+// appendOnce appends the decoder's message, unless the request's key shows that the message is in the log already.
+// repeated is true if an earlier request with the key was acknowledged.
 func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte, d *decoder) (repeated bool, refusal *insights.Refusal) {
 	repeated, outcome, refusal := in.appendKnown(ctx, site, key, sha256.Sum256(body), d)
 	if refusal != nil && outcome != "busy" && outcome != "reused" {
@@ -71,7 +74,7 @@ func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte,
 	return repeated, refusal
 }
 
-// appendKnown is appendOnce without the metric. It queries the store only for a key that this node's cache lacks.
+// appendKnown is appendOnce without the metric. It queries the store only for a key that is not in this node's cache.
 func (in *Intake) appendKnown(
 	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
 ) (repeated bool, outcome string, refusal *insights.Refusal) {
@@ -94,7 +97,7 @@ func (in *Intake) appendKnown(
 		repeated, free = true, claimedAt.Add(claim.Left)
 	case claim.State == schema.KeyNew:
 		if refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, claimedAt, d); refusal == nil {
-			// From now on this node knows that the key is done.
+			// The deferred call of recent.end records in this node's cache that the key is done.
 			in.finishKey(ctx, site, key, claim)
 			free = claimedAt.Add(keyLife)
 		}
@@ -135,8 +138,8 @@ func (in *Intake) claim(
 		return want, claimedAt, "failed", eventlog.Unavailable(err)
 	}
 	deadline := time.Now().Add(in.cfg.KeyWait)
-	// If the database hangs, the request must leave its room. After this time, appendClaimed could not use a claim
-	// anyway.
+	// If the database does not answer, the request must end, so that another request is admitted. After this time,
+	// appendClaimed could not use the claim.
 	bounded, cancel := context.WithTimeout(ctx, in.cfg.KeyWait+in.cfg.KeyLease/3)
 	defer cancel()
 	wait := retry.Backoff{First: 5 * time.Millisecond, Max: 100 * time.Millisecond}
@@ -171,7 +174,7 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	claim.Offset = next
 	switch {
 	case err != nil:
-		// The next attempt continues from next.
+		// ReleaseEventKey stores claim.Offset, so the next attempt continues the search there.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 		return "failed", eventlog.Unavailable(err)
 	case found:
@@ -180,14 +183,14 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	}
 	d.encoder.SetID(claim.MessageID)
 	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
-		// This node does not know when the key can be used again, so a repeat queries the store. So the key must be
-		// finished before the answer.
+		// This node does not know until when the key is valid, so it cannot cache the key, and a repeat queries the
+		// store. So finish the key in the store before the answer.
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 	}
 	return "appended", refusal
 }
 
-// appendClaimed appends the message under a claim. If that fails, it updates the key.
+// appendClaimed appends the message of a claimed key. If the append fails, it releases the key or deletes it.
 func (in *Intake) appendClaimed(
 	ctx context.Context, how func(context.Context, string, int, []byte) error, site, key string, claim schema.KeyClaim, claimedAt time.Time, d *decoder,
 ) *insights.Refusal {
@@ -205,8 +208,8 @@ func (in *Intake) appendClaimed(
 	case !refusal.Reason.Retryable:
 		in.updateKey(ctx, in.cfg.Keys.ForgetEventKey, site, key, claim)
 	case ctx.Err() == nil:
-		// The log has abandoned the message and will not append it later. If ctx is done, the log may still append it,
-		// so the claim must expire first.
+		// The log has abandoned the message and does not append it later, so the key can be released. If ctx is done,
+		// the log may still append the message, so the key stays claimed until the claim expires.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
 	}
 	return refusal
@@ -229,7 +232,7 @@ func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.
 	})
 }
 
-// Stop waits until the keys of acknowledged requests are finished. The caller has ended all requests before.
+// Stop waits until the keys of acknowledged requests are finished. Before the call, the caller ends all requests.
 func (in *Intake) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

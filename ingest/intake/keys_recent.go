@@ -17,16 +17,18 @@ const (
 	recentEntries = 1 << 15
 )
 
-// recentKeys stores the keys that this node has in progress, and keys that are done. A repeat of a known key costs no
-// query to the store, however often it comes. If it answers that a key is done, the store agrees, because a done key
-// stays done for keyLife. It forgets all keys at a restart, and a key whose place another key takes.
+// recentKeys caches the keys of requests that this node is processing, and of requests that are done. A repeat with a
+// cached key needs no query to the store. If the cache has a key as done, the key is also done in the store, because a
+// key stays done for keyLife. The cache loses all keys at a restart. It loses a single key if another key gets the same
+// place.
 type recentKeys struct {
 	mu      sync.Mutex
 	running map[keyName]chan struct{} // closed at the end of the attempt
-	done    []doneKey                 // indexed by the first bytes of the name; nil until the first key is done
+	done    []doneKey                 // by place(name); nil until the first key is done
 }
 
-// keyName stands for a site and a key. A sender can choose keys, so the name is a cryptographic hash.
+// keyName is a hash of a site and a key. The hash is cryptographic, because a sender could otherwise choose two keys
+// with the same hash.
 type keyName [sha256.Size]byte
 
 // doneKey is a key whose request is in the log. The zero value is a free place.
@@ -38,7 +40,8 @@ type doneKey struct {
 
 func newRecentKeys() *recentKeys { return &recentKeys{running: map[keyName]chan struct{}{}} }
 
-// nameKey returns the name of a site's key. Neither the site nor the key has a zero byte.
+// nameKey returns the name of a site's key. A zero byte separates the site from the key, and neither contains a zero
+// byte.
 func nameKey(site, key string) keyName {
 	var room [512]byte
 	text := append(room[:0], site...)
@@ -52,7 +55,7 @@ func nameKey(site, key string) keyName {
 func (r *recentKeys) begin(
 	ctx context.Context, name keyName, bodyHash [sha256.Size]byte, patience time.Duration,
 ) schema.KeyState {
-	var deadline <-chan time.Time // made for the first wait
+	var deadline <-chan time.Time // created for the first wait
 	for {
 		state, other := r.tryBegin(name, bodyHash)
 		if other == nil {
@@ -92,7 +95,8 @@ func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state s
 	return schema.KeyNew, nil
 }
 
-// end ends an attempt. free is the time at which the key is free again. It is zero if the request is not in the log.
+// end ends an attempt. free is the time at which the key can be used again. It is zero if the key must not be cached as
+// done.
 func (r *recentKeys) end(name keyName, bodyHash [sha256.Size]byte, free time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestRecentKeys: a node answers for the keys that it has in progress. It also answers for keys that are done, until
-// they can be used again.
+// TestRecentKeys checks that recentKeys answers for keys of running requests, and for keys that are done. It answers
+// for a done key until the key can be used again.
 func TestRecentKeys(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -28,13 +28,13 @@ func TestRecentKeys(t *testing.T) {
 			}
 		}
 		want(schema.KeyNew, body)
-		want(schema.KeyBusy, body) // returned after a second
+		want(schema.KeyBusy, body) // begin returns this after a second
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
 		if got := r.begin(gone, name, body, time.Hour); got != schema.KeyBusy {
 			t.Errorf("a caller that has gone gets %d", got)
 		}
-		r.end(name, body, time.Time{}) // the attempt failed
+		r.end(name, body, time.Time{}) // the attempt has failed
 		want(schema.KeyNew, other)
 		var waiting sync.WaitGroup
 		for range 5 {
@@ -56,7 +56,8 @@ func TestRecentKeys(t *testing.T) {
 	})
 }
 
-// TestRecentKeysAreBounded: if there are too many keys, the oldest are dropped, and no key is mistaken for another.
+// TestRecentKeysAreBounded checks that newer keys replace older keys if there are too many, and that no key is mistaken
+// for another key.
 func TestRecentKeysAreBounded(t *testing.T) {
 	t.Parallel()
 	r := newRecentKeys()
@@ -85,7 +86,7 @@ func TestRecentKeysAreBounded(t *testing.T) {
 	}
 }
 
-// TestKeyNames: each pair of a site and a key has a different name.
+// TestKeyNames checks that different pairs of a site and a key have different names.
 func TestKeyNames(t *testing.T) {
 	t.Parallel()
 	seen := map[keyName]string{}
@@ -101,7 +102,8 @@ func TestKeyNames(t *testing.T) {
 	}
 }
 
-// TestRepeatsAskNoStore: a batch that is sent repeatedly is claimed once, from browsers and from servers.
+// TestRepeatsAskNoStore checks that a repeated request causes only one claim in the store. It checks a browser's batch
+// and a server's request.
 func TestRepeatsAskNoStore(t *testing.T) {
 	t.Parallel()
 	var claimed []string

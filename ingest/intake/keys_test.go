@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// hungKeys is a database that accepts a query and never answers.
+// hungKeys behaves like a database that accepts a query and never answers.
 type hungKeys struct{ Keys }
 
 func (hungKeys) ClaimEventKey(ctx context.Context, _, _ string, want schema.KeyClaim, _ time.Duration) (schema.KeyClaim, error) {
@@ -39,7 +39,8 @@ func (*emptyLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID
 	return false, from, nil
 }
 
-// TestKeysHang: a request with a key is answered and releases its room, even if the database of the keys hangs.
+// TestKeysHang checks that a request with a key is answered, and leaves the admission, even if the database of the keys
+// never answers.
 func TestKeysHang(t *testing.T) {
 	t.Parallel()
 	log := &emptyLog{}
@@ -58,7 +59,7 @@ func TestKeysHang(t *testing.T) {
 	wantIdle(t, in, testSite.ID)
 }
 
-// slowKeys grants every key. A key is finished when the test lets its finish continue.
+// slowKeys grants every claim. FinishEventKey waits until the test lets it continue.
 type slowKeys struct {
 	recordedKeys
 	finish   chan struct{}
@@ -78,9 +79,9 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 	}
 }
 
-// TestKeyIsFinishedAfterTheAnswer: a request does not wait until its key is finished. By then, the request's caller may
-// have disconnected, and the request's bytes may be overwritten. Stop waits until the key is finished. A request above
-// the bound also waits until its key is finished.
+// TestKeyIsFinishedAfterTheAnswer checks that a request is answered before its key is finished in the store. When the
+// key is finished, the client may have disconnected, and the request's memory may have other contents. Stop must wait
+// until the key is finished. If too many keys are waiting, the next request must wait until its key is finished.
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

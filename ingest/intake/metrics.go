@@ -22,7 +22,7 @@ type Metrics struct {
 	sitesOfOneAddress prometheus.Gauge
 }
 
-// refusals are the counters of one reason.
+// refusals has the counters of refused requests and events for one reason.
 type refusals struct{ requests, events prometheus.Counter }
 
 // NewMetrics creates the metrics and registers them.

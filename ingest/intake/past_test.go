@@ -16,13 +16,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// at makes a page view at a time.
+// at returns a page view with a timestamp.
 func at(when time.Time) string {
 	return ingesttest.Event("page_view", fmt.Sprintf("%q:%q", "timestamp", when.Format("2006-01-02T15:04:05.000Z07:00")))
 }
 
-// TestMaxPast: an event exactly at the limit is accepted, and an event one millisecond older is refused. The refusal
-// names the event and the field. An import has no limit.
+// TestMaxPast checks that an event exactly at the age limit is accepted, and that an event one millisecond older is
+// refused. The refusal must name the event and the field. Imports have no limit.
 func TestMaxPast(t *testing.T) {
 	t.Parallel()
 	const bound = 30 * 24 * time.Hour
@@ -68,8 +68,8 @@ func TestMaxPast(t *testing.T) {
 	}
 }
 
-// TestMaxPastProperty: for any ages, the refusal names the first event that is too old. A request without such an event
-// is accepted completely.
+// TestMaxPastProperty checks requests with events of random ages. The refusal must name the first event that is too
+// old. A request without such an event must be accepted.
 func TestMaxPastProperty(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -99,8 +99,8 @@ func TestMaxPastProperty(t *testing.T) {
 	})
 }
 
-// TestReceivedSecond: rows have the second in which their message arrived. The table is partitioned by the month of
-// this second, and erasures compare this second.
+// TestReceivedSecond checks that rows have the time at which their message arrived, in whole seconds. The table is
+// partitioned by the month of this time, and erasures compare this time.
 func TestReceivedSecond(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

@@ -12,8 +12,8 @@ func (in *Intake) RefuseUnread(site string, reason *insights.Reason) {
 	in.cfg.Balances.Account(site).RefuseUnread(reason)
 }
 
-// refusedEvents counts the events in a body that was refused with err. It continues where the decoder stopped, so that
-// only the bad event is read twice.
+// refusedEvents counts the events in a body that was refused with err. It continues at the event where the decoder
+// stopped, so only this event is read twice.
 func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	switch {
 	case d.current == outside:
@@ -24,8 +24,8 @@ func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	return d.index + countElements(d.data[d.current:])
 }
 
-// countElements counts an array's elements from the start of data to the array's end. It only looks for separators and
-// does not check the syntax.
+// countElements counts an array's elements from the start of data to the array's end. It looks only for quotes,
+// brackets and commas, and does not check the syntax.
 func countElements(data []byte) int {
 	count, depth := 1, 0
 	for i := 0; i < len(data); i++ {
@@ -50,8 +50,8 @@ func countElements(data []byte) int {
 	return count
 }
 
-// endOfString returns the index of the closing quote of the string that begins at start; -1 if there is no closing
-// quote.
+// endOfString returns the index of the closing quote of the string that begins at start. It returns -1 if there is no
+// closing quote.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; ; i++ {
 		n := bytes.IndexByte(data[i:], '"')

@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedEvents: a refused request counts all of its events that can be read, not only the bad event.
+// TestRefusedEvents checks that all readable events of a refused request are counted, and not only the invalid event.
 func TestRefusedEvents(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")
@@ -50,7 +50,7 @@ func TestRefusedEvents(t *testing.T) {
 	}
 }
 
-// TestRefusedPosts: the counts for a refused post of several megabytes.
+// TestRefusedPosts checks the counts for a refused request of several megabytes.
 func TestRefusedPosts(t *testing.T) {
 	t.Parallel()
 	for _, r := range refusedPosts() {
@@ -74,8 +74,9 @@ func TestRefusedPosts(t *testing.T) {
 	}
 }
 
-// TestRefusedIsNotReadTwice: counting the events of a refused request continues at the bad event. The test overwrites
-// the text before it, so that a second pass would find other events.
+// TestRefusedIsNotReadTwice checks that the count of a refused request's events continues at the invalid event. The
+// test overwrites the text before this event. So if the count began at the start of the body, the result would be
+// wrong.
 func TestRefusedIsNotReadTwice(t *testing.T) {
 	t.Parallel()
 	in := newTestIntake(t, discardLog{}, nil)

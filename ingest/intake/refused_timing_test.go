@@ -10,13 +10,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// refusedPost is a post of several megabytes that is refused, with the reason.
+// refusedPost is a request of several megabytes that is refused for the reason `want`.
 type refusedPost struct {
 	name   string
 	want   *insights.Reason
 	body   []byte
 	change func(*Config)
-	// inside lists the sites whose requests are in flight.
+	// inside has the site of each request that is in the intake at the same time.
 	inside []string
 }
 
@@ -25,7 +25,7 @@ const large = 6400
 
 func refusedPosts() []refusedPost {
 	good := ingesttest.TypicalBody(large)
-	// The replacement has the same length as the original, so that all bodies have 4 MB.
+	// The replacement has the same length as the original text, so that all bodies have 4 MB.
 	first := bytes.Replace(good, []byte(`"page_view"`), []byte(`"pageview_"`), 1)
 	last := bytes.Clone(good)
 	copy(last[bytes.LastIndex(last, []byte(`"page_view"`)):], `"pageview_"`)
@@ -53,7 +53,7 @@ func (r refusedPost) intake(t testing.TB) *Intake {
 	return in
 }
 
-// post expects the refusal.
+// post sends a body and fails the test unless it is refused for the expected reason.
 func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
 	refused, ok := errors.AsType[*insights.Refusal](in.Accept(t.Context(), testSite, body, testClient))
 	if !ok || refused.Reason != r.want {
@@ -61,7 +61,7 @@ func (r refusedPost) post(t testing.TB, in *Intake, body []byte) {
 	}
 }
 
-// BenchmarkRefused measures the cost of a refused post of 4 MB.
+// BenchmarkRefused measures the cost of refusing a request of 4 MB.
 func BenchmarkRefused(b *testing.B) {
 	for _, r := range refusedPosts() {
 		b.Run(r.name, func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedIsNotRead: a body for which the intake has no room is not read at all. A body that is not JSON is not read
-// beyond its error. Reading the rest of the body would crash the test, because its memory is protected.
+// TestRefusedIsNotRead checks that a body is not read if the intake has no room for it, and that a body that is not
+// JSON is not read after its error. The memory that must not be read is protected, so reading it would crash the test.
 func TestRefusedIsNotRead(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := syscall.Mmap(-1, 0, 8*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
@@ -27,7 +27,7 @@ func TestRefusedIsNotRead(t *testing.T) {
 		case r.want == insights.NotJSON:
 			readable = page
 		default:
-			continue // these are read to count their events
+			continue // these bodies are read completely, to count their events
 		}
 		if err := syscall.Mprotect(memory, syscall.PROT_READ|syscall.PROT_WRITE); err != nil {
 			t.Fatal(err)

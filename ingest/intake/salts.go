@@ -20,24 +20,25 @@ import (
 
 // SaltStore stores the salts of visitors. Package store implements it.
 type SaltStore interface {
-	// DoorSalts returns the salts of the current day and of recent days. First it stores each offered salt if its day
-	// has no salt yet, or if the day's stored salt is newer than the offered salt. A salt without a time is new.
+	// DoorSalts returns the salts of the current day and of recent days. Before that, it stores an offered salt if the
+	// store has no salt of this day, or has a newer salt of this day. An offered salt without a time was created just
+	// now.
 	DoorSalts(ctx context.Context, offered []schema.DoorSalt) ([]schema.DoorSalt, error)
 }
 
 const (
-	saltInterval = time.Minute // between two reads of the store's salts
+	saltInterval = time.Minute // time between two reads of the store's salts
 	saltWait     = 2 * time.Second
 	saltPause    = time.Second // pause after a failed read
 	dayMillis    = 24 * 60 * 60 * 1000
 )
 
-// Salts has the salts of browsers' visitors, for all requests of a node. A day in UTC has one salt for all nodes. The
-// first node that needs a day's salt makes it. The store destroys a salt 48 hours after its day began, and nodes also
-// forget it.
+// Salts has the random salts from which the hashes of browsers' visitors are computed. All nodes use the same salt for
+// a day in UTC. The first node that needs a day's salt creates it. The store deletes a salt 48 hours after its day
+// began, and the nodes remove it from their memory.
 //
-// A crash of Postgres, or a switch to a replica, empties the table of salts. Nodes put back the salts that they have.
-// If nodes have different salts of a day, all nodes take the older salt.
+// A crash of Postgres, or a switch to a replica, empties the table of salts. The nodes then store the salts from their
+// memory again. If nodes have different salts of a day, all nodes use the older salt.
 type Salts struct {
 	store SaltStore
 	log   *slog.Logger
@@ -48,7 +49,7 @@ type Salts struct {
 
 	known atomic.Pointer[[]schema.DoorSalt] // at most one salt per day; a list is never changed
 
-	mu     sync.Mutex // held during a query of the store
+	mu     sync.Mutex // held while the store is queried
 	failed time.Time
 	err    error // error of the last read of the store
 }
@@ -60,7 +61,7 @@ func NewSalts(store SaltStore, log *slog.Logger) *Salts {
 	return s
 }
 
-// Start puts back salts that the store lost, and forgets old salts, until Stop.
+// Start begins a goroutine that calls Renew every minute, until Stop.
 func (s *Salts) Start(ctx context.Context) {
 	ctx, s.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	s.done.Go(func() { s.run(ctx) })
@@ -88,8 +89,8 @@ func (s *Salts) run(ctx context.Context) {
 	}
 }
 
-// Renew forgets the salts of days before yesterday, and compares the other salts with the salts in the store. If the
-// node has no salt, it does nothing.
+// Renew removes the salts of days before yesterday from memory. It compares the other salts with the salts in the
+// store, and stores the salts that the store has lost. If the node has no salt, it does not query the store.
 func (s *Salts) Renew(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -99,7 +100,7 @@ func (s *Salts) Renew(ctx context.Context, now time.Time) error {
 	return s.compare(ctx, now, false)
 }
 
-// forget drops the salts of days before yesterday and returns the others. The caller holds mu.
+// forget removes the salts of days before yesterday from memory, and returns the remaining salts. The caller holds mu.
 func (s *Salts) forget(now time.Time) []schema.DoorSalt {
 	var list []schema.DoorSalt
 	for _, salt := range *s.known.Load() {
@@ -111,8 +112,8 @@ func (s *Salts) forget(now time.Time) []schema.DoorSalt {
 	return list
 }
 
-// compare offers this node's salts to the store. If missing is true, it also offers a new salt for the day of now. Then
-// the node uses the salts that the store returns. The caller holds mu.
+// compare offers this node's salts to the store. If missing is true, it also offers a new salt for the current day.
+// Then the node uses the salts that the store returns. The caller holds mu.
 func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error {
 	had := s.forget(now)
 	offered := had[:len(had):len(had)]
@@ -174,8 +175,8 @@ func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 	return salts, nil
 }
 
-// fetch gets the salt of the day of now. After a failure, callers get the same error for a short time, so that a
-// hanging database does not delay each of them.
+// fetch gets the salt of the current day from the store. After an error, it returns this error to all callers for a
+// short time, so that a database that does not answer does not delay each caller.
 func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -208,8 +209,8 @@ func (in *Intake) saltsAt(ctx context.Context, now time.Time) (daySalts, *insigh
 
 func dayOf(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 
-// daySalts has the hash keys that are made from the salts of today and yesterday. crosses means that yesterday has a
-// salt.
+// daySalts has the hash keys from the salts of today and yesterday. crosses means that there is a salt of yesterday, so
+// that a session can continue after midnight.
 type daySalts struct {
 	today, yesterday [4]uint64
 	crosses          bool
@@ -236,8 +237,8 @@ func saltedVisitor(key *[4]uint64, site string, input []byte) uint64 {
 	return notZero(siphash.Hash(k0^key[2], k1^key[3], input))
 }
 
-// appendVisitor appends the data that identifies a browser's visitor: the address (the first 64 bits of an IPv6
-// address) and the user agent.
+// appendVisitor appends the data that identify a browser's visitor: the address and the user agent. Of an IPv6 address,
+// it uses only the first 64 bits.
 func appendVisitor(dst []byte, ip netip.Addr, agent string) []byte {
 	ip = ip.Unmap()
 	b := ip.As16()

@@ -17,7 +17,7 @@ import (
 
 func quietSalts(store SaltStore) *Salts { return NewSalts(store, slog.New(slog.DiscardHandler)) }
 
-// TestVisitors checks which data identify a visitor and which do not.
+// TestVisitors checks which changes of a request's data give another visitor, and which give the same visitor.
 func TestVisitors(t *testing.T) {
 	t.Parallel()
 	salts := quietSalts(newMemorySalts())
@@ -75,7 +75,7 @@ func TestVisitors(t *testing.T) {
 	}
 }
 
-// TestSaltsOfNodes: nodes agree on a day's salt, even if they request it concurrently.
+// TestSaltsOfNodes checks that all nodes use the same salt of a day, even if they request it concurrently.
 func TestSaltsOfNodes(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -91,7 +91,7 @@ func TestSaltsOfNodes(t *testing.T) {
 			t.Fatalf("salts %v and %v", g, got[0])
 		}
 	}
-	// On the next day nodes have yesterday's salt, including a node that starts on that day.
+	// On the next day, all nodes have yesterday's salt. A node that starts on this day has it too.
 	next := quietSalts(store)
 	tomorrow, err := next.at(t.Context(), testNow.Add(24*time.Hour))
 	if err != nil || !tomorrow.crosses || tomorrow.yesterday != got[0].today || tomorrow.today == got[0].today {
@@ -99,8 +99,8 @@ func TestSaltsOfNodes(t *testing.T) {
 	}
 }
 
-// TestSaltsWithoutStore: a known salt can be used without the store. Without a salt, batches are refused for a short
-// time, and not every batch queries the store.
+// TestSaltsWithoutStore checks batches while the store is unavailable. If the node has the day's salt, batches are
+// accepted. Otherwise they are refused, and only the first batch of a short time queries the store.
 func TestSaltsWithoutStore(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -142,9 +142,9 @@ func TestSaltsWithoutStore(t *testing.T) {
 	post(testNow.Add(24*time.Hour), nil)
 }
 
-// TestDoorWithoutSalts: an intake without salts refuses batches, even with its first decoder.
+// TestDoorWithoutSalts checks that an intake without salts refuses batches, even if the request gets a new decoder.
 func TestDoorWithoutSalts(t *testing.T) {
-	runtime.GC() // twice empties the pool of decoders
+	runtime.GC() // two garbage collections empty the pool of decoders
 	runtime.GC()
 	in := newTestIntake(t, discardLog{}, nil)
 	err := in.AcceptDoor(t.Context(), testSite, browserBatch(browserView), testDoor)
@@ -154,7 +154,7 @@ func TestDoorWithoutSalts(t *testing.T) {
 	wantIdle(t, in, testSite.ID)
 }
 
-// TestSaltsAreForgotten: a node forgets a salt after two days, even without batches.
+// TestSaltsAreForgotten checks that a node removes a salt from memory after two days, even if no batches arrive.
 func TestSaltsAreForgotten(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()
@@ -173,8 +173,8 @@ func TestSaltsAreForgotten(t *testing.T) {
 	}
 }
 
-// TestSaltsPutBack: after the store has lost its salts, nodes restore them. If another node has made a new salt
-// meanwhile, all nodes use the older salt.
+// TestSaltsPutBack checks that nodes store their salts again after the store has lost them. If another node has created
+// a new salt of the day meanwhile, all nodes must use the older salt.
 func TestSaltsPutBack(t *testing.T) {
 	t.Parallel()
 	store := newMemorySalts()

@@ -14,20 +14,20 @@ const maxDepth = 256
 // scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces invalid UTF-8 and lone
 // surrogates by U+FFFD; FuzzScan compares scanner with encoding/json.
 //
-// The returned strings alias data, or scratch if they had to be unescaped. Both belong to the request, so an encoder
-// copies strings that outlive the request. When scratch grows, its memory may move. Earlier strings still refer to the
-// old memory, which does not change.
+// A returned string shares the memory of data, or of scratch if it had escape sequences. Both are reused after the
+// request, so the encoder copies every string that is stored. When scratch grows, it may get new memory. Earlier
+// strings still refer to the old memory, which does not change.
 type scanner struct {
 	data    []byte
 	pos     int
 	scratch []byte
 }
 
-// text views bytes as a string, without a copy.
+// text returns bytes as a string, without a copy. The bytes must not change while the string is used.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// peek skips white space and returns the next byte without consuming it. At the end it returns 0, which cannot begin a
-// value, so callers need no special case for the end.
+// peek skips white space and returns the next byte without consuming it. At the end of data it returns 0. No JSON value
+// begins with 0, so callers need no special case for the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -42,7 +42,7 @@ func (s *scanner) peek() byte {
 	return 0
 }
 
-// take consumes c if it is next.
+// take consumes the next byte after white space if it is c, and reports whether it was.
 func (s *scanner) take(c byte) bool {
 	if s.peek() != c {
 		return false
@@ -51,11 +51,11 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// ended reports whether only white space is left.
+// ended reports whether the rest of data is only white space.
 func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
 
-// more reports whether an open object or array has another element. The caller calls it before each element. ok is
-// false on a syntax error.
+// more reports whether an open object or array has another element. Call it before each element, with first set for the
+// first element. ok is false after a syntax error.
 func (s *scanner) more(first bool, end byte) (more, ok bool) {
 	c := s.peek()
 	if c == end {
@@ -94,8 +94,8 @@ func plain(b []byte, i int) int {
 		x := binary.LittleEndian.Uint64(b[i:])
 		quote := x ^ lows*'"'
 		slash := x ^ lows*'\\'
-		// Each term sets the high bit of the bytes that it matches. A borrow can mark a byte wrongly, but only after
-		// the first correct mark.
+		// Each term sets the high bit of the bytes that are not plain. The subtraction's borrow can also mark a plain
+		// byte, but only after a byte that is correctly marked. So the first mark is always correct.
 		marks := (x | (x-lows*0x20)&^x | (quote-lows)&^quote | (slash-lows)&^slash) & highs
 		if marks != 0 {
 			return i + bits.TrailingZeros64(marks)/8
@@ -109,7 +109,7 @@ func plain(b []byte, i int) int {
 	return i
 }
 
-// str reads a string, whose opening quote the caller has seen.
+// str reads the string at the scanner's position. The caller has checked that the next byte is the opening quote.
 func (s *scanner) str() (string, bool) {
 	start := s.pos + 1
 	for i := start; ; {
@@ -135,7 +135,7 @@ func (s *scanner) str() (string, bool) {
 	}
 }
 
-// unescape reads the rest of a string into scratch; data[start:i] needs no unescaping.
+// unescape copies a string to scratch and decodes its escape sequences. data[start:i] has no escape sequence.
 func (s *scanner) unescape(start, i int) (string, bool) {
 	from := len(s.scratch)
 	s.scratch = append(s.scratch, s.data[start:i]...)
@@ -271,7 +271,7 @@ func (s *scanner) number() (string, bool) {
 	return text(s.data[start:s.pos]), true
 }
 
-// skip reads a value of any type. It checks the syntax and discards the value.
+// skip reads a value of any type. It checks the syntax and does not store the value.
 func (s *scanner) skip(depth int) bool {
 	switch c := s.peek(); c {
 	case '"':
@@ -305,7 +305,7 @@ func (s *scanner) skip(depth int) bool {
 	}
 }
 
-// skipString reads a string and discards its value.
+// skipString reads a string and does not store it.
 func (s *scanner) skipString() bool {
 	if s.peek() != '"' {
 		return false

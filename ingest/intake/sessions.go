@@ -5,17 +5,17 @@ import "sync"
 // sessionGap is the time without an event that ends a session of a browser, in milliseconds of event time.
 const sessionGap = 30 * 60 * 1000
 
-// sessions stores the sessions of browsers: for each visitor, the times of the session's first and last event. Its
-// memory is bounded. A visitor belongs to one of many small sets, and a full set forgets the visitor with the oldest
-// last event. It allocates memory with its first session, and no more later.
+// sessions stores the sessions of browsers: for each visitor, the times of the first and the last event of the
+// visitor's session. Its memory has a fixed size, which each shard allocates at its first session. A visitor belongs to
+// one of many small sets. If the set is full, the visitor whose last event is the oldest is removed from it.
 //
 // A session's hash is derived from the visitor and the 30-minute period in which the session began. Two sessions of a
-// visitor never begin in the same period, because they begin more than 30 minutes apart. A node may not know a session,
-// after a restart or because another node has it. In most cases it still assigns the same hash, because the first event
-// that it gets is mostly in the same period. SENDING.md has the measured differences.
+// visitor never begin in the same period, because they begin more than 30 minutes apart. A node does not know a session
+// that began before the node's restart, or on another node. The node still assigns the same hash if its first event of
+// the session is in the period in which the session began. SENDING.md has measurements of how often the hashes differ.
 type sessions struct {
 	shards  [sessionShards]sessionShard
-	sets    uint64 // number of sets in a shard
+	sets    uint64 // number of sets in each shard
 	metrics *Metrics
 }
 
@@ -27,16 +27,16 @@ const (
 type sessionShard struct {
 	mu      sync.Mutex
 	entries []sessionEntry // sets of sessionWays entries
-	_       [32]byte       // keeps the locks in different cache lines
+	_       [32]byte       // puts the locks of two shards into different cache lines
 }
 
-// sessionEntry is a visitor's session. The zero entry is free.
+// sessionEntry has the current session of a visitor. A zero value is an unused entry.
 type sessionEntry struct {
 	visitor     uint64
 	first, last int64 // event times in milliseconds
 }
 
-// newSessions makes room for about the given number of sessions.
+// newSessions returns a table for approximately the given number of sessions.
 func newSessions(entries int, m *Metrics) *sessions {
 	const least = sessionShards * sessionWays
 	return &sessions{sets: uint64((entries + least - 1) / least), metrics: m}
@@ -51,10 +51,10 @@ func (s *sessions) set(shard *sessionShard, visitor uint64) []sessionEntry {
 	return shard.entries[at : at+sessionWays]
 }
 
-// find returns a time in the period in which the visitor's session at t began. It continues the known session if t
-// belongs to it. Otherwise it begins a session if begin is true. An event may be late. It belongs to the known session
-// if it is at most sessionGap before the session's first event. An older event gets the session of its own period. This
-// session has the hash of the event's true session if that session began in the same period.
+// find returns a time from which the hash of the visitor's session at time t is computed. If t belongs to the known
+// session, find continues this session. Otherwise it begins a session if begin is true. An event may be late. It
+// belongs to the known session if it is at most sessionGap before the session's first event. For an older event, find
+// returns the event's own time. The hash is then correct if the event's session began in the same period as the event.
 func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found bool) {
 	shard := &s.shards[visitor%sessionShards]
 	shard.mu.Lock()
@@ -83,7 +83,7 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 	if !begin {
 		return 0, false
 	}
-	// An event that is older than the whole set does not replace a session.
+	// An event that is older than every last event in the set does not replace a session.
 	if e := &set[oldest]; t >= e.last {
 		if e.visitor != 0 && t <= e.last+sessionGap {
 			s.metrics.sessionsForgotten.Inc()
@@ -93,15 +93,15 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 	return t, true
 }
 
-// visitors are the hashes of a browser's visitor by the salts of today and yesterday. yesterday is 0 if yesterday has
-// no salt.
+// visitors has the hashes of a browser's visitor with the salts of today and of yesterday. The field yesterday is 0 if
+// there is no salt of yesterday.
 type visitors struct {
 	today, yesterday uint64
 	midnight         int64 // the beginning of today, in milliseconds
 }
 
-// assign returns the visitor and the session of a browser's event. An event before midnight has the visitor's hash of
-// yesterday. If the session continues after midnight, its later events have this hash too.
+// assign returns the visitor and the session of a browser's event. An event before midnight gets the visitor's hash
+// with yesterday's salt. If the session continues after midnight, its later events also get this hash.
 func (s *sessions) assign(who siteHasher, v visitors, t int64) (visitor, session uint64) {
 	visitor = v.today
 	if v.yesterday != 0 {
@@ -115,8 +115,8 @@ func (s *sessions) assign(who siteHasher, v visitors, t int64) (visitor, session
 	return visitor, who.assigned(visitor, sessionPeriod(visitor, first))
 }
 
-// sessionPeriod returns the number of a period of length sessionGap. Each visitor's periods begin at different times,
-// so a restart does not hit all visitors at the border of a period.
+// sessionPeriod returns the number of a period of length sessionGap. The periods of different visitors begin at
+// different times. Otherwise, after a restart at the border of two periods, all visitors would get new sessions.
 func sessionPeriod(visitor uint64, first int64) uint64 {
 	return (uint64(first) + visitor%sessionGap) / sessionGap
 }

@@ -14,12 +14,12 @@ import (
 type simulatedView struct {
 	visitor uint64
 	at      int64
-	session int // number of the true session
+	session int // number of the session to which the view belongs
 }
 
-// simulatedDay returns the page views of a day in the order of their times, and the number of true sessions. A visitor
-// comes once or several times, and reads one to many pages. The pauses between pages are a minute on average, and
-// rarely up to half an hour.
+// simulatedDay returns the page views of a day in the order of their times, and the number of sessions. A visitor has
+// one or several sessions, with one or several pages each. The pause between two pages is one minute on average. Few
+// pauses are longer, up to half an hour.
 func simulatedDay(r *rand.Rand, visitors int) (views []simulatedView, sessions int) {
 	for range visitors {
 		visitor := 1 + r.Uint64N(math.MaxUint64)
@@ -38,8 +38,8 @@ func simulatedDay(r *rand.Rand, visitors int) (views []simulatedView, sessions i
 }
 
 // TestSimulatedSessions measures how restarts, a table that is too small, and several nodes change the number of
-// sessions of a day. SENDING.md has the figures. The comparison "by first event" shows the numbers if a session's hash
-// were derived from the exact time of its first event.
+// sessions of a day. SENDING.md has the figures. For comparison, the row "by first event" has the numbers for session
+// hashes that are computed from the exact time of the first event.
 func TestSimulatedSessions(t *testing.T) {
 	t.Parallel()
 	visitorsOfDay := 200_000
@@ -72,10 +72,10 @@ func TestSimulatedSessions(t *testing.T) {
 	type layout struct {
 		name    string
 		nodes   int
-		entries int                              // size of the table; 0 means large enough
-		node    func(i int, v simulatedView) int // which node takes the view
-		restart func(node int, at int64) bool    // whether the node forgets everything just before
-		atMost  float64                          // largest share of sessions that may be wrong
+		entries int                              // size of the table; 0 means that it is large enough
+		node    func(i int, v simulatedView) int // returns the node that receives the view
+		restart func(node int, at int64) bool    // whether the node restarts before this time
+		atMost  float64                          // largest share of sessions whose hash may be wrong
 	}
 	hashed := func(_ int, v simulatedView) int { return int(siphash.Hash(1, 2, binaryOf(v.visitor)) % 3) }
 	restarted := map[int]bool{}

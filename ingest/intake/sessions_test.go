@@ -16,7 +16,7 @@ func newTestSessions(entries int) *sessions {
 	return newSessions(entries, NewMetrics(prometheus.NewRegistry()))
 }
 
-// sessionModel is a model of sessions without a bound: a map with an entry for each visitor.
+// sessionModel is a model of sessions that never removes a visitor: a map with an entry for each visitor.
 type sessionModel map[uint64]*[2]int64
 
 func (m sessionModel) find(visitor uint64, t int64, begin bool) (int64, bool) {
@@ -34,7 +34,8 @@ func (m sessionModel) find(visitor uint64, t int64, begin bool) (int64, bool) {
 	return 0, false
 }
 
-// TestSessionsLikeModel: random walks of visitors give the same sessions as the model, while the table has room.
+// TestSessionsLikeModel checks that random events get the same sessions from the table as from the model. The table has
+// room for all visitors.
 func TestSessionsLikeModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -54,8 +55,8 @@ func TestSessionsLikeModel(t *testing.T) {
 	})
 }
 
-// TestSessionsInOrder: if events are in order, a gap of 30 minutes separates sessions. A visitor's sessions have
-// different hashes.
+// TestSessionsInOrder checks events that arrive in the order of their times. A gap of more than 30 minutes must begin a
+// new session, and the sessions of a visitor must have different hashes.
 func TestSessionsInOrder(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -81,13 +82,13 @@ func TestSessionsInOrder(t *testing.T) {
 	})
 }
 
-// TestLateEvents: a late event belongs to the session that its time is in.
+// TestLateEvents checks that a late event belongs to the session during which it happened.
 func TestLateEvents(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
 	table := newTestSessions(1)
 	v := visitors{today: 7}
-	start := testNow.UnixMilli()/sessionGap*sessionGap + minute // in the first minutes of a period of visitor 7
+	start := testNow.UnixMilli()/sessionGap*sessionGap + minute // a time in the first minutes of a period of visitor 7
 	at := func(minutes int64) uint64 {
 		_, session := table.assign(who, v, start+minutes*minute)
 		return session
@@ -114,7 +115,8 @@ func TestLateEvents(t *testing.T) {
 	}
 }
 
-// TestReplaysKeepSessions: a repeated batch, some seconds late, gets the same session, including on another node.
+// TestReplaysKeepSessions checks that a batch which is repeated some seconds later gets the same session, even on
+// another node.
 func TestReplaysKeepSessions(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -129,7 +131,8 @@ func TestReplaysKeepSessions(t *testing.T) {
 	}
 }
 
-// TestMidnight: a session continues over midnight with its visitor. The next session has the new day's visitor.
+// TestMidnight checks that a session continues after midnight with the visitor's hash of the day before. The next
+// session must have the hash of the new day.
 func TestMidnight(t *testing.T) {
 	t.Parallel()
 	who := NewHasher(testKey).site("site_1")
@@ -143,14 +146,14 @@ func TestMidnight(t *testing.T) {
 		midnight:  midnight,
 	}
 	for name, c := range map[string]struct {
-		last, next int64 // minutes from midnight
+		last, next int64 // in minutes after midnight
 		keeps      bool
 	}{
 		"30 minutes":                   {-10, 20, true},
 		"31 minutes":                   {-10, 21, false},
 		"just before and after":        {-1, 0, true},
 		"an event of the day before":   {-10, -5, true},
-		"the same, an hour after":      {-90, -10, true}, // yesterday's visitor, in another session
+		"the same, an hour after":      {-90, -10, true}, // yesterday's hash of the visitor, in another session
 		"long before":                  {-600, 1, false},
 		"a late event, long before it": {20, -10, true},
 	} {
@@ -171,7 +174,7 @@ func TestMidnight(t *testing.T) {
 			if !c.keeps {
 				return
 			}
-			// The session lasts as long as events arrive, for hours.
+			// While events arrive without a longer gap, the session continues, even for hours.
 			for at := c.next + 29; at < 600 && c.next-c.last <= 30 && c.last < 0; at += 29 {
 				if visitor, session := table.assign(who, after, midnight+at*minute); visitor != 1 ||
 					session != second {
@@ -189,8 +192,8 @@ func TestMidnight(t *testing.T) {
 	}
 }
 
-// TestSessionsAreBounded: a full table forgets the oldest sessions, counts the forgotten sessions that could have
-// continued, and does not grow.
+// TestSessionsAreBounded checks that a full table does not grow. It removes the oldest sessions, and the metric counts
+// the removed sessions that could have continued.
 func TestSessionsAreBounded(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())
@@ -212,7 +215,8 @@ func TestSessionsAreBounded(t *testing.T) {
 	if got := testutil.ToFloat64(m.sessionsForgotten); got < 8*room || got > 9*room {
 		t.Errorf("%v sessions are forgotten", got)
 	}
-	// Ended sessions make room without being counted, and an older event does not replace a session.
+	// The metric does not count a removed session that has ended. An event that is older than all sessions does not
+	// replace a session.
 	forgotten := testutil.ToFloat64(m.sessionsForgotten)
 	set := table.set(&table.shards[5], 5)
 	oldest := set[0].last

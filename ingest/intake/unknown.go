@@ -2,8 +2,8 @@ package intake
 
 import "github.com/octavo-docs/octavo/schema/insights"
 
-// unknownType returns the refusal of the current event. If events of unknown types are refused individually, the
-// refusal has no text, because no caller reads it.
+// unknownType returns the refusal of the current event, whose type this version does not know. If events of unknown
+// types are refused individually, the refusal has no text, because no caller reads it.
 func (d *decoder) unknownType() *insights.Refusal {
 	if d.known {
 		return unknownAlone
@@ -13,9 +13,9 @@ func (d *decoder) unknownType() *insights.Refusal {
 
 var unknownAlone = &insights.Refusal{Reason: insights.UnknownType}
 
-// refusedAlone counts and skips the current event if its type is unknown and such events are refused individually. It
-// ignores other errors of this event, because its other members may also belong to a newer version. Otherwise it
-// returns the reason for refusing the request.
+// refusedAlone skips and counts the current event, and returns nil, if the event's type is unknown and such events are
+// refused individually. It ignores other errors of this event, because other members of the event may also be new. In
+// all other cases it returns the reason for refusing the whole request.
 func (d *decoder) refusedAlone(err *insights.Refusal) *insights.Refusal {
 	if !d.known || err.Reason == insights.NotJSON {
 		return err

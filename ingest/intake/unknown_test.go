@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestAcceptKnown: an event of an unknown type is refused individually, whatever its other members are and wherever its
-// type is. Any other error refuses the request.
+// TestAcceptKnown checks that an event of an unknown type is refused without the other events. Its other members, and
+// the position of its member type, do not matter. Any other error must refuse the whole request.
 func TestAcceptKnown(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")
@@ -23,7 +23,7 @@ func TestAcceptKnown(t *testing.T) {
 		body    string
 		stored  int
 		unknown int
-		want    *insights.Reason // reason for refusing the request
+		want    *insights.Reason // reason for refusing the whole request
 		field   string
 	}{
 		"all known":               {ingesttest.Events(good, good), 2, 0, nil, ""},
@@ -70,8 +70,8 @@ func TestAcceptKnown(t *testing.T) {
 	}
 }
 
-// TestUnknownTypesCount: individually refused events have a reason in the balance and the metrics, and the request
-// counts as accepted.
+// TestUnknownTypesCount checks that the balance and the metrics count individually refused events with their reason,
+// and count the request as accepted.
 func TestUnknownTypesCount(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}

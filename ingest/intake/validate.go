@@ -9,7 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// These are the limits of sent values, in bytes after unescaping. Query filters accept values of the same lengths.
+// These are the limits of sent values, in bytes after unescaping. The filters of queries accept values of up to the
+// same lengths.
 const (
 	maxID      = 256
 	maxText    = 8192
@@ -17,7 +18,7 @@ const (
 	maxComment = 512 // in characters
 
 	maxClaims     = 100
-	maxClaimName  = 256 // length of a claim's name with its path
+	maxClaimName  = 256 // length of a claim's name with the names of the objects that contain it
 	maxClaimBytes = 16 << 10
 	maxClaimDepth = 8
 )
@@ -39,8 +40,8 @@ func (d *decoder) missing(field string) *insights.Refusal {
 	return d.fail(insights.MissingField, field, "is required")
 }
 
-// wrongType returns the refusal of a value of the wrong JSON type. It skips the value first, so a body that is not JSON
-// gets the syntax error.
+// wrongType returns the refusal of a value of the wrong JSON type. It reads the value first. If the value is not valid
+// JSON, the refusal is about the syntax.
 func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	if !d.skip(4) {
 		return d.syntax("")
@@ -48,7 +49,8 @@ func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	return d.fail(insights.InvalidField, field, problem)
 }
 
-// syntax returns the refusal of the whole body. If problem is empty, the error is a syntax error at pos.
+// syntax returns the refusal of the whole body. If problem is empty, it describes a syntax error at the scanner's
+// position.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {
 		problem = schema.NotJSON(d.data, int64(d.pos))
@@ -58,7 +60,7 @@ func (d *decoder) syntax(problem string) *insights.Refusal {
 	return e
 }
 
-// object consumes an opening brace. null counts as an object without members.
+// object consumes an opening brace, and open is true. null counts as an object without members, and open is false.
 func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	switch d.peek() {
 	case '{':
@@ -96,7 +98,7 @@ func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 	return d.wrongType(field, "must be a string")
 }
 
-// shortStr reads a string of at most maxID bytes: an id, a word, a language.
+// shortStr reads a string of at most maxID bytes, for example an id, a word or a language.
 func (d *decoder) shortStr(dst *string, field string) *insights.Refusal {
 	return d.str(dst, field, maxID)
 }
@@ -140,8 +142,8 @@ func (d *decoder) enum(dst *insights.Code, set *insights.Enum, field string) *in
 	return nil
 }
 
-// measured reads an integer from `least` to `most`, in any notation: 1e2 is 100. It stores 0 for null, as for an absent
-// member.
+// measured reads an integer from `least` to `most`. It accepts every JSON notation of the integer, for example 1e2 for
+// 100. It stores 0 for null, as for an absent member.
 func (d *decoder) measured(dst *insights.Measured, field string, least, most int) *insights.Refusal {
 	c := d.peek()
 	if c == 'n' {
@@ -170,8 +172,8 @@ func integerProblem(least, most int) string {
 	return "must be an integer from " + itoa(least) + " to " + itoa(most)
 }
 
-// absolute reports whether s starts with a URL scheme. It checks no more, because any address that a browser shows is
-// worth counting.
+// absolute reports whether s starts with a URL scheme. It checks nothing else, because every address that a browser
+// shows should be counted.
 func absolute(s string) bool {
 	for i := range len(s) {
 		switch c := s[i]; {

@@ -4,7 +4,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// targetNames has the string members of all kinds of content reference, in the order of the canonical form.
+// targetNames has the string members of all kinds of content reference, in their order in the canonical text.
 var targetNames = [...]string{"anchor", "collection", "file", "page", "reusableContent", "space", "spec", "tag", "url", "user"}
 
 const targetURL = 8
@@ -15,8 +15,7 @@ type target struct {
 	members [len(targetNames)]string
 }
 
-// targetKinds has a row for each kind, by its code. The row says which members of targetNames the kind has, and which
-// of them it requires.
+// targetKinds has, by code of a kind, which members of targetNames the kind has, and which members it requires.
 var targetKinds = func() []struct{ has, required [len(targetNames)]bool } {
 	list := make([]struct{ has, required [len(targetNames)]bool }, len(insights.LinkKinds.Words())+1)
 	for code := range list {

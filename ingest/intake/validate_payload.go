@@ -63,7 +63,7 @@ var (
 )
 
 // payloads has the payload members of each event type, by type code: facts §3.4 and §10, and Octavo's own types. A type
-// without a row has no payload. A downloaded file is a link, as in link_click.
+// without a row has no payload. A file_download event has its file as a link, like link_click.
 var payloads = byType(map[string][]payloadPart{
 	"search_type_query":          {partQuery, partResults},
 	"search_open_result":         {partQuery, partResults, {member: memberResult, read: (*decoder).result}},
@@ -128,8 +128,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls each for every member of an object. each must consume the member's value. It is only for payload
-// members, because payloadMember has checked their syntax.
+// members calls each for every member of an object. each must consume the member's value. members does not check the
+// JSON syntax, so use it only in payloads, whose syntax payloadMember has checked.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// timeRange is the allowed range of a request's timestamps, in milliseconds. past is the age limit from which earliest
-// follows; 0 means no limit.
+// timeRange is the allowed range of a request's timestamps, in milliseconds. earliest is computed from the age limit
+// past. If past is 0, there is no limit.
 type timeRange struct {
 	earliest, latest int64
 	past             time.Duration
@@ -23,7 +23,7 @@ func (d *decoder) timestamp(allowed timeRange) *insights.Refusal {
 	if s == "" {
 		return nil
 	}
-	// For this layout time.Parse does not allocate.
+	// With this layout, time.Parse allocates no memory.
 	t, err := time.Parse(time.RFC3339Nano, s)
 	if err != nil {
 		return d.fail(insights.InvalidField, "timestamp", "must be a date-time such as 2026-01-31T00:00:00Z")

@@ -1,8 +1,8 @@
-// Package retry waits between the attempts of ingest's packages. Each wait is longer than the last wait, up to a
-// maximum. Only some waits are logged.
+// Package retry has the pauses between attempts of the packages in ingest. Each pause is longer than the pause before,
+// up to a maximum. It also limits the log lines about repeated failures.
 //
-// It imports no other package of this module. The supervisor in cmd/engine has a different policy: it counts restarts
-// and gives up.
+// This package imports no other package of this module. The supervisor in cmd/engine has a different policy: it counts
+// restarts and gives up.
 package retry
 
 import (
@@ -19,7 +19,7 @@ type Backoff struct {
 // Next returns the delay of the next Sleep.
 func (b *Backoff) Next() time.Duration { return min(max(2*b.last, b.First), b.Max) }
 
-// Advance returns the next delay, and doubles the following delay.
+// Advance returns the next delay. The delay after it is twice as long, up to Max.
 func (b *Backoff) Advance() time.Duration {
 	b.last = b.Next()
 	return b.last
@@ -41,10 +41,10 @@ func Sleep(ctx context.Context, d time.Duration) {
 	}
 }
 
-// logEvery is the least time between two log lines about one wait.
+// logEvery is the shortest time between two log lines about the same condition.
 const logEvery = 30 * time.Second
 
-// LogPace spaces out the log lines of a persistent condition. The zero value allows the first line immediately.
+// LogPace limits how often a persistent condition is logged. The zero value allows the first line immediately.
 type LogPace struct{ last time.Time }
 
 // Due reports whether to log now. If so, it records the time of the log line.

@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// The delay starts short and doubles up to its maximum, exact to the nanosecond
-// on the bubble's clock.
+// TestBackoff checks that the delay doubles from First up to Max. In the synctest bubble, the delays are exact.
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -42,7 +41,7 @@ func TestBackoff(t *testing.T) {
 	})
 }
 
-// A persistent condition is logged immediately and then every half minute.
+// TestLogPace checks that a persistent condition is logged immediately, and then every half minute.
 func TestLogPace(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,12 +11,12 @@ import (
 const (
 	// ReaderEvery is the time between two heartbeats of a node that reads notices.
 	ReaderEvery = 10 * time.Second
-	readerGone  = 3 * ReaderEvery // the time without a heartbeat after which a node counts as ended
+	readerGone  = 3 * ReaderEvery // time without a heartbeat after which a node counts as ended
 	readerPoll  = 100 * time.Millisecond
 )
 
-// announce records how many rows will leave the table, and waits until every running node has read this notice. So
-// every query result without these rows says that they are missing. A node without heartbeats counts as ended.
+// announce records how many rows will leave the table, and waits until every running node has read this notice. Then
+// every query result without these rows reports that they are missing. A node without heartbeats counts as ended.
 func (m *Mender) announce(ctx context.Context, rows int64) error {
 	notice, err := m.cfg.Ledger.NoteLeaving(ctx, rows)
 	if err == nil {

@@ -15,14 +15,16 @@ import (
 // AuditLock is the name of the lock for comparing the ledger with the events table. Only one node at a time holds it.
 const AuditLock = "comparison of counted rows"
 
-// CountedRows is the ledger of counted rows, which Audit compares with the events table. Package store implements it.
+// CountedRows is the interface of the ledger. The ledger has the numbers of rows that Audit compares with the events
+// table. Package store implements it.
 type CountedRows interface {
-	// CountedRows returns the rows that the table should have. deleted changes whenever rows leave the count because a
-	// deletion is about to begin.
+	// CountedRows returns the number of rows that the table should have, by month. deleted changes whenever the ledger
+	// subtracts the rows of a deletion that is about to begin.
 	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
 	// RowsEnds returns, for each partition, the offset before which rows are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
-	// NotedDeletions returns the deletions whose rows are no longer counted and may still be in the table.
+	// NotedDeletions returns the deletions whose rows the ledger has subtracted, although the rows may still be in the
+	// table.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
 	Missing(ctx context.Context) ([]schema.MissingRows, error)
 	NoteMissing(ctx context.Context, missing []schema.MissingRows) error
@@ -31,22 +33,22 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom counts the rows of some months. ends has an offset for each log partition. Only rows at or after the
-	// offset of their partition are counted. Without offsets, all rows are counted.
+	// MonthsFrom returns the number of rows of each of the given months. ends has an offset for each log partition.
+	// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
 
 const (
-	auditLooks = 5                      // largest number of times that Audit reads a table that lacks rows
-	auditPause = 200 * time.Millisecond // between two looks
+	auditLooks = 5                      // largest number of times that Audit compares if the table lacks rows
+	auditPause = 200 * time.Millisecond // pause between two comparisons
 )
 
 // Audit compares the ledger with the table, and records the missing rows.
 //
-// Sinks count rows after they store them, and jobs leave rows out of the count before they delete them. So the ledger
-// never has rows that the table does not have yet, or that a job has deleted. If the ledger has more rows than the
-// table, rows are lost. Rows that are stored and not yet counted make the difference smaller. So Audit uses the largest
-// difference of several comparisons.
+// Sinks add rows to the ledger after they store them, and jobs subtract rows from the ledger before they delete them.
+// So the ledger never counts rows that the table does not have yet, or that a job has deleted. If the ledger has more
+// rows than the table, rows are lost. Rows that are stored but not yet counted make this difference smaller. So Audit
+// uses the largest difference of several comparisons.
 func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.MissingRows, error) {
 	before, err := ledger.Missing(ctx)
 	if err != nil {
@@ -84,8 +86,8 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 // errDeleting means that a deletion began during a comparison.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt compares the ledger with the table once. It raises missing to the number of rows that the table lacks now.
-// doubled has the number of rows that the table is known to have twice.
+// lookAt compares the ledger with the table once. If the table lacks more rows of a month than missing has, it raises
+// the number in missing. doubled has, by month, the number of surplus rows that the table is known to have.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
 	missing schema.RowsByMonth,
@@ -103,7 +105,7 @@ func lookAt(
 			if err != nil {
 				return err
 			}
-			continue // the count may have rows that are being deleted
+			continue // counted may include rows that are being deleted
 		}
 		for month, of := range counted {
 			if lacks := of.Rows - stored[month].Rows + doubled[month]; lacks > missing[month].Rows {
@@ -115,9 +117,10 @@ func lookAt(
 	return errDeleting
 }
 
-// missingRows describes the rows of a month that are missing. A loss that was known before keeps its times.
+// missingRows describes the rows of a month that are missing. If the same loss was recorded before, its recorded times
+// stay.
 func missingRows(month schema.EventMonth, of schema.MonthRows, before []schema.MissingRows) schema.MissingRows {
-	// Postgres stores microseconds, so a more precise time would differ from the time that is read back.
+	// Postgres stores times with microseconds, so a more precise time would differ from the stored time.
 	last := time.Now().UTC().Truncate(time.Millisecond)
 	if end := month.End(); end.Before(last) {
 		last = end

@@ -10,15 +10,15 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// auditWorld is a table and its ledger while sinks insert and jobs delete. Between any two reads of an audit, a sink or
-// a job may take a step.
+// auditWorld is a model of a table and its ledger, with sinks that insert rows and jobs that delete rows. Between two
+// reads of an audit, a sink or a job may do its next step.
 type auditWorld struct {
 	t        *rapid.T
 	stored   int64 // rows of the table
-	inserted int64 // rows that are stored and not yet counted
+	inserted int64 // rows that are stored but not yet counted
 	counted  int64 // rows of the ledger
 	deleted  int64 // rows that deletions have removed from the ledger so far
-	noted    int64 // rows that are removed from the ledger and still stored
+	noted    int64 // rows that are subtracted from the ledger but still stored
 	lost     int64
 	doubled  int64
 	missing  []schema.MissingRows
@@ -36,7 +36,7 @@ func (w *auditWorld) steps() {
 			w.stored, w.inserted = w.stored+n, w.inserted+n
 		case 1:
 			w.counted, w.inserted = w.counted+w.inserted, 0
-		case 2: // a deletion leaves counted rows out of the ledger, before they leave the table
+		case 2: // a deletion subtracts counted rows from the ledger, before it deletes them
 			if n = min(n, w.stored-w.doubled-w.inserted-w.noted); n > 0 {
 				w.counted, w.deleted, w.noted = w.counted-n, w.deleted+n, w.noted+n
 			}
@@ -57,7 +57,8 @@ func (w *auditWorld) AllMonths(context.Context) (schema.RowsByMonth, error) {
 	return schema.RowsByMonth{modelMonth: {Rows: w.stored}}, nil
 }
 
-// RowsEnds and MonthsFrom answer for a log in which each message has one row, and rows are stored in order.
+// RowsEnds and MonthsFrom return results as if each message of the log had one row, and rows were stored in the order
+// of the log.
 func (w *auditWorld) RowsEnds(context.Context) (map[int]int64, error) {
 	w.steps()
 	return map[int]int64{0: w.counted + w.deleted}, nil
@@ -67,7 +68,7 @@ func (w *auditWorld) MonthsFrom(
 	_ context.Context, ends map[int]int64, _ []schema.EventMonth,
 ) (schema.RowsByMonth, error) {
 	w.steps()
-	// Only counted rows are deleted or lost.
+	// In this model, only rows that were counted are deleted or lost.
 	return schema.RowsByMonth{modelMonth: {Rows: w.counted + w.deleted + w.inserted - ends[0]}}, nil
 }
 
@@ -86,8 +87,8 @@ func (w *auditWorld) NoteMissing(_ context.Context, missing []schema.MissingRows
 	return nil
 }
 
-// TestAuditModel runs audits next to sinks and jobs. An audit never reports more missing rows than were lost. When
-// sinks and jobs are quiet, it reports all of them.
+// TestAuditModel runs audits while sinks and jobs work. An audit must never report more missing rows than were lost.
+// When sinks and jobs are idle, it must report all lost rows.
 func TestAuditModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -116,8 +117,8 @@ func TestAuditModel(t *testing.T) {
 	})
 }
 
-// TestSurplusModel looks for a surplus next to sinks and jobs. A comparison never reports more rows than were doubled.
-// When sinks and jobs are quiet, it reports all of them.
+// TestSurplusModel looks for surplus rows while sinks and jobs work. A comparison must never report more rows than were
+// doubled. When sinks and jobs are idle, it must report all doubled rows.
 func TestSurplusModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -140,7 +141,8 @@ func TestSurplusModel(t *testing.T) {
 	})
 }
 
-// TestAudit: the times of a loss stay while the loss does not grow. The loss ends when the rows are stored again.
+// TestAudit checks that the recorded times of a loss do not change unless more rows are lost. The loss ends when the
+// rows are stored again.
 func TestAudit(t *testing.T) {
 	t.Parallel()
 	w := &auditWorld{stored: 90, counted: 100, quiet: true}

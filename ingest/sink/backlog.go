@@ -11,15 +11,15 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// backlog exports metrics of the partitions that this sink owns. The metrics are the age of the oldest unstored
-// message, the time until the log deletes this message, and the number of lost messages.
+// backlog exports three metrics for each partition that this sink owns: the age of the oldest message that is not
+// stored, the time until the log deletes this message, and the number of lost messages.
 type backlog struct {
 	oldest, left, lost *prometheus.Desc
 
 	mu         sync.Mutex
 	partitions map[int]*partition
 	losses     map[int]losses
-	retention  time.Duration // the log's retention; 0 means for ever or unknown
+	retention  time.Duration // the log's retention; 0 means that it is infinite or unknown
 }
 
 func newBacklog() *backlog {
@@ -45,7 +45,7 @@ func (b *backlog) add(p *partition) {
 	b.partitions[p.id] = p
 }
 
-// remove forgets a partition, unless a later generation has added it again.
+// remove removes a partition from the metrics, unless a later generation has added it again.
 func (b *backlog) remove(p *partition) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -91,14 +91,16 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// pendingAges has the production times of a partition's messages that were read but are not stored yet.
+// pendingAges has the times at which a partition's messages were produced, for messages that were read but are not
+// stored yet.
 type pendingAges struct {
 	mu   sync.Mutex
 	list []producedBy // oldest first
 	last time.Time    // the time of the last stored message
 }
 
-// producedBy records that the messages of a fetch, before the offset to, were produced at since or later.
+// producedBy records that the messages of a fetch were produced at the time `since` or later. The offsets of these
+// messages are less than `to`.
 type producedBy struct {
 	to    int64
 	since time.Time
@@ -110,8 +112,8 @@ func (w *pendingAges) add(to int64, since time.Time) {
 	w.list = append(w.list, producedBy{to, since})
 }
 
-// oldest returns the age of the oldest unstored message. An unread message counts as being as old as the last message
-// that was read.
+// oldest returns the age of the oldest unstored message. A message that was not read yet counts as being as old as the
+// last message that was read.
 func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -126,7 +128,7 @@ func (w *pendingAges) oldest(stored, end int64, now time.Time) time.Duration {
 	return max(0, now.Sub(since))
 }
 
-// stored removes the messages before an offset, because they are stored.
+// stored removes the messages before an offset, which were stored.
 func (w *pendingAges) stored(to int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -154,9 +156,9 @@ func (s *Sink) askRetention(ctx context.Context) {
 	s.metrics.backlog.setRetention(retention)
 }
 
-// Lost returns the number of messages that left the log before they were stored. It counts all partitions since the
-// sinks' group began. The count is stored with the group's offsets. So a loss is visible after the sink has stored a
-// later message, or has found that the log has no later message.
+// Lost returns the number of messages that left the log before they were stored. It counts the losses of all partitions
+// since the sinks' group was created. A sink commits the number of losses with its offset. So Lost includes a loss only
+// after the sink has stored a later message, or has found that the log has no later message.
 func Lost(ctx context.Context, log *eventlog.Log, group string) (messages int64, err error) {
 	topic, err := log.Topic()
 	if err != nil {

@@ -14,21 +14,23 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromBackup is the result of ReadBackup. It says which of the table's missing rows the backup has.
+// FromBackup is the result of ReadBackup: the number of the table's missing rows that the backup has.
 type FromBackup struct {
 	Found    map[schema.MissingDay]int64 // number of missing rows that the backup has
 	Restored int64                       // number of rows of Found that were restored
-	Gone     int64                       // number of rows that were erased, expired or refused, and so are not restored
-	// Unsure counts rows that may belong to an erasure whose tombstones are forgotten. They are not restored.
+	Gone     int64                       // number of rows not restored because they were erased, expired or refused
+	// Unsure counts rows that an old erasure may have deleted. The tombstones of this erasure were removed since. These
+	// rows are not restored.
 	Unsure int64
-	// Surplus has, by month, the number of rows of the backup if it is larger than the number of missing rows. In such
-	// a month rows were deleted, and the deleted rows are unknown. Found does not count the rows of these months.
+	// Surplus has the months in which the table lacks more rows of the backup than the ledger reports as missing. Each
+	// month has the number of rows that the table lacks in addition. In such a month, some rows were deleted on
+	// purpose, and it is unknown which. Found does not count the rows of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
-	Missing []schema.MissingRows // rows that are still missing afterwards
+	Missing []schema.MissingRows // rows that are missing after ReadBackup
 }
 
-// FoundRows is the number of the missing rows that the backup has.
+// FoundRows returns the number of missing rows that the backup has.
 func (f *FromBackup) FoundRows() (rows int64) {
 	for _, n := range f.Found {
 		rows += n
@@ -39,21 +41,23 @@ func (f *FromBackup) FoundRows() (rows int64) {
 // BackupConfig has the settings for reading a backup. Backup and Fits are required.
 type BackupConfig struct {
 	Backup *eventstore.Backup
-	// Fits returns an error if a folder has no space for a number of bytes.
+	// Fits returns an error if the disk of a folder has no space for a number of bytes.
 	Fits func(folder string, bytes int64) error
-	// Skip lists the differences that a repair from the log mends. Missing rows in their ranges are not taken from the
-	// backup.
+	// Skip lists the ranges of offsets that a repair from the log restores. ReadBackup does not take rows in these
+	// ranges from the backup.
 	Skip []Difference
-	// Store means that missing rows are stored. Without Store, they are only counted.
+	// Store means that ReadBackup stores the missing rows. Without Store, it only counts them.
 	Store bool
-	// Note is called before missing rows of a month are stored. It records their number and the damaged parts of the
-	// backup, whose rows are left out. So the record exists even if the repair is killed. Note is required with Store.
+	// Note is called before missing rows of a month are stored. It records the number of these rows, and the damaged
+	// parts of the backup, whose rows are not restored. So the record exists even if the process is killed during the
+	// repair. Note is required if Store is true.
 	Note func(ctx context.Context, month schema.EventMonth, rows int64, damaged []eventstore.BackupDamage) error
 }
 
 // ReadBackup looks for missing rows in a backup, and stores them if cfg.Store is true. Only one process at a time does
-// this. An error of Lock means that another process repairs, or that visitors are being erased. The caller first runs a
-// repair from the log, so rows that the log has are not taken from the backup.
+// this. An error of Lock means that another process runs a repair, or that visitors are being erased. Before
+// ReadBackup, the caller runs a repair from the log, so that rows are taken from the backup only if the log does not
+// have them.
 func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBackup, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -103,7 +107,7 @@ type backupReading struct {
 
 	waiting map[uint16]logRange // messages that a sink will store
 	refused map[refusedEvent]bool
-	made    time.Time // the beginning of the backup's last month; the backup was made later
+	made    time.Time // beginning of the last month with rows in the backup; the backup was made later
 	scratch *eventstore.Scratch
 }
 
@@ -121,7 +125,7 @@ type refusedEvent struct {
 	received  int64 // in seconds
 }
 
-// prepare reads what decides which rows of the backup are left out.
+// prepare reads the data that decide which rows of the backup are not restored.
 func (b *backupReading) prepare(ctx context.Context) (err error) {
 	if b.waiting, err = b.r.waiting(ctx); err != nil {
 		return err
@@ -131,8 +135,8 @@ func (b *backupReading) prepare(ctx context.Context) (err error) {
 	return err
 }
 
-// waiting returns the messages that are not committed, by partition of the log. The sink that reads these messages
-// looks for their rows in the table, and stores the missing rows.
+// waiting returns the messages that are not committed, by partition of the log. A sink will read these messages and
+// store the rows that the table lacks, so ReadBackup must not store these rows.
 func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	count, err := r.log.Partitions(ctx)
 	if err != nil {
@@ -157,8 +161,8 @@ func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	return list, nil
 }
 
-// refusedEvents returns the events that have dead letters, including replayed letters. The row of a replayed event has
-// another position.
+// refusedEvents returns the events that have dead letters, including replayed letters. A replayed event was appended to
+// the log again, so its row has another position.
 func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, error) {
 	list := map[refusedEvent]bool{}
 	err := r.eachLetter(ctx, func(l *deadletter.Letter) {
@@ -218,7 +222,7 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	if !b.cfg.Store || total == 0 {
 		return nil
 	}
-	// A running insert of a killed repair may have a missing row, so wait for it.
+	// A repair that was killed may have a running insert of a missing row, so wait for its end.
 	if err := b.r.cfg.Store.Settle(ctx); err != nil {
 		return err
 	}
@@ -233,8 +237,8 @@ func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (
 	return nil
 }
 
-// uncounted counts the rows of a month that sinks have stored and not yet counted. The number of missing rows is too
-// small by this number.
+// uncounted returns the number of rows of a month that sinks have stored but not yet counted. The number of missing
+// rows is too small by this number.
 func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) (int64, error) {
 	ends, err := b.m.cfg.Ledger.RowsEnds(ctx)
 	if err != nil {
@@ -251,8 +255,8 @@ type backupRow struct {
 	day   schema.MissingDay
 }
 
-// missing returns the rows of a range that the table lacks, each once. It counts the rows that are not restored in
-// count.
+// missing returns the rows of a range that the table lacks, without duplicates. In the parameter count, it counts the
+// rows that must not be restored.
 func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, count *FromBackup) ([]backupRow, error) {
 	rows, err := b.scratch.Rows(ctx, of)
 	if err != nil {
@@ -268,7 +272,7 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 		if stored.has(row.Row) || b.waiting[of.Partition].has(row.Offset) || b.skips(of.Partition, row.Offset) {
 			continue
 		}
-		stored.add(row.Row) // the backup may have the row twice
+		stored.add(row.Row) // the backup may contain the row twice
 		refused := refusedEvent{
 			int(of.Partition), int64(row.Offset), int(row.Index), row.Content.Site, row.Received.Unix(),
 		}
@@ -297,16 +301,16 @@ func (b *backupReading) skips(partition uint16, offset uint64) bool {
 // backupTakes is an upper bound of the time that copying the files of a backup takes.
 const backupTakes = 24 * time.Hour
 
-// unsure reports whether a row may belong to an erasure whose tombstones are forgotten. A backup that was begun after
-// the erasure was done has no such rows.
+// unsure reports whether an erasure may have deleted a row, if the tombstones of this erasure were removed since. A
+// backup that was begun after this erasure has no such rows.
 func (b *backupReading) unsure(row eventstore.BackupRow) bool {
 	forgotten, found := b.r.cfg.Forgotten[row.Content.Site]
 	return found && row.Received.Before(forgotten.ErasedUntil) && b.made.Add(-backupTakes).Before(forgotten.Done)
 }
 
-// store stores the missing rows of a range, and counts them as restored when the table has them.
+// store inserts the missing rows of a range. It counts a row as restored if it then finds the row in the table.
 func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
-	rows, err := b.missing(ctx, of, &FromBackup{}) // the FromBackup only takes counts that are not needed here
+	rows, err := b.missing(ctx, of, &FromBackup{}) // the counts in the FromBackup are not used here
 	if err != nil || len(rows) == 0 {
 		return err
 	}
@@ -314,7 +318,7 @@ func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error 
 	for i, row := range rows {
 		places[i] = row.place
 	}
-	// Check the lock as late as possible, because another repair may run after it is lost.
+	// Check the lock as late as possible, because after this process has lost it, another repair may run.
 	if err := b.holds(ctx); err != nil {
 		return fmt.Errorf("cannot go on with the repair: %w", err)
 	}

@@ -17,7 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// backup copies the table's files from a server's folder without changes. It returns the copy's folder of the table.
+// backup copies the table's files into a new folder for a server. It returns this folder, and the folder of the table
+// in it.
 func (m *mending) backup() (server, table string) {
 	m.t.Helper()
 	var id, path, comment string
@@ -42,7 +43,7 @@ func (m *mending) backup() (server, table string) {
 	return server, table
 }
 
-// read reads a backup, with a Reconciler that the test changes.
+// read calls ReadBackup. The function change changes the Reconciler's configuration.
 func (m *mending) read(server string, change func(*Config), cfg BackupConfig) FromBackup {
 	m.t.Helper()
 	backup, err := eventstore.OpenBackup(server)
@@ -60,7 +61,7 @@ func (m *mending) read(server string, change func(*Config), cfg BackupConfig) Fr
 		}
 		r, err := NewReconciler(of)
 		if err == nil {
-			r.batch = 7 // several ranges
+			r.batch = 7 // so small that the rows are in several ranges
 		}
 		return r, err
 	}
@@ -71,13 +72,13 @@ func (m *mending) read(server string, change func(*Config), cfg BackupConfig) Fr
 	return done
 }
 
-// TestReadBackup loses all rows of a table. A backup restores the missing rows, once each.
+// TestReadBackup deletes all rows of a table. ReadBackup must restore each missing row once.
 func TestReadBackup(t *testing.T) {
 	t.Parallel()
 	const rows = 20
 	m := newMending(t, rows)
 	server, table := m.backup()
-	// The backup has each row twice.
+	// Add a copy of the part to the backup, so that the backup has each row twice.
 	part := filepath.Join(table, m.parts[0].Name)
 	month, again := m.parts[0].Name[:6], filepath.Join(table, m.parts[0].Name[:6]+"_900000_900000_0")
 	if err := os.CopyFS(again, os.DirFS(part)); err != nil {
@@ -95,7 +96,7 @@ func TestReadBackup(t *testing.T) {
 		name                string
 		change              func(*Config)
 		cfg                 BackupConfig
-		counted             int64 // more rows than the backup has
+		counted             int64 // number of counted rows that the backup does not have
 		found, gone, unsure int64
 		surplus             int64
 	}{
@@ -133,7 +134,7 @@ func TestReadBackup(t *testing.T) {
 		m.ledger.counted = counted
 	}
 
-	// An event became a dead letter. A part of the backup is a duplicate.
+	// An event has a dead letter, so its row must not be restored.
 	if err := letters.Write(t.Context(), []deadletter.Letter{m.letter(1, 2)}); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +162,7 @@ func TestReadBackup(t *testing.T) {
 	m.visitsAgree()
 }
 
-// letter returns a dead letter about an event of the log.
+// letter returns the dead letter of an event in the log.
 func (m *mending) letter(offset int64, index int) deadletter.Letter {
 	m.t.Helper()
 	r, err := m.mender.cfg.Reconciler(m.t.Context())

@@ -8,21 +8,22 @@ import (
 const (
 	// blockGrows is the number of consecutive inserts after which the block doubles.
 	blockGrows = 16
-	// mostHalvings is the largest number of halvings. A block has at least the messages of one fetch.
+	// mostHalvings is how many times the block can be halved. Even a smaller block would contain all messages of one
+	// fetch.
 	mostHalvings = 5
 )
 
-// block is the size of the sink's inserts. It halves when the store lacks memory for an insert. The rows that did not
-// fit are inserted again as one block, because their token identifies the block. They fit when other work has released
-// memory. The block doubles after each blockGrows consecutive inserts that fit, up to the configured size. The zero
-// value means the configured size.
+// block is the size of the sink's inserts. It is halved when the store has too little memory for an insert. The rows of
+// the failed insert are inserted again as one block, because their token identifies the block. This retry succeeds when
+// the store's other work has released memory. After each blockGrows consecutive successful inserts, the block doubles,
+// up to the configured size. The zero value means the configured size.
 type block struct {
 	mu       sync.Mutex
 	halvings int
-	stored   int // number of consecutive inserts since the last change
+	stored   int // number of consecutive successful inserts since the last change of the size
 }
 
-// size returns the rows and bytes that trigger an insert.
+// size returns the number of rows and the number of bytes that trigger an insert.
 func (b *block) size(c *Config) (rows, bytes int) {
 	b.mu.Lock()
 	halvings := b.halvings
@@ -33,13 +34,13 @@ func (b *block) size(c *Config) (rows, bytes int) {
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
 }
 
-// largeRows is the number of rows above which a larger block saves little. The rows of such a block cost the store
-// several times as much as the insert itself.
+// largeRows is the number of rows above which a larger block saves little work. With this number of rows, the rows cost
+// the store several times as much as the fixed costs of an insert.
 const largeRows = 16_384
 
-// pause returns the age at which a block is inserted, counted from its first row. It depends on the number and age of
-// the rows so far. A pause is halved if the rows would become a large block. Large blocks take longer to insert. The
-// shorter pause makes up for this time.
+// pause returns the time from a block's first row to its insert. If rows continue to arrive as fast as before and would
+// become a large block, the pause is half as long. A large block takes longer to insert, and the shorter pause
+// compensates for this time.
 func (c *Config) pause(rows int, age time.Duration) time.Duration {
 	if time.Duration(rows)*c.BatchAge >= largeRows*min(age, c.BatchAge) {
 		return c.BatchAge / 2
@@ -47,8 +48,8 @@ func (c *Config) pause(rows int, age time.Duration) time.Duration {
 	return c.BatchAge
 }
 
-// lacked halves the block after an insert for which memory was missing. It returns false if the block has its smallest
-// size.
+// lacked halves the block after an insert for which the store had too little memory. It returns false if the block
+// already has its smallest size.
 func (b *block) lacked() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -60,7 +61,7 @@ func (b *block) lacked() bool {
 	return true
 }
 
-// fitted counts an insert for which the memory was sufficient.
+// fitted counts an insert for which the store had enough memory.
 func (b *block) fitted() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestBlock halves the block with each insert that lacks memory, down to a thirty-second. It doubles after sixteen
-// inserts that fit. If the load of the store is halved, the block is halved too.
+// TestBlock checks the size of the block. Each insert for which the store has too little memory halves it, down to one
+// thirty-second. After sixteen successful inserts, it doubles. If Config.Halvings returns a larger number of halvings,
+// this number applies.
 func TestBlock(t *testing.T) {
 	t.Parallel()
 	load := 0
@@ -33,7 +34,7 @@ func TestBlock(t *testing.T) {
 		b.fitted()
 	}
 	want(mostHalvings)
-	b.lacked() // The count begins again.
+	b.lacked() // the count of successful inserts starts at 0 again
 	for range blockGrows - 1 {
 		b.fitted()
 	}
@@ -57,7 +58,8 @@ func TestBlock(t *testing.T) {
 	}
 }
 
-// TestPause: a block waits for the whole pause unless it has so many rows that it becomes large.
+// TestPause checks that a block is inserted after the whole pause, or after half of the pause if it will have many
+// rows.
 func TestPause(t *testing.T) {
 	t.Parallel()
 	c := &Config{BatchAge: time.Second}
@@ -74,7 +76,7 @@ func TestPause(t *testing.T) {
 		{largeRows / 2, 600 * time.Millisecond, time.Second},
 		{largeRows - 1, 24 * time.Hour, time.Second},
 		{largeRows, 24 * 365 * time.Hour, 500 * time.Millisecond},
-		{0, 0, 500 * time.Millisecond}, // due is called again when the partition has rows
+		{0, 0, 500 * time.Millisecond}, // does not matter, because due is called again when the partition has rows
 	} {
 		if got := c.pause(at.rows, at.age); got != at.want {
 			t.Errorf("%d rows of age %s wait %s, want %s", at.rows, at.age, got, at.want)
@@ -82,7 +84,7 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// TestDueByPause: a partition with few rows is cut when the pause is over. A partition with many rows is cut after half
+// TestDueByPause checks when a partition is due: with few rows at the end of the pause, and with many rows after half
 // of the pause.
 func TestDueByPause(t *testing.T) {
 	t.Parallel()
@@ -93,7 +95,7 @@ func TestDueByPause(t *testing.T) {
 	for _, at := range []struct {
 		rows int
 		age  time.Duration
-		left time.Duration // 0 means that the partition is due
+		left time.Duration // time until the partition is due
 	}{
 		{500, 300 * time.Millisecond, 700 * time.Millisecond},
 		{500, 999 * time.Millisecond, time.Millisecond},
@@ -110,7 +112,8 @@ func TestDueByPause(t *testing.T) {
 	}
 }
 
-// TestBlockGrowsMeanwhile changes the block between the moment when a partition is due and its cut.
+// TestBlockGrowsMeanwhile changes the size of the block after a partition was found to be due, and before the cut is
+// made.
 func TestBlockGrowsMeanwhile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -14,55 +14,58 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Config configures a Sink. A zero field takes the default named in its comment.
+// Config configures a Sink. A zero field means the default named in its comment.
 type Config struct {
-	Brokers []string // host:port; required
+	Brokers []string // host:port of brokers; required
 	Access  eventlog.Access
-	Topic   string           // eventlog.DefaultTopic
-	Group   string           // consumer group; "octavo-sink"
+	Topic   string           // topic of the log, default eventlog.DefaultTopic
+	Group   string           // consumer group, default "octavo-sink"
 	Store   eventstore.Store // an *eventstore.ClickHouse in production; required
-	// Balances count the outcomes of each site's events. Required by New.
+	// Balances count the outcomes of each site's events. New requires it.
 	Balances *balance.Sites
-	// Erased lists the visitors whose events are not stored. The caller starts it.
+	// Erased lists the visitors whose events are not stored. The caller starts this list.
 	Erased *erasure.List
-	// Damaged is called with each error about damaged files of the store; nil ignores them. It must not block.
+	// Damaged is called with each error about damaged files of the store. If Damaged is nil, the sink only retries
+	// after such an error. Damaged must not block.
 	Damaged func(error)
-	// Rows counts the rows that the store should have. nil counts nothing.
+	// Rows counts the rows that the store should have. If it is nil, the rows are not counted.
 	Rows RowLedger
-	// Expired tells a Reconciler which old events of each site the retention has deleted.
+	// Expired describes, for a Reconciler, which old events of each site the retention has deleted.
 	Expired map[string][]schema.Expiry
-	// Forgotten tells a Reconciler the erasures of each site that Erased no longer has.
+	// Forgotten describes, for a Reconciler, the erasures of each site that are no longer in Erased.
 	Forgotten map[string]schema.ForgottenErasures
 	Logger    *slog.Logger
 
-	BatchRows  int           // number of rows of a partition that triggers an insert; DefaultBatchRows
-	BatchBytes int           // bytes of messages, of one or all partitions, that trigger an insert; DefaultBatchBytes
-	BatchAge   time.Duration // age of the first row that triggers an insert (pause); eventlog.DefaultTurn
+	BatchRows  int           // number of rows of a partition that triggers an insert, default DefaultBatchRows
+	BatchBytes int           // number of bytes that triggers an insert (see due), default DefaultBatchBytes
+	BatchAge   time.Duration // age of the first row that triggers an insert (see pause), default eventlog.DefaultTurn
 
-	// Halvings returns how many times the store's load is halved, if its memory ran out; nil means never. It must not
-	// block.
+	// Halvings returns how many times the size of inserts must be halved because the store's memory ran out. If it is
+	// nil, the sizes depend only on the sink's own inserts. Halvings must not block.
 	Halvings func() int
 
-	FetchBytes int           // bytes of one fetch from each partition; 1 MiB
-	FetchWait  time.Duration // how long the broker may wait for new messages; 250 ms
+	FetchBytes int           // largest number of bytes of one fetch from a partition, default 1 MiB
+	FetchWait  time.Duration // how long the broker may wait for new messages, default 250 ms
 
-	// Window is the greatest distance in offsets between a message and its repeat, if the message or the repeat has no
-	// producer id (repeats.go). A sink that takes over a partition with such messages reads Window offsets again. All
-	// sinks of a group must have the same Window. The default is 16,384.
+	// Window is the greatest distance in offsets at which a repeat of a message is recognised, if the message or the
+	// repeat has no producer id (repeats.go). A sink that takes over a partition with such messages first reads the
+	// messages at the last Window offsets again. All sinks of a group must have the same Window. The default is 16,384.
 	Window int
 
-	MinInSync int // replicas of a new dead-letter topic that must have a letter; by default all except one
+	// MinInSync is the number of replicas that must have a dead letter. It is a setting of a new dead-letter topic. The
+	// default is all replicas except one.
+	MinInSync int
 
-	RetryWait time.Duration // pause between attempts, doubled up to 5 s; 100 ms
+	RetryWait time.Duration // first pause between attempts, which doubles up to 5 s; default 100 ms
 
-	SessionTimeout    time.Duration // time after which a silent sink loses its partitions; 10 s
-	RebalanceTimeout  time.Duration // time in which a sink must release its partitions; 60 s
-	HeartbeatInterval time.Duration // 1 s
+	SessionTimeout    time.Duration // time without a heartbeat after which a sink loses its partitions, default 10 s
+	RebalanceTimeout  time.Duration // time within which a sink must release its partitions, default 60 s
+	HeartbeatInterval time.Duration // interval of a sink's heartbeats, default 1 s
 }
 
-// DefaultBatchRows and DefaultBatchBytes are the size of the sink's inserts. ClickHouse recommends 10,000 to 100,000
-// rows. Two batches of this size fit a small machine: a node under full load took 250 MB, and 620 MB with 100,000 rows
-// (bench/results/).
+// DefaultBatchRows and DefaultBatchBytes are the default size of the sink's inserts. ClickHouse recommends 10,000 to
+// 100,000 rows. The sink has up to two batches in memory, and this size suits a small machine: a node under full load
+// took 250 MB. With 100,000 rows, it took 620 MB (bench/results/).
 const (
 	DefaultBatchRows  = 32_768
 	DefaultBatchBytes = 16 << 20

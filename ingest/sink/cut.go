@@ -13,37 +13,38 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// cut has the messages of one insert: a partition's messages with offsets in [from, to). Its rows share the memory of
-// its chunks. The cut owns these chunks.
+// cut has the messages of one insert: the messages of a partition with offsets in [from, to). The rows of a cut share
+// the memory of its chunks. The cut owns these chunks.
 type cut struct {
 	partition *partition
 	from, to  int64
 	highWater int64 // end of the log when the cut was read
-	oldest    int64 // time when the oldest message was received, in milliseconds
+	oldest    int64 // time in milliseconds at which the oldest message was received
 	sum       uint64
 	tail      uint64 // checksum of the last message
 	plain     int64  // value of progress.plain at the cut's end
 	lost      losses
-	newer     error // reason why this version cannot read the next message; nil if the cut ends for another reason
+	newer     error // why this version cannot read the next message; nil if the cut ends for another reason
 
 	rows       *insights.Batch
 	messages   []cutMessage
-	total      int   // rows of all messages
+	total      int   // number of rows of all messages
 	firstTime  int64 // earliest time of the rows' events
 	unreadable []unreadable
-	repeats    int // events of repeated messages
+	repeats    int // number of events in repeated messages
 	chunks     []*chunk
 	digest     *xxhash.Digest
 
 	// uncertain means that an earlier insert may have stored a part of the cut. This insert may still be running.
 	uncertain bool
-	// bisected means that the store refused an insert of the cut, so the sink inserts it in halves.
+	// bisected means that the store refused an insert of the cut because of its rows, so the sink inserts the cut in
+	// halves.
 	bisected      bool
-	knownStored   storedRows // stored rows of a bisected cut; nil until they are read
-	alreadyStored int        // rows that were stored before this sink started the cut
+	knownStored   storedRows // rows of a bisected cut that are stored; nil until they are read
+	alreadyStored int        // number of rows that were stored before this sink began to store the cut
 	refused       []refusedRow
-	honours       int64        // version of the tombstones that the cut honours
-	erased        map[int]bool // rows of erased visitors, which are not stored
+	honours       int64        // the sink stores no rows that tombstones up to this version erase
+	erased        map[int]bool // indexes of the rows of erased visitors, which are not stored
 }
 
 // cutMessage is a message with rows in a cut.
@@ -59,7 +60,7 @@ type unreadable struct {
 	err    error
 }
 
-// refusedRow is a row that the store refuses, by its index in the cut.
+// refusedRow is a row that the store refuses. The field row is the row's index in the cut.
 type refusedRow struct {
 	row int
 	err error
@@ -69,7 +70,7 @@ func newCut() *cut {
 	return &cut{rows: insights.NewBatch(), digest: xxhash.New()}
 }
 
-// reset empties the cut, and releases its chunks.
+// reset empties the cut for reuse, and frees its chunks.
 func (c *cut) reset() {
 	c.rows.Reset()
 	for _, k := range c.chunks {
@@ -86,12 +87,12 @@ func (c *cut) reset() {
 	}
 }
 
-// fill reads the messages of a partition's chunks, which the cut owns from now on. The result depends only on these
-// messages, and on the messages at the Window offsets before each of them.
+// fill decodes the messages of a partition's chunks. The cut then owns these chunks. The result depends only on these
+// messages, and on earlier messages within Window offsets.
 //
-// fill stops before a message of a later version or another baseline. If the previous owner began a cut, fill reads the
-// whole of this cut or nothing. A part of this cut would have another token. A paused previous owner could then store
-// the rows of this part a second time.
+// fill stops before a message of a later version or another baseline. If the previous owner of the partition began a
+// cut, fill takes all messages of this cut, or none. A cut with only some of its messages would have another token. If
+// the previous owner was only paused, it could then store the same rows a second time.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
@@ -115,7 +116,7 @@ func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.sum = c.digest.Sum64()
 }
 
-// parser is insights.ParseMessage; tests replace it.
+// parser is the type of insights.ParseMessage. Tests use other functions.
 type parser func(data []byte) (insights.Message, error)
 
 // message adds a message. Its only error wraps insights.ErrNewer and means that the message was not added.
@@ -134,7 +135,7 @@ func (c *cut) message(p *partition, f fetched, parse parser) error {
 	var sum [16]byte
 	binary.LittleEndian.PutUint64(sum[:8], uint64(f.offset))
 	binary.LittleEndian.PutUint64(sum[8:], c.tail)
-	_, _ = c.digest.Write(sum[:]) // it never fails
+	_, _ = c.digest.Write(sum[:]) // Write never fails
 	switch {
 	case repeat:
 		c.repeats += m.Count
@@ -150,7 +151,7 @@ func (c *cut) message(p *partition, f fetched, parse parser) error {
 }
 
 // token returns the deduplication token of the rows in [lo, hi). Every sink that reads the same messages makes the same
-// token. The messages' checksum distinguishes them from another log's messages at the same offsets.
+// token. The checksum in the token distinguishes these messages from the messages of another log at the same offsets.
 func (c *cut) token(topic string, lo, hi int) string {
 	token := fmt.Sprintf("octavo/%s/%d/%d-%d/%016x", topic, c.partition.id, c.from, c.to, c.sum)
 	if lo == 0 && hi == c.total {
@@ -159,10 +160,11 @@ func (c *cut) token(topic string, lo, hi int) string {
 	return fmt.Sprintf("%s/%d-%d", token, lo, hi)
 }
 
-// messageOf returns a row's message, and the row's index in that message.
+// messageOf returns the message that contains a row, and the row's index in this message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events has the same first row as the next message. The search finds the next message.
+	// A message without events has the same value of first as the message after it. The search then finds the message
+	// after it.
 	return c.messages[i], row - c.messages[i].first
 }
 
@@ -175,7 +177,7 @@ func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) er
 		}
 		same, err := stored.same(m, scratch)
 		if err != nil {
-			return err // cannot happen: the message was parsed when it was added
+			return err // cannot happen: the message was parsed when it was added to the cut
 		}
 		err = c.rows.Add(m.message, m.at, func(i int) bool {
 			return same != nil && same[i] || m.first+i < lo || m.first+i >= hi || c.erased[m.first+i]
@@ -194,8 +196,8 @@ func (c *cut) offsets(lo, hi int) (first, last uint64) {
 	return from.at.Offset, to.at.Offset
 }
 
-// storedRows are stored rows by offset and index. A position may have several rows, from earlier logs with the same
-// offsets.
+// storedRows has the contents of stored rows by offset and index. A position may have several rows, because an earlier
+// log had messages at the same offsets.
 type storedRows map[uint64]map[uint16][]insights.RowContent
 
 func indexStored(list []eventstore.Row) storedRows {
@@ -217,7 +219,8 @@ func (s storedRows) has(r eventstore.Row) bool {
 	return slices.Contains(s[r.Offset][r.Index], r.Content)
 }
 
-// same reports which events of a message have a stored row with their position and content. nil means none.
+// same reports, for each event of a message, whether a stored row has the event's position and content. The result is
+// nil if there are no stored rows at the message's offset.
 func (s storedRows) same(m cutMessage, scratch *insights.Batch) ([]bool, error) {
 	at := s[m.at.Offset]
 	if len(at) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestCutToken: every sink that reads the same messages makes the same token. Different bounds, different rows, and
-// another log with the same offsets make different tokens.
+// TestCutToken checks that every sink that reads the same messages gets the same token. Other bounds, other rows, or
+// another log with the same offsets must give other tokens.
 func TestCutToken(t *testing.T) {
 	t.Parallel()
 	log := &ingesttest.MemoryLog{}
@@ -58,8 +58,8 @@ func TestCutToken(t *testing.T) {
 	}
 }
 
-// TestRepeats: whether a message is a repeat depends only on the messages in the window before it. The start of reading
-// and the time of the recall do not matter.
+// TestRepeats checks that only the messages in the window before a message decide whether it is a repeat. The offset
+// where a sink begins to read, and the time when it calls recall, do not matter.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +91,8 @@ func TestRepeats(t *testing.T) {
 	})
 }
 
-// TestProgress: reading the group's progress gives the written progress. Metadata of another version counts as empty.
+// TestProgress checks that parsing the metadata of a progress returns the same progress. Metadata of another version
+// must count as no metadata.
 func TestProgress(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

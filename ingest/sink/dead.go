@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// unreadableReason is the reason of a dead letter about a message that cannot be read. A dead letter about an event has
-// the reason of an eventstore.Fault.
+// unreadableReason is the reason of a dead letter about a message that cannot be read. The reason of a dead letter
+// about an event is the Reason of an eventstore.Fault.
 const unreadableReason = "unreadable"
 
 // letters returns the dead letters of a cut.
@@ -42,8 +42,8 @@ func (c *cut) letters(topic string) ([]deadletter.Letter, error) {
 	return list, nil
 }
 
-// writeDeadLetters writes a cut's dead letters before the cut counts as stored. If it is interrupted, the partition's
-// next owner writes them again under the same keys.
+// writeDeadLetters writes the dead letters of a cut, before the cut's offset is committed. If it is interrupted, the
+// partition's next owner writes the dead letters again with the same keys.
 func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 	if len(c.unreadable) == 0 && len(c.refused) == 0 {
 		return nil
@@ -66,11 +66,11 @@ func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// countBalances counts a stored cut in its sites' balances.
+// countBalances adds the outcomes of a stored cut's events to the balances of their sites.
 func (s *Sink) countBalances(c *cut) {
 	sites := s.cfg.Balances
-	// erased and refused count the rows that are not stored, by their message's offset. No count is ever reduced,
-	// because a scrape may come at any time and counters never fall.
+	// erased and refused count the rows that are not stored, by their message's offset. Each counter only increases,
+	// because Prometheus may read it at any time, and takes a decrease for a restart.
 	erased, refused := map[uint64]uint64{}, map[uint64]uint64{}
 	for row := range c.erased {
 		m, _ := c.messageOf(row)
@@ -86,7 +86,7 @@ func (s *Sink) countBalances(c *cut) {
 		account.Erased.Add(gone)
 		account.DeadLettered.Add(dead)
 	}
-	// A message with a readable header has one dead letter for all of its events.
+	// A message whose header is readable but whose events are not has one dead letter for all of its events.
 	for _, u := range c.unreadable {
 		if m, err := insights.ParseMessage(u.data); err == nil {
 			sites.Account(m.Site).DeadLettered.Add(uint64(m.Count))

@@ -54,8 +54,8 @@ func keysOf(list []*deadletter.Letter) (keys []string) {
 	return keys
 }
 
-// TestDeadLetters: the sink finds the rows that the store refuses. It writes them with their details to dead letters,
-// and stores the other rows.
+// TestDeadLetters checks that the sink finds the rows that the store refuses, writes a dead letter with the details of
+// each, and stores all other rows.
 func TestDeadLetters(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -96,8 +96,8 @@ func TestDeadLetters(t *testing.T) {
 	}
 }
 
-// TestDeadLettersInterrupted: a sink dies after it wrote dead letters. Its successor writes them again. A reader sees
-// each letter once, and nothing is stored twice.
+// TestDeadLettersInterrupted checks a sink that ends after it has written dead letters, before it commits. The next
+// sink writes the letters again. A reader must get each letter once, and no row may be stored twice.
 func TestDeadLettersInterrupted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -106,7 +106,7 @@ func TestDeadLettersInterrupted(t *testing.T) {
 		r.accept(numbered(i*10, 10))
 	}
 	first := newTestSink(t, Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(t)})
-	// The first sink handles its first cut, up to the commit.
+	// The first sink processes its first cut, but does not commit it.
 	g := newGeneration(first, member{generation: -1}, nil)
 	p := &partition{id: 0, committed: progress{offset: -1}, repeats: newRepeats(100)}
 	k, err := first.fetch(t.Context(), p, 0, 1<<20)
@@ -132,8 +132,8 @@ func TestDeadLettersInterrupted(t *testing.T) {
 	}
 }
 
-// TestDeadLettersReplay: an event is stored once, no matter how often it is replayed. TestReplayInterrupted (package
-// deadletter) tests interrupted replays.
+// TestDeadLettersReplay checks that an event is stored once, even if it is replayed several times.
+// TestReplayInterrupted (package deadletter) tests interrupted replays.
 func TestDeadLettersReplay(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -176,7 +176,8 @@ func TestDeadLettersReplay(t *testing.T) {
 	}
 }
 
-// TestDeadLettersReplayUnknown: a letter that cannot be replayed stays, and the error gives the reason.
+// TestDeadLettersReplayUnknown checks that a letter which cannot be replayed stays in the topic, and that the error
+// gives the reason.
 func TestDeadLettersReplayUnknown(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -205,8 +206,8 @@ func TestDeadLettersReplayUnknown(t *testing.T) {
 	}
 }
 
-// TestDeadLettersSmallTopic: if the topic's message limit is smaller than the sink's default, letters are sent one by
-// one. A letter that is still too large is sent without its message. Its replay then returns an error with this reason.
+// TestDeadLettersSmallTopic checks a dead-letter topic that accepts only small messages. Letters are sent one by one. A
+// letter that is still too large is sent without its message. Its replay then returns an error with this reason.
 func TestDeadLettersSmallTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -247,15 +248,15 @@ func TestDeadLettersSmallTopic(t *testing.T) {
 	}
 }
 
-// TestDeadLettersOfBrokenEvents: if events are truncated, their whole message becomes a dead letter. The first bits of
-// the events do not matter. The site's balance counts all these events.
+// TestDeadLettersOfBrokenEvents checks a message whose header is correct and whose events cannot be decoded. The whole
+// message must become one dead letter. The site's balance must count all events that the header names.
 func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
 	var e insights.Encoder
 	e.Begin(insights.MessageID{1}, "site_1", intaketest.Client.Now.UnixMilli())
 	message := e.Bytes()
-	message[len(message)-3] |= 2 // the header says two more events, but these bytes are not events
+	message[len(message)-3] |= 2 // the header says that two events follow, but the bytes after it are not events
 	if err := r.log.Append(t.Context(), "site_1", 0, append(message, 1, 0xff, 1, 0xff)); err != nil {
 		t.Fatal(err)
 	}
@@ -269,7 +270,8 @@ func TestDeadLettersOfBrokenEvents(t *testing.T) {
 	}
 }
 
-// TestBalancesNeverFall: a cut's events are counted by their outcome. No count ever falls between two readings.
+// TestBalancesNeverFall checks that the events of a cut are counted by their outcome, and that no counter decreases
+// while a cut is counted.
 func TestBalancesNeverFall(t *testing.T) {
 	t.Parallel()
 	const perMessage, messages = 100, 5000
@@ -311,8 +313,8 @@ func TestBalancesNeverFall(t *testing.T) {
 	}
 }
 
-// TestSinkStalled: the store's state blocks a partition. Then the metrics show the stall, and the sink writes no dead
-// letter. The sink continues when the state is repaired.
+// TestSinkStalled checks a store whose state prevents inserts. The metrics must show that the partition is stalled, and
+// the sink must write no dead letter. After the store is repaired, the sink must continue.
 func TestSinkStalled(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

@@ -13,11 +13,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// erase leaves the events of erased visitors and keys out of a cut. It is the first step that changes the cut's rows.
+// erase removes the events of erased visitors and erased keys from a cut. It must be the first step that changes the
+// cut's rows.
 //
-// If the previous owner announced a cut, the new owner repeats it with the tombstones of the announcement. So the cut
-// has the same rows and the same token. With more tombstones, the repeat could insert no rows. A paused owner's insert
-// could then still be stored later. The eraser waits for a later cut.
+// If the partition's previous owner announced a cut, the new owner repeats it with the same tombstones. So the repeated
+// cut has the same rows and the same token. With more tombstones, the repeated cut might have no rows to insert, so the
+// new owner would not use the token. A previous owner that was only paused could then insert its own rows, because
+// ClickHouse would not know the token. The erasure job waits until the sink commits a later cut, with newer tombstones.
 func (g *generation) erase(c *cut) error {
 	p, view := c.partition, g.sink.cfg.Erased.View()
 	if view == nil {
@@ -51,9 +53,9 @@ func (g *generation) erase(c *cut) error {
 	return c.rebuild(0, c.total, nil, g.scratch)
 }
 
-// honour prepares a commit. The commit declares for every partition which tombstones its next cut honours. If the
-// previous owner of a partition announced a cut, this sink declares the partition's tombstones only with the first cut
-// after it.
+// honour prepares a commit that declares, for every partition, the version of the tombstones that the next cut honours.
+// If the previous owner of a partition announced a cut, the sink declares the version for this partition only with the
+// first cut after the announced cut.
 func (g *generation) honour() {
 	view := g.sink.cfg.Erased.View()
 	if view == nil || view.Version == g.honoured {
@@ -82,7 +84,7 @@ func (g *generation) honour() {
 // honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour returns a channel that closes when honour or declareLosses may have work.
+// mayHonour returns a channel. It is closed when honour or declareLosses may have something to commit.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()
@@ -95,10 +97,10 @@ func (g *generation) mayHonour() <-chan struct{} {
 	return again
 }
 
-// arrived is an event, with the facts that show whether it intentionally has no row.
+// arrived has the data of an event that show whether the event intentionally has no row.
 type arrived struct {
 	insights.RowContent
-	key      string // the publishable key, with its generation
+	key      string // the id and the generation of the publishable key
 	received int64  // in milliseconds
 }
 
@@ -107,23 +109,24 @@ func (l logged) event(rows *insights.Batch, row int) arrived {
 	return arrived{rows.Content(row), rows.EventKey(row), l.message.ReceivedMillis}
 }
 
-// erased reports whether an event has no row because its visitor or its key was erased.
+// erased reports whether an event must have no row because its visitor or its key was erased.
 func (r *Reconciler) erased(e arrived) bool {
 	return r.cfg.Erased.View().Site(e.Site).Has(e.Visitor, e.key, e.received)
 }
 
-// expired reports whether an event has no row because the retention deleted it.
+// expired reports whether an event must have no row because the site's retention has deleted it.
 func (r *Reconciler) expired(e arrived) bool {
 	return slices.ContainsFunc(r.cfg.Expired[e.Site], func(x schema.Expiry) bool {
 		return e.TimeMillis < x.Before.UnixMilli() && e.received < x.CarriedOut.UnixMilli()
 	})
 }
 
-// gone reports whether an event intentionally has no row.
+// gone reports whether an event intentionally has no row: it was erased or has expired.
 func (r *Reconciler) gone(e arrived) bool { return r.erased(e) || r.expired(e) }
 
-// Honoured reports whether a group's sinks will store no event that tombstones of a version erase. The commit of each
-// partition declares the version. A later owner never honours fewer tombstones than the commit that it starts from.
+// Honoured reports whether every sink of a group honours the tombstones up to a version, so that it stores no event
+// that they erase. A sink declares this version in the commits of its partitions. A later owner of a partition honours
+// at least the tombstones of the last commit.
 func Honoured(ctx context.Context, log *eventlog.Topic, group string, version int64) (bool, error) {
 	count, err := log.Partitions(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// tombstones is a test's source of tombstones.
+// tombstones is an erasure.Source in memory.
 type tombstones struct {
 	mu      sync.Mutex
 	list    []schema.Tombstone
@@ -42,7 +42,7 @@ func (s *tombstones) RaiseTombstones(context.Context, int64) error {
 	return errors.New("no tombstone was lost")
 }
 
-// away has tombstones that cannot be read at first.
+// away is a source that returns errors until back is set.
 type away struct {
 	*tombstones
 	asked, back atomic.Bool
@@ -64,7 +64,8 @@ func (s *tombstones) erase(visitor uint64, before time.Time) int64 {
 	return s.version + 1
 }
 
-// follow makes a list that a sink follows. The list never changes unless it is started.
+// follow returns a list for a sink. If start is false, the list has only the tombstones that exist at the time of the
+// call.
 func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	t.Helper()
 	list := erasure.NewList(s, time.Millisecond, nil)
@@ -80,7 +81,7 @@ func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	return list
 }
 
-// visitorOf returns the hash of a visitor of numbered events.
+// visitorOf returns the hash of a visitor id that the intake stores for events of the function numbered.
 func (r *rig) visitorOf(name string) uint64 {
 	r.t.Helper()
 	m, err := insights.ParseMessage(intaketest.Messages(r.t, []byte(ingesttest.Events(
@@ -115,8 +116,8 @@ func (r *rig) awaitHonoured(version int64) {
 	eventually.True(r.t, "the sinks to honour the tombstones", func() bool { return r.honoured(version) })
 }
 
-// TestErasedEvents: a sink stores all events except the earlier events of an erased visitor. It declares this for all
-// partitions, including empty partitions.
+// TestErasedEvents checks that a sink stores all events except events of an erased visitor that were received before
+// the request. The sink must declare the tombstones' version for all partitions, including empty partitions.
 func TestErasedEvents(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 3)
@@ -134,9 +135,9 @@ func TestErasedEvents(t *testing.T) {
 		t.Error("a version that does not exist is honoured")
 	}
 	r.awaitHonoured(version)
-	r.accept(numbered(97, 97)) // the same message also has an event of another visitor
+	r.accept(numbered(97, 97)) // the same message also has events of other visitors
 	r.awaitStored(193)
-	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // the events of v6 came after this time
+	source.erase(r.visitorOf("v6"), time.Now().Add(-time.Hour)) // the events of v6 were received after this time
 	r.awaitHonoured(version + 1)
 	r.accept(numbered(194, 97))
 	r.awaitStored(193 + 96)
@@ -149,7 +150,7 @@ func TestErasedEvents(t *testing.T) {
 	}
 	r.stop(s)
 
-	// The eraser deletes the first row; then log and table agree, and a repair changes nothing.
+	// The erasure job deletes the visitor's first row. Then the log and the table agree, and a repair changes nothing.
 	compare := func(repair bool) (erased, differences int64) {
 		t.Helper()
 		rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Erased: list})
@@ -183,9 +184,9 @@ func TestErasedEvents(t *testing.T) {
 	}
 }
 
-// TestErasedRival: a sink announces a cut with events of a single visitor, and is paused before its insert. The visitor
-// is erased, and another sink takes over. The new sink repeats the announced cut unchanged. So the engine drops the
-// paused sink's insert, which comes after the deletion.
+// TestErasedRival checks an erasure while a sink is paused. The sink has announced a cut with events of the erased
+// visitor only. Another sink takes over and repeats the announced cut unchanged. So ClickHouse must drop the insert of
+// the paused sink, which arrives after the deletion.
 func TestErasedRival(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -217,8 +218,8 @@ func TestErasedRival(t *testing.T) {
 	r.stop(second)
 }
 
-// TestErasedHeir: a sink that takes over a partition stores no events before it has the tombstones that the group's
-// commit names.
+// TestErasedHeir checks that a sink which takes over a partition stores no events until it has the tombstones whose
+// version the last commit declares.
 func TestErasedHeir(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -246,12 +247,13 @@ func TestErasedHeir(t *testing.T) {
 	r.stop(second)
 }
 
-// TestExpired: an event counts as missing if it arrived after the last deletion of old events.
+// TestExpired checks which events may have no row because they have expired. An event that arrived after the last
+// deletion of old events is not one of them.
 func TestExpired(t *testing.T) {
 	t.Parallel()
 	at := func(days int) time.Time { return time.UnixMilli(0).Add(time.Duration(days) * 24 * time.Hour) }
 	r := &Reconciler{cfg: Config{Expired: map[string][]schema.Expiry{"a": {
-		// The second expiry was carried out after the site's retention had become longer.
+		// Before the second deletion, the site had extended its retention.
 		{SiteID: "a", Before: at(100), CarriedOut: at(130)}, {SiteID: "a", Before: at(50), CarriedOut: at(150)},
 	}}}}
 	for _, c := range []struct {

@@ -17,17 +17,17 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// chunk is the result of one fetch from one partition. Its messages share data. data belongs to the cut that takes the
-// chunk, until the cut is stored.
+// chunk is the result of one fetch from one partition. The messages share the memory of the field data. The cut that
+// takes the chunk owns data until the cut is stored.
 type chunk struct {
 	partition *partition
 	messages  []fetched
 	data      []byte
-	highWater int64     // the offset of the partition's next message
-	oldest    time.Time // the time when its first message was produced
-	plain     int64     // the offset after the last plain message so far; 0 without a plain message
+	highWater int64     // offset that the partition's next message will have
+	oldest    time.Time // time at which the chunk's first message was produced
+	plain     int64     // offset after the partition's last plain message; 0 if there is none
 	lost      losses
-	older     []seenMessage // messages before the partition's start, which repeats must know first
+	older     []seenMessage // messages before the partition's start, which repeats must record first
 
 	rows, bytes int // sums over the messages, set when the chunk is queued
 }
@@ -35,12 +35,12 @@ type chunk struct {
 type fetched struct {
 	offset int64
 	data   []byte
-	plain  bool // true for a message of a batch without a producer id
+	plain  bool // whether the message's batch has no producer id
 }
 
 var chunks = sync.Pool{New: func() any { return new(chunk) }}
 
-// free releases the chunk's memory. Its messages must not be used again.
+// free puts the chunk back into the pool. The caller must not use the chunk's messages after this call.
 func (c *chunk) free() {
 	clear(c.messages)
 	*c = chunk{messages: c.messages[:0], data: c.data[:0]}
@@ -52,39 +52,39 @@ func (c *chunk) free() {
 type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
-	start     int64    // the first offset to read; all earlier messages are stored
-	// intent is the end of the cut that the previous owner began at start, or 0 without such a cut. The next cut must
-	// end there too.
+	start     int64    // first offset to read; all earlier messages are stored
+	// intent is the end of the cut that the previous owner began at start, or 0 if there is no such cut. The next cut
+	// must end at the same offset.
 	intent int64
-	// plain is the offset after the last known plain message. recalled means that the messages before start were read
-	// to detect repeats.
+	// plain is the offset after the last known plain message. recalled means that the messages before start were read,
+	// so that repeats can recognise their repeats.
 	plain    int64
 	recalled bool
 	lost     losses // losses so far
 	// lostAtStart are the losses before start.
 	lostAtStart losses
 	// tail is the checksum of the last message that was read. recheckLog means that the topic may have been recreated
-	// since that read.
+	// since this message was read.
 	tail                uint64
 	hasTail, recheckLog bool
 
 	repeats     repeats
-	queue       []*chunk // chunks that are not yet in a cut
-	rows, bytes int      // sums over queue
+	queue       []*chunk // chunks whose messages are not yet in a cut
+	rows, bytes int      // sums over the chunks of queue
 	began       time.Time
-	next        int64 // the offset at which the next cut begins
+	next        int64 // offset at which the next cut begins
 
-	prepared bool  // recover is known
-	declared bool  // the losses before the start are committed
-	recover  int64 // the offset up to which rows may be stored already
+	prepared bool  // whether the field recover is set
+	declared bool  // whether the losses before start were prepared for a commit
+	recover  int64 // offset up to which rows may be stored already
 	done     progress
 
-	stored, end atomic.Int64 // ends of the stored part and of the log, for the metrics
-	ages        pendingAges  // ages of the messages that are not stored
+	stored, end atomic.Int64 // end of the stored messages and end of the log, for the metrics
+	ages        pendingAges  // ages of the messages that are not stored, for the metrics
 	// located is the progress with which the partition begins. It is nil until the progress is known, and while a cut
-	// of the previous owner must be repeated. After it is set, it belongs to the writer.
+	// of the previous owner must be repeated. After it is set, only the writer uses it.
 	located atomic.Pointer[progress]
-	newer   atomic.Pointer[error] // the reason why this version cannot read the message after the last cut
+	newer   atomic.Pointer[error] // why this version cannot read the message after the last cut
 }
 
 // showLag updates the metric that counts a partition's messages that are not stored. It is called whenever the stored
@@ -93,8 +93,8 @@ func (s *Sink) showLag(p *partition) {
 	s.metrics.logLag.WithLabelValues(strconv.Itoa(p.id)).Set(float64(max(0, p.end.Load()-p.stored.Load())))
 }
 
-// recall reads the ids of the messages in the Window before the start that the log still has. Later messages may repeat
-// these messages.
+// recall reads the ids of the messages at the last Window offsets before the start, as far as the log has them. Later
+// messages may be repeats of these messages.
 func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, err error) {
 	first, _, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -118,18 +118,20 @@ func (s *Sink) recall(ctx context.Context, p *partition) (older []seenMessage, e
 	return older, nil
 }
 
-// needsRecall reports whether the messages before the start must be read before a chunk is cut. They must be read if
-// they or the chunk include plain messages.
+// needsRecall reports whether recall must run before the messages of a chunk are put into a cut. It must run if there
+// may be plain messages shortly before the start, or if the chunk has a plain message.
 func (p *partition) needsRecall(c *chunk, window int) bool {
 	before := p.plain == unknownPlain || p.plain > max(0, p.start-int64(window))
 	return !p.recalled && (before || c.plain > 0)
 }
 
-// endReads is the number of successive reads without a message below the log's end after which the end counts as lost.
+// endReads is the number of consecutive fetches without a message, before the log's end, after which the remaining
+// messages count as lost.
 const endReads = 3
 
-// fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done, or if it detects a
-// recreated topic or a lost end of the log. The next generation counts the lost messages.
+// fetchAll reads a partition from its start and delivers chunks in order. It ends when ctx is done. It also ends if the
+// topic was recreated, or if damage has removed the last messages of the log. The next generation then counts the lost
+// messages.
 func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: maxWait}
 	failed := func(err error) {
@@ -154,17 +156,17 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			}
 			if other {
 				s.logRecreated(p, next)
-				return // the next generation finds the start again
+				return // the next generation determines the start again
 			}
 			p.recheckLog = false
-			p.end.Store(0) // accept any end
+			p.end.Store(0) // so that a lower end is not taken for a recreated topic
 		}
 		c, err := s.fetch(ctx, p, next, s.cfg.FetchBytes)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, kafka.OffsetOutOfRange):
-			// Messages expired before they were read. Continue after them.
+			// Messages have expired before they were read. Continue after these messages.
 			first, end, err := s.log.Offsets(ctx, p.id)
 			if err == nil && next < first {
 				s.countLost(p, lostRetention, next, first)
@@ -185,7 +187,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			continue
 		}
 		wait.Reset()
-		// A log only grows. A shorter log was recreated, or its brokers lost acknowledged messages.
+		// The end of a log never decreases. If it is lower than before, the topic was recreated, or its brokers have
+		// lost acknowledged messages.
 		if c.highWater < p.end.Load() {
 			c.free()
 			p.recheckLog = true
@@ -204,11 +207,12 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 			continue
 		}
 		empty = 0
-		// The previous owner's cut is repeated separately, so the chunk must end where that cut ends.
+		// The cut that the previous owner announced is repeated separately, so the chunk must end where this cut ends.
 		if next < p.intent {
 			c.truncate(p.intent)
 		}
-		// A topic of events has gaps only by damage. After the damage, the broker continues with later offsets.
+		// In the event log's topic, only damage causes gaps in the offsets: the broker continues after the damaged
+		// messages with later offsets.
 		if first := c.messages[0].offset; first > next {
 			s.countLost(p, lostDamaged, next, first)
 		}
@@ -236,8 +240,8 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 	}
 }
 
-// deliver gives a chunk to the collector. While the collector waits for the store, nothing is fetched and the log
-// grows. So deliver reads the log's end as often as fetches would.
+// deliver sends a chunk to the collector. While the collector waits for the store, fetchAll fetches nothing, and the
+// log grows. So deliver reads the log's end at the same interval at which fetches would.
 func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
 	asked := time.Now()
 	for {
@@ -248,7 +252,8 @@ func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *
 			return false
 		case <-time.After(s.cfg.FetchWait):
 		}
-		// If the end could not be read, the topic may have been recreated, and nothing else would show this.
+		// If the end was not read for a long time, the topic may have been recreated. The sink would not notice this in
+		// another way.
 		if p.recheckLog = p.recheckLog || time.Since(asked) > s.cfg.FetchWait+maxWait; p.recheckLog {
 			continue
 		}
@@ -268,15 +273,15 @@ func (s *Sink) fetchFailed(partition int, err error) {
 	s.cfg.Logger.Warn("Cannot read the log; the sink retries.", "partition", partition, "error", err)
 }
 
-// truncate drops the messages from an offset on, but keeps the chunk's first message.
+// truncate removes the messages at or after an offset, except the chunk's first message.
 func (c *chunk) truncate(to int64) {
 	for len(c.messages) > 1 && c.messages[len(c.messages)-1].offset >= to {
 		c.messages = c.messages[:len(c.messages)-1]
 	}
 }
 
-// endAtGap drops the messages after the first gap in the offsets. They are fetched again. So a cut that ends before the
-// gap does not count the gap's messages as lost.
+// endAtGap removes the messages after the first gap in the offsets. They are fetched again, in the next chunk. So if a
+// cut ends before the gap, its commit does not count the messages of the gap as lost.
 func (c *chunk) endAtGap() {
 	for i := 1; i < len(c.messages); i++ {
 		if c.messages[i].offset > c.messages[i-1].offset+1 {
@@ -285,7 +290,7 @@ func (c *chunk) endAtGap() {
 	}
 }
 
-// fetch reads messages from an offset on, and waits up to FetchWait for the first.
+// fetch reads messages at or after an offset. It waits up to FetchWait for the first message.
 func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*chunk, error) {
 	res, err := s.log.Client.Fetch(ctx, &kafka.FetchRequest{
 		Addr:           nil,
@@ -315,7 +320,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 			err = c.appendRecord(record, from, records.Plain)
 		}
 		if err != nil {
-			// Keep the messages that were read, and fetch the rest again.
+			// Use the messages that were read. The next fetch reads the rest again.
 			if len(c.messages) > 0 {
 				return c, nil
 			}
@@ -325,7 +330,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 	}
 }
 
-// appendRecord copies a record's value from kafka-go's pages.
+// appendRecord copies a record's value from kafka-go's buffers into the chunk.
 func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error {
 	if record.Key != nil {
 		defer func() { _ = record.Key.Close() }()
@@ -333,7 +338,7 @@ func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error
 	if record.Value != nil {
 		defer func() { _ = record.Value.Close() }()
 	}
-	// Brokers return whole batches, which may start before the requested offset.
+	// A broker returns whole batches, and the first batch may begin before the requested offset.
 	if record.Offset < from {
 		return nil
 	}
@@ -350,7 +355,7 @@ func (c *chunk) appendRecord(record *kafka.Record, from int64, plain bool) error
 	size := record.Value.Len()
 	start := len(c.data)
 	if cap(c.data)-start < size {
-		// Earlier messages keep the old block.
+		// Earlier messages still refer to the old memory.
 		c.data = make([]byte, 0, max(2*cap(c.data), size, 64<<10))
 		start = 0
 	}

@@ -14,9 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// Freshness tracks a time before which every acknowledged event is in the table. Any node may run the sinks. Freshness
-// regularly marks the log's end. Once the sinks have committed past a mark, all events acknowledged before it are
-// stored or dead-lettered.
+// Freshness finds a time such that every event that was acknowledged before this time is in the table or a dead letter.
+// It works on every node, even if the sinks run on other nodes. Freshness regularly records the log's end as a mark.
+// After the sinks have committed past a mark, all events that were acknowledged before the mark are stored or
+// dead-lettered.
 type Freshness struct {
 	log    *eventlog.Log
 	group  string
@@ -43,7 +44,7 @@ func (f *Freshness) Start(ctx context.Context) {
 		tick := time.NewTicker(markEvery)
 		defer tick.Stop()
 		for {
-			// While the log does not answer, the last result remains true.
+			// If the log does not answer, the last result is still correct.
 			if err := f.look(ctx); err != nil && ctx.Err() == nil {
 				f.logger.Debug("Cannot see how fresh the insights are.", "error", err)
 			}
@@ -81,14 +82,14 @@ func (f *Freshness) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Read the clock first: events acknowledged later may lie beyond the ends.
+	// Read the clock before the ends. Events that are acknowledged after this time may have offsets after the ends.
 	at := time.Now()
 	ends, err := topic.Ends(ctx, count)
 	if err != nil {
 		return err
 	}
 	progress, err := groupProgress(ctx, topic, f.group, partitionRange(count))
-	if err != nil && !errors.Is(err, kafka.GroupIdNotFound) { // no sink has ever committed
+	if err != nil && !errors.Is(err, kafka.GroupIdNotFound) { // GroupIdNotFound: no sink has ever committed
 		return fmt.Errorf("cannot ask how far the sinks are: %w", err)
 	}
 	committed := make([]int64, count)
@@ -102,19 +103,20 @@ func (f *Freshness) look(ctx context.Context) error {
 	return nil
 }
 
-// mark has the ends of the log's partitions at one time.
+// mark has the ends of all partitions of the log at a time.
 type mark struct {
 	at   time.Time
 	ends []int64
 }
 
-// marks are the marks that the sinks have not passed yet, oldest first.
+// marks has the marks that the sinks' commits have not passed yet, oldest first.
 type marks struct {
 	list  []mark
-	apart time.Duration // least time between marks; 0 until there were too many
+	apart time.Duration // shortest time between two marks; 0 unless there were too many marks
 }
 
-// maxMarks is the largest number of marks. During a long lag, marks are further apart.
+// maxMarks is the largest number of marks. If the sinks lag behind for a long time, the time between two marks becomes
+// longer.
 const maxMarks = 512
 
 func (m *marks) add(next mark) {
@@ -132,7 +134,8 @@ func (m *marks) add(next mark) {
 	m.list = append(m.list, next)
 }
 
-// pass drops the marks up to the last mark that every partition's commit has passed, and returns that mark's time.
+// pass finds the last mark that the commits of all partitions have passed. It removes this mark and all earlier marks,
+// and returns the mark's time.
 func (m *marks) pass(committed []int64) (at time.Time, ok bool) {
 	for i := len(m.list) - 1; i >= 0; i-- {
 		if m.list[i].passed(committed) {

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// TestMarks: a time counts as fresh when every partition's commit is past the partition's end at that time. The number
-// of marks is bounded even for a lag of days.
+// TestMarks checks that pass returns the time of the last mark that the commits of all partitions have passed. The
+// number of marks must be limited, even if the sinks lag behind for days.
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	moment := func(n int) time.Time { return time.Unix(int64(n), 0) }
@@ -16,7 +16,7 @@ func TestMarks(t *testing.T) {
 	m.add(mark{moment(3), []int64{20, 5}})
 	for _, c := range []struct {
 		committed []int64
-		at        int // 0 means none
+		at        int // number of the returned mark; 0 means none
 	}{{[]int64{9, 5}, 0}, {[]int64{10, 0}, 1}, {[]int64{10, 4}, 0}, {[]int64{25, 4}, 0}, {[]int64{20, 5}, 3}, {[]int64{20, 5}, 0}} {
 		at, ok := m.pass(c.committed)
 		if ok != (c.at > 0) || ok && !at.Equal(moment(c.at)) {

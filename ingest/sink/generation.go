@@ -21,12 +21,12 @@ type generation struct {
 	partitions []*partition
 	scratch    *insights.Batch // only the writer uses it
 
-	stored     map[int]progress // progress that the writer has stored and not committed
-	lastCommit time.Time        // time of the last commit, which proved ownership of the partitions
-	honoured   int64            // version of the tombstones in all partitions' commits
+	stored     map[int]progress // progress that the writer has reached but not committed
+	lastCommit time.Time        // time of the last successful commit; at this time the sink still owned the partitions
+	honoured   int64            // version of the tombstones that the commits of all partitions declare
 }
 
-// committer commits progress to the group: the Sink, or a test's model.
+// committer commits progress to the consumer group. A Sink implements committer. In tests, a model implements it too.
 type committer interface {
 	commit(ctx context.Context, who member, list map[int]progress) error
 }
@@ -39,14 +39,14 @@ func newGeneration(s *Sink, who member, assigned []kafka.PartitionAssignment) *g
 	return g
 }
 
-// run works until generationCtx ends. Then it stores and commits the collected messages and returns. If abortCtx ends
-// too, it returns immediately.
+// run works until generationCtx ends. Then it stores and commits the messages that were collected, and returns. If
+// abortCtx also ends, it returns immediately.
 func (g *generation) run(generationCtx, abortCtx context.Context) {
 	s := g.sink
 	generationCtx, cancel := context.WithCancel(generationCtx)
 	defer cancel()
-	// After the partitions are revoked, give up after one session timeout, because the next owner stores these
-	// messages.
+	// After the partitions were revoked, store the collected messages for at most one session timeout. The next owner
+	// stores the rest.
 	drainCtx, abort := context.WithCancel(abortCtx)
 	defer abort()
 	stop := context.AfterFunc(generationCtx, func() {
@@ -56,7 +56,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	defer stop()
 
 	for _, p := range g.partitions {
-		// Until the log shows that there are no messages, assume that messages are pending.
+		// Assume that messages are pending, until the log shows that there are none.
 		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}
@@ -69,7 +69,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	for _, p := range g.partitions {
 		fetchers.Go(func() {
 			s.fetchAll(generationCtx, p, in)
-			cancel() // fetchAll returned by itself, so a new generation must begin
+			cancel() // fetchAll has ended by itself, so a new generation must begin
 		})
 	}
 	full := make(chan *cut, 2)
@@ -111,7 +111,7 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 				p.committed = had[p.id]
 				erased = max(erased, p.committed.erased)
 			}
-			// Never honour fewer tombstones than the previous owner.
+			// Wait until the list has at least the tombstones that the previous owner honoured.
 			return s.cfg.Erased.Await(generationCtx, erased) == nil
 		}
 		s.cfg.Logger.Warn("Cannot read the consumer group's offsets.", "error", err)
@@ -120,8 +120,8 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 	return false
 }
 
-// collect gathers chunks. When the writer has room, it cuts a partition with enough messages or with an old message.
-// When generationCtx ends, it cuts the remaining messages.
+// collect queues chunks by partition. When the writer can take a cut, collect makes a cut from a partition that has
+// enough messages or an old message. When generationCtx ends, it makes cuts from the remaining messages.
 func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
@@ -138,8 +138,9 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 		case c := <-receive:
 			g.queue(c)
 		case c := <-room:
-			// Chunks that arrived while the writer was busy may have changed the order. If the block has grown
-			// meanwhile, no partition may be due any more. Then the partition that was due before is cut.
+			// While the writer was busy, chunks have arrived, so another partition may now be due first. If the block
+			// size has grown, perhaps no partition is due now. Then the cut is made from the partition that was due
+			// before.
 			if now, _ := g.due(time.Now()); now != nil {
 				due = now
 			}
@@ -156,7 +157,8 @@ func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, fu
 	}
 }
 
-// due returns the partition to cut next, or nil and the time until one may be due.
+// due returns the partition from which the next cut is made. If no partition is due, it returns nil and the time until
+// one may be due.
 func (g *generation) due(now time.Time) (*partition, time.Duration) {
 	cfg := &g.sink.cfg
 	blockRows, blockBytes := g.sink.block.size(cfg)
@@ -219,15 +221,15 @@ func (g *generation) queue(c *chunk) {
 	p.rows, p.bytes = p.rows+c.rows, p.bytes+c.bytes
 }
 
-// cutReady reports whether the queue may be cut. The previous owner's cut is repeated unchanged, so the queue must
-// contain all of it.
+// cutReady reports whether a cut may be made from the queue. If the previous owner announced a cut, the queue must
+// contain all of its messages, because the cut is repeated unchanged.
 func (p *partition) cutReady() bool {
 	last := p.queue[len(p.queue)-1]
 	return p.intent <= p.next || last.messages[len(last.messages)-1].offset+1 >= p.intent
 }
 
-// cut moves messages from the queue into the cut c, about as many as one insert should have. It stops before the first
-// message of a later version or another baseline.
+// cut moves messages from the queue into the cut c, until c has enough rows or bytes for one insert. It stops before
+// the first message of a later version or another baseline.
 func (g *generation) cut(p *partition, c *cut) *cut {
 	blockRows, blockBytes := g.sink.block.size(&g.sink.cfg)
 	n, rows, bytes := 0, 0, 0
@@ -247,7 +249,7 @@ func (g *generation) cut(p *partition, c *cut) *cut {
 	p.rows, p.bytes = p.rows-rows, p.bytes-bytes
 	p.next, p.began = c.to, time.Now()
 	if c.newer != nil {
-		why := c.newer // a copy, because the cut is reused
+		why := c.newer // a copy, because the cut c is reused
 		p.newer.Store(&why)
 		p.dropQueue()
 	}

@@ -6,8 +6,9 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// losses counts a partition's messages that left the log before they were stored, since the group began, by reason. The
-// losses are committed with the group's offset. So each loss is counted once, even if several sinks find it.
+// losses has, by reason, the number of a partition's messages that left the log before they were stored. It includes
+// all losses since the consumer group was created. A sink commits the losses together with its offset, so each loss is
+// counted once, even if several sinks notice it.
 type losses [len(lossReasons)]int64
 
 // Indexes of losses.
@@ -35,8 +36,8 @@ func (s *Sink) countLost(p *partition, reason int, from, to int64) {
 		"partition", p.id, "reason", lossReasons[reason], "first", from, "last", to-1, "messages", to-from)
 }
 
-// locate finds the offset at which reading a partition starts. This is the committed offset if the topic was not
-// recreated since, and if the messages from there on still exist.
+// locate finds the offset at which reading a partition starts. Reading starts at the committed offset, unless the topic
+// was recreated, or messages after this offset have expired.
 func (s *Sink) locate(ctx context.Context, p *partition) error {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil {
@@ -53,7 +54,8 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 			return err
 		}
 	}
-	// A broker may delete the group's offsets together with the topic.
+	// A broker may delete the group's offsets together with the topic. In this case, the last state that this sink had
+	// of the partition shows that the topic was recreated.
 	if last := s.lastKnown(p.id); last != nil {
 		if had.offset < 0 && last.end.Load() > 0 {
 			recreated, stored, p.lost = true, last.stored.Load(), last.lost
@@ -88,7 +90,7 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	}
 	if p.start != had.offset {
 		p.hasTail = false
-		p.plain, p.recalled = 0, true // there are no messages before the start
+		p.plain, p.recalled = 0, true // no messages exist before the start
 	}
 	if p.start != had.offset || p.intent > next {
 		p.intent = 0 // the messages of the announced cut no longer exist
@@ -113,9 +115,9 @@ func (s *Sink) locate(ctx context.Context, p *partition) error {
 	return nil
 }
 
-// endIsLost reports whether damage has cut off the log's end, so that no message with an offset in [from, end) is left.
-// Damage before a message is visible as a gap in the offsets. Damage at the log's end has no later message, and the
-// next message may arrive only after a long time.
+// endIsLost reports whether damage has removed the last messages of the log, so that no message with an offset in
+// [from, end) exists. Damage before another message causes a gap in the offsets. Damage at the log's end causes no gap
+// until the next message arrives, which may take a long time.
 func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bool, error) {
 	for range endReads {
 		c, err := s.fetch(ctx, p, from, 1)
@@ -131,8 +133,8 @@ func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bo
 	return true, nil
 }
 
-// isOtherLog reports whether the message before an offset has a different checksum than tail. It returns false if the
-// message has expired.
+// isOtherLog reports whether another log has replaced the log: whether the message before an offset has another
+// checksum than tail. It returns false if this message has expired.
 func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil || offset > next {
@@ -159,7 +161,8 @@ func (s *Sink) logRecreated(p *partition, read int64) {
 	s.cfg.Logger.Error("The log is shorter than what the sink read, or has other messages: the topic was recreated, or its brokers lost messages.", "partition", p.id, "read", read)
 }
 
-// lastKnown returns the state of a partition when this sink last owned it, or nil if it never did.
+// lastKnown returns the last state that a partition had while this sink owned it. It returns nil if this sink never
+// owned the partition.
 func (s *Sink) lastKnown(id int) *partition {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ func lostOf(s *Sink) losses {
 	return s.metrics.backlog.losses[0]
 }
 
-// awaitLost waits until a sink's metrics show the losses of partition 0. A sink shows the losses when it owns the
+// awaitLost waits until a sink's metrics show the given losses of partition 0. A sink shows them only while it owns the
 // partition.
 func awaitLost(t *testing.T, s *Sink, want losses) {
 	t.Helper()
@@ -45,13 +45,13 @@ func awaitLost(t *testing.T, s *Sink, want losses) {
 	})
 }
 
-// onePartition configures one partition, and attempts that do not time out.
+// onePartition configures one partition, and timeouts that are longer than the test.
 func onePartition(c *eventlog.Config) {
 	c.Partitions, c.ProduceTimeout, c.AppendTimeout = 1, eventually.Patience, eventually.Patience
 }
 
-// TestSinkCountsWhatExpired: messages that left the log before they were stored are counted once, by any sink. The
-// group's offset keeps the count for ever.
+// TestSinkCountsWhatExpired checks that messages which left the log before they were stored are counted once, even if
+// several sinks notice them. The commit of the group has the number.
 func TestSinkCountsWhatExpired(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -80,7 +80,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 	})
 	t.Cleanup(s.log.Close)
 	had := parseProgress(2, "octavo1 to=4 after=0123 end=7 retention=10 recreated=1")
-	for range 2 { // the first sink dies before it commits
+	for range 2 { // the first sink ends before it commits
 		p := &partition{committed: had}
 		if err := s.locate(t.Context(), p); err != nil {
 			t.Fatal(err)
@@ -88,8 +88,8 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 		if want := (losses{13, 1}); p.start != 5 || p.intent != 0 || p.lost != want || lostOf(s) != want {
 			t.Errorf("the partition begins at %d with intent %d and losses %v (%v), want 5, 0 and %v", p.start, p.intent, p.lost, lostOf(s), want)
 		}
-		// The messages of the announced cut no longer exist, so the sink declares its tombstones without waiting for a
-		// message.
+		// The messages of the announced cut no longer exist, so the sink declares the version of its tombstones before
+		// any message arrives.
 		source := &tombstones{}
 		version := source.erase(1, time.Now())
 		s.cfg.Erased = source.follow(t, false)
@@ -110,7 +110,7 @@ func TestSinkCountsWhatExpired(t *testing.T) {
 }
 
 // TestSinkCountsALostEnd damages the last messages of the log, which are not stored yet. The sink stores all other
-// messages. It counts the loss once, before any further message arrives.
+// messages. It must count the loss once, before any further message arrives.
 func TestSinkCountsALostEnd(t *testing.T) {
 	t.Parallel()
 	for name, first := range map[string]int{"after others": 6, "alone": 0} {
@@ -172,8 +172,8 @@ func TestSinkCountsALostEnd(t *testing.T) {
 	}
 }
 
-// TestSinkGoesOnBehindDamage: a disk damages a message that is not stored yet. The sink stores all other messages once.
-// The loss is counted once, although the first sink ends between its commit and its insert.
+// TestSinkGoesOnBehindDamage damages a message in the log that is not stored yet. The sinks must store each other
+// message once, and count the loss once, although the first sink ends between its commit and its insert.
 func TestSinkGoesOnBehindDamage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -220,9 +220,9 @@ func TestSinkGoesOnBehindDamage(t *testing.T) {
 	}
 }
 
-// TestSinkTopicMadeAnewWhileItRuns: a topic is deleted and recreated while a sink cannot store. The new topic grows
-// past the sink's position before the sink looks again. The sink skips no message of the new log and counts the lost
-// messages.
+// TestSinkTopicMadeAnewWhileItRuns deletes and recreates a topic while the store is unavailable. Before the sink reads
+// again, the new topic has more messages than the sink's offset. The sink must skip no message of the new topic, and
+// must count the lost messages.
 func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -262,8 +262,7 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 		return err
 	})
 	for i := range 40 {
-		// A message in flight while the topic is recreated may be refused and
-		// still be in the log.
+		// A message that is sent while the topic is recreated may be refused although it is in the log.
 		eventually.Succeeds(t, "the new log", func() error {
 			return r.log.Append(t.Context(), intaketest.Site.ID, 0, messagesOf(t, 100+i, 1, 1)[0])
 		})
@@ -283,15 +282,15 @@ func TestSinkTopicMadeAnewWhileItRuns(t *testing.T) {
 	if n := testutil.ToFloat64(s.metrics.recreated); n != 1 {
 		t.Errorf("%v recreated logs counted", n)
 	}
-	// The loss is committed with the group's offset.
+	// The sink commits the loss with its offset.
 	eventually.True(t, "the loss to be committed", func() bool {
 		n, err := Lost(t.Context(), r.log, r.topic+"-sink")
 		return err == nil && n == 25-int64(old)
 	})
 }
 
-// TestSinkReadsNoWindow: a sink that takes over a partition reads the messages
-// before its start only if some of them have no producer id.
+// TestSinkReadsNoWindow checks that a sink that takes over a partition reads the messages before its start only if some
+// of them have no producer id.
 func TestSinkReadsNoWindow(t *testing.T) {
 	t.Parallel()
 	broker := brokertest.Start(t, brokertest.Options{})
@@ -302,7 +301,7 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	var lowest atomic.Int64
 	broker.On(kmsg.Fetch, func(q kmsg.Request) (kmsg.Response, error) {
 		if q.(*kmsg.FetchRequest).MinBytes == 0 {
-			return nil, nil // The sink also reads the oldest message, to check the baseline.
+			return nil, nil // the sink also reads the oldest message, to check its baseline
 		}
 		for _, topic := range q.(*kmsg.FetchRequest).Topics {
 			lowest.Store(min(lowest.Load(), topic.Partitions[0].FetchOffset))
@@ -325,17 +324,18 @@ func TestSinkReadsNoWindow(t *testing.T) {
 	}
 	accept := func() { r.accept(numbered(stored, 1)) }
 	generation(0, accept)
-	generation(0, accept) // the sink reads the message before its start, to detect another log
+	generation(0, accept) // the sink reads the last message before its start, to notice another log
 	generation(1, accept)
-	generation(0, func() { // a message that may be a repeat
+	generation(0, func() { // the message may be a repeat, so it has no producer id
 		if err := r.log.AppendAgain(t.Context(), intaketest.Site.ID, 0, messagesOf(t, stored, 1, 1)[0]); err != nil {
 			t.Fatal(err)
 		}
 	})
-	generation(0, accept) // one of the messages before its start may be a repeat
+	generation(0, accept) // a message before the start has no producer id
 }
 
-// TestSinkShowsItsBacklog: the metrics show the age of unstored messages, and the time until the log deletes them.
+// TestSinkShowsItsBacklog checks that the metrics show the age of the oldest message that is not stored, and the time
+// until the log deletes it.
 func TestSinkShowsItsBacklog(t *testing.T) {
 	t.Parallel()
 	b := newBacklog()
@@ -351,7 +351,7 @@ func TestSinkShowsItsBacklog(t *testing.T) {
 	p.ages.add(4, now.Add(-10*time.Minute))
 	p.ages.add(6, now.Add(-8*time.Minute))
 	got := []string{show()}
-	p.ages.stored(3) // the stored messages end in the middle of a fetch
+	p.ages.stored(3) // the stored messages end between two messages of a fetch
 	p.stored.Store(3)
 	got = append(got, show())
 	p.stored.Store(4)
@@ -372,7 +372,7 @@ octavo_sink_retention_left_seconds{partition="3"} 3600
 	}
 	other := &partition{id: 3}
 	b.add(other)
-	b.remove(p) // the next generation already has the partition
+	b.remove(p) // has no effect, because the next generation has added the partition
 	if n := testutil.CollectAndCount(b, "octavo_sink_lost_messages_total"); n != len(lossReasons) {
 		t.Errorf("%d series of losses", n)
 	}

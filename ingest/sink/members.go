@@ -14,12 +14,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// sinkVersion is the version that a sink announces to its group. Increase it with each change that is incompatible with
+// sinkVersion is the version that a sink announces to its group. Increase it in each change that is incompatible with
 // older sinks in the same group.
 const sinkVersion = 1
 
-// announcingBalancer announces this sink's version. It assigns the partitions by the rule of all earlier versions, so
-// that all sinks agree.
+// announcingBalancer announces this sink's version to the group. It assigns partitions by the same rule as all earlier
+// versions, because all sinks of a group must use the same rule.
 type announcingBalancer struct{ kafka.RangeGroupBalancer }
 
 // UserData implements [kafka.GroupBalancer].
@@ -42,7 +42,7 @@ var ErrRebalancing = errors.New("members are joining or leaving: ask again")
 
 // OlderMembers counts the sinks in a group that are older than this program. Such sinks cannot read newer messages, and
 // cannot insert into newer tables. Call it before writing the first newer message or changing the table. A sink that is
-// down is not a member, so an older sink may still come back.
+// not running is not a member, so OlderMembers does not count an older sink that is started again later.
 func OlderMembers(ctx context.Context, brokers []string, access eventlog.Access, topic, group string) (int, error) {
 	if err := eventlog.CheckBrokers(brokers); err != nil {
 		return 0, err

@@ -13,13 +13,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// MendLedger is the ledger that a Mender reads and writes. Package store implements it.
+// MendLedger is the interface of the ledger that a Mender reads and writes. Package store implements it.
 type MendLedger interface {
 	CountedRows
 	NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error
 	RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error
-	// NoteLeaving announces rows that are about to leave the table, until ForgetLeaving. ReadersBefore returns the
-	// running nodes that have not read the notice. Each node has a number that grows while the node runs.
+	// NoteLeaving records a notice that rows are about to leave the table. The notice is valid until ForgetLeaving.
+	// ReadersBefore returns the running nodes that have not read the notice. Each node has a number of heartbeats,
+	// which increases while the node runs.
 	NoteLeaving(ctx context.Context, rows int64) (notice int64, err error)
 	ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error)
 	ForgetReader(ctx context.Context, node string) error
@@ -31,23 +32,24 @@ type MendConfig struct {
 	Table  *eventstore.ClickHouse
 	Ledger MendLedger
 	Lock   eventstore.Locks
-	// Reconciler builds a Reconciler that finds out which events intentionally have no rows. The caller closes it. A
-	// Mender calls it while it holds eventstore.RepairLock.
+	// Reconciler builds a Reconciler that knows which events intentionally have no rows. The Mender closes it. The
+	// Mender calls this function while it holds eventstore.RepairLock.
 	Reconciler func(ctx context.Context) (*Reconciler, error)
-	// Noted is called when the ledger has a notice, so that this process reads the notice immediately.
+	// Noted is called after NoteLeaving has stored a notice, so that this process reads the notice immediately.
 	Noted  func(ctx context.Context) error
 	Logger *slog.Logger
-	// Everywhere looks for doubled rows in all months, also in months that have no more rows than were counted.
+	// Everywhere means that the Mender looks for doubled rows in all months, even if a month does not have more rows
+	// than the ledger counts.
 	Everywhere bool
 
-	gone time.Duration // time after which a silent node counts as ended; by default readerGone
+	gone time.Duration // time without a heartbeat after which a node counts as ended, default readerGone
 }
 
 // Mender sets damaged parts of the events table aside, and restores the table's missing rows from the log.
 type Mender struct {
 	cfg MendConfig
-	// unexplained has the table's surplus over the counted rows, by month, if these are not doubled rows. Only the
-	// holder of AuditLock uses it.
+	// unexplained has, by month, the number of rows that the table has in addition to the counted rows although it has
+	// no doubled rows. Only the holder of AuditLock uses it.
 	unexplained map[schema.EventMonth]int64
 }
 
@@ -61,11 +63,11 @@ func NewMender(cfg MendConfig) *Mender {
 type Mended struct {
 	Restored   int64 // number of restored rows
 	Partitions []Reconciled
-	Missing    []schema.MissingRows // rows that are still missing afterwards
+	Missing    []schema.MissingRows // rows that are missing after the repair
 }
 
 // Compare checks the parts, sets damaged parts aside, and then compares the table with the ledger. Only one process at
-// a time compares. An error of Lock means that another process compares.
+// a time compares. An error of Lock means that another process is comparing.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
@@ -83,7 +85,7 @@ func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []s
 	return m.compare(ctx)
 }
 
-// compare compares the table with the ledger: first the rows that the table has twice, then the missing rows.
+// compare compares the table with the ledger. First it looks for rows that the table has twice, then for missing rows.
 func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	if err := m.doubled(ctx); err != nil {
 		return nil, err
@@ -95,7 +97,8 @@ func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	return list, err
 }
 
-// check sets a part aside if it is damaged. A second check confirms the first.
+// check checks a part, and sets it aside if it is damaged. Before it sets a part aside, it checks the part a second
+// time.
 func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	is, reason, err := m.cfg.Table.Check(ctx, p)
 	if err == nil && is == eventstore.DamagedContents {
@@ -137,8 +140,8 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 }
 
 // Restore stores the missing rows that the log has, and records how many rows the log does not have. Only one process
-// at a time does this. An error of Lock means that another process restores, or that visitors are being erased. If an
-// earlier repair has looked for all missing rows, Restore does nothing unless again is true.
+// at a time does this. An error of Lock means that another process is restoring, or that visitors are being erased. If
+// an earlier repair has already looked for all missing rows in the log, Restore looks again only if again is true.
 func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference) error) (done Mended, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -175,7 +178,7 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	}
 	for _, p := range done.Partitions {
 		if p.To < min(ends[p.Partition], r.ends[p.Partition]) {
-			return done, nil // counted rows that are not committed yet may be missing, so the next repair looks at them
+			return done, nil // the next repair looks for missing rows that are counted and not committed
 		}
 	}
 	for i := range done.Missing {

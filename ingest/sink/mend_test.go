@@ -26,8 +26,8 @@ type memoryLedger struct {
 	missing []schema.MissingRows
 	days    map[schema.MissingDay]int64
 	leaving int64
-	readers map[string]int64 // nodes that have not read a notice
-	asked   func()           // ReadersBefore calls it; may be nil
+	readers map[string]int64 // for each node that has not read a notice, the number of its heartbeats
+	asked   func()           // called by ReadersBefore; may be nil
 }
 
 func (l *memoryLedger) NotedDeletions(context.Context) (map[string]string, error) { return nil, nil }
@@ -79,16 +79,16 @@ func (l *memoryLedger) RestoreMissingDays(_ context.Context, restored map[schema
 	return nil
 }
 
-// mending is a rig whose stored rows are in one part, with its ledger.
+// mending is a rig with a ledger and a Mender. The rig's stored rows are in one part of the table.
 type mending struct {
 	*rig
 	ledger *memoryLedger
 	mender *Mender
 	parts  []eventstore.Part
-	lost   int64 // the number of rows that were announced before they left the table
+	lost   int64 // number of rows that were announced before they left the table
 }
 
-// announced requires that announced rows are still in the table.
+// announced fails the test if rows have left the table before they were announced.
 func (m *mending) announced(context.Context) error {
 	m.lost = m.ledger.leaving
 	var parts uint64
@@ -100,7 +100,7 @@ func (m *mending) announced(context.Context) error {
 	return nil
 }
 
-// newMending stores n events, in messages of five.
+// newMending returns a rig that has stored n events, in messages of five events.
 func newMending(t *testing.T, n int) *mending {
 	t.Helper()
 	r := newRig(t, 1)
@@ -140,7 +140,7 @@ func newMending(t *testing.T, n int) *mending {
 	return m
 }
 
-// folder returns the folder of the part.
+// folder returns the folder of the table's only part.
 func (m *mending) folder() (path string) {
 	m.t.Helper()
 	const query = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active"
@@ -150,7 +150,7 @@ func (m *mending) folder() (path string) {
 	return path
 }
 
-// projection returns the file with the rows of the part's projection.
+// projection returns the path of the file that contains the projection of the table's only part.
 func (m *mending) projection() string {
 	m.t.Helper()
 	found, err := filepath.Glob(filepath.Join(m.folder(), "*.proj", "data.bin"))
@@ -160,7 +160,7 @@ func (m *mending) projection() string {
 	return found[0]
 }
 
-// detached returns the names of the parts that are set aside.
+// detached returns the names of the parts that were set aside.
 func (m *mending) detached() (names string) {
 	m.t.Helper()
 	const query = "SELECT arrayStringConcat(groupArray(name), ' ') FROM system.detached_parts " +
@@ -171,7 +171,7 @@ func (m *mending) detached() (names string) {
 	return names
 }
 
-// visitsAgree checks that the projection of visits agrees with the events, on each day.
+// visitsAgree checks for each day that the projection of visits agrees with the events.
 func (m *mending) visitsAgree() {
 	m.t.Helper()
 	type day struct {
@@ -213,13 +213,13 @@ func (m *mending) visitsAgree() {
 
 func none(Difference) error { return nil }
 
-// TestMend damages each kind of file of a part. The part is set aside, and all rows come back from the log, once.
-// A sound part stays where it is.
+// TestMend damages each kind of file of a part. The part must be set aside, and all rows must be restored from the log,
+// once. A part without damage must stay in the table.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 1; return data }
 	for name, c := range map[string]struct {
-		file   string // a pattern of file names
+		file   string // pattern of file names
 		change func([]byte) []byte
 	}{
 		"nothing":                      {"data.bin", func(data []byte) []byte { return data }},
@@ -236,7 +236,7 @@ func TestMend(t *testing.T) {
 		"a bit of the columns":         {"columns.txt", flip},
 		"columns gone":                 {"columns.txt", nil},
 		"a bit of the checksums":       {"checksums.txt", flip},
-		"checksums gone":               {"checksums.txt", nil}, // the engine creates the checksums again from the files
+		"checksums gone":               {"checksums.txt", nil}, // ClickHouse computes the checksums again
 		"a bit of the number of rows":  {"count.txt", flip},
 		"a bit of the limits":          {"minmax_received.idx", flip},
 		"a bit of the serializations":  {"serialization.json", flip},
@@ -295,7 +295,8 @@ func change(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
-// TestMendProjection damages the projection of a part. The part stays, and the engine builds the projection again.
+// TestMendProjection damages the projection of a part. The part must stay in the table, and ClickHouse must build the
+// projection again.
 func TestMendProjection(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -330,8 +331,8 @@ func TestMendProjection(t *testing.T) {
 	m.visitsAgree()
 }
 
-// TestMendLoss sets a part aside whose rows the log has only in part. The other rows count as lost, by site and day,
-// and no second repair looks for them.
+// TestMendLoss sets a part aside that has rows which the log does not have. These rows must count as lost, by site and
+// day, and a second repair must not look for them.
 func TestMendLoss(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -374,8 +375,8 @@ func TestMendLoss(t *testing.T) {
 	}
 }
 
-// TestMendAnnounces: a damaged part stays in the table until each running node knows that its rows leave. A node
-// without heartbeats does not count.
+// TestMendAnnounces checks that a damaged part stays in the table until each running node has read the notice that its
+// rows will leave. A node without heartbeats must not delay this.
 func TestMendAnnounces(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -403,7 +404,7 @@ func TestMendAnnounces(t *testing.T) {
 	}
 }
 
-// copyPart copies the folder of the part under the name of a later insert, and lets the engine load it.
+// copyPart copies the folder of the part under the name of a later insert, and attaches the copy to the table.
 func (m *mending) copyPart() {
 	m.t.Helper()
 	from := m.folder()
@@ -418,7 +419,8 @@ func (m *mending) copyPart() {
 	}
 }
 
-// TestMendCopy copies a part. A comparison finds that its rows are there twice, and sets one of the parts aside.
+// TestMendCopy attaches a copy of a part. A comparison must find that the table has each row twice, and set one of the
+// two parts aside.
 func TestMendCopy(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -433,8 +435,8 @@ func TestMendCopy(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendDoubled merges a part with its copy. A comparison says how many rows the table has twice, and a repair leaves
-// each row once.
+// TestMendDoubled merges a part with its copy. A comparison must report how many rows the table has twice. After
+// MergeDoubles, the table must have each row once.
 func TestMendDoubled(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -471,7 +473,8 @@ func TestMendDoubled(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendMoreRows: rows that were not counted are no damage if no row is doubled.
+// TestMendMoreRows checks a table that has more rows than were counted, and no doubled rows. A comparison must report
+// no damage.
 func TestMendMoreRows(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)

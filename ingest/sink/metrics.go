@@ -61,7 +61,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		stalled:      newStalled(),
 		backlog:      newBacklog(),
 	}
-	// Create each series at zero. Otherwise increase(), and so the alerts, would miss a series' first event.
+	// Create each series with the value 0. Otherwise the function increase() of Prometheus, which alerts use, would not
+	// notice the first increment of a new series.
 	for _, reason := range append(eventstore.Reasons(true), unreadableReason) {
 		m.deadLettered.WithLabelValues(reason)
 	}

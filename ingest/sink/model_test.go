@@ -22,30 +22,31 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// world is a log, a group and a store with one partition, on which sinks work one step at a time. A sink that calls the
-// group or the store waits until the test decides the outcome. A sink without an answer is paused.
+// world is a model of a log, a consumer group and a store, with one partition. Sinks work on it one step at a time.
+// When a sink calls the group or the store, it waits until the test decides the outcome of the call. As long as a sink
+// gets no answer, it is paused.
 type world struct {
 	log        []fetched
 	newer      map[insights.MessageID]bool // messages that old sinks cannot read
 	group      progress
 	generation int32
-	tokens     map[string]bool // token and month
+	tokens     map[string]bool // pairs of a token and a month
 	rows       map[insights.Position]map[uint16][]insights.RowContent
 	ledger     modelLedger
 	sinks      []*modelSink
-	calm       bool // no more faults
+	calm       bool // whether no more faults occur
 }
 
 // outcome is the result of a step.
 type outcome struct {
-	fault  string // "", or the kind of fault: "before", "after", "partly", "noted"
+	fault  string // "", or the kind of the fault: "before", "after", "partly", "noted"
 	number int
 }
 
 type modelSink struct {
 	world   *world
 	member  member
-	want    chan string // the call for which the sink waits; closed when the sink ends
+	want    chan string // name of the call whose outcome the sink waits for; closed when the sink ends
 	answer  chan outcome
 	ended   bool
 	wanting string
@@ -73,7 +74,7 @@ func (s *modelSink) commit(_ context.Context, who member, list map[int]progress)
 	if who.generation != s.world.generation {
 		return errPartitionsLost
 	}
-	// The next owner reads the progress in this form.
+	// Store the progress as the next owner reads it from the metadata.
 	s.world.group = parseProgress(list[0].offset, list[0].metadata())
 	if o.fault != "" {
 		return errModel
@@ -118,8 +119,9 @@ func (s *modelSink) Stored(_ context.Context, _ uint16, from, to uint64) (list [
 	return list, nil
 }
 
-// Insert stores month by month, each month as a whole or not at all. The server continues without its client. It may be
-// killed between two months, and between recording a token and storing its rows.
+// Insert stores the rows month by month. It stores all rows of a month, or none. It continues after the client has
+// ended. The model server may be killed between two months. It may also be killed after it has recorded a token, before
+// it stores the rows.
 func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) error {
 	o := s.step("insert")
 	if o.fault == "before" {
@@ -149,7 +151,7 @@ func (s *modelSink) Insert(_ context.Context, b *insights.Batch, token string) e
 				s.world.rows[at] = map[uint16][]insights.RowContent{}
 			}
 			index, content := values[3].([]uint16)[i], b.Content(i)
-			content.Site = "" // the field shares the message's memory
+			content.Site = "" // this string shares the message's memory
 			content.Site = intaketest.Site.ID
 			s.world.rows[at][index] = append(s.world.rows[at][index], content)
 		}
@@ -175,7 +177,7 @@ func (s *modelSink) Months(_ context.Context, _ uint16, from, to uint64) (schema
 // modelMonth is the month of all rows in a modelLedger.
 const modelMonth = 202611
 
-// modelLedger is a RowLedger of one partition.
+// modelLedger is a RowLedger in memory, with one partition.
 type modelLedger struct {
 	opened bool
 	end    schema.RowsEnd
@@ -216,7 +218,8 @@ func (l *modelLedger) move(end schema.RowsEnd, rows schema.RowsByMonth) {
 
 const modelWindow = 6
 
-// takeOver begins a generation. The previous owner's generation has ended, but the owner may not know that.
+// takeOver begins a generation with a new sink. The generation of the previous owner has ended, but the previous owner
+// may not have noticed this.
 func (w *world) takeOver(cfg Config, old bool) {
 	w.generation++
 	ctx, kill := context.WithCancel(context.Background())
@@ -286,11 +289,11 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
 				return
 			}
-			// The ledger may be unavailable. Then the counts wait in memory.
+			// If the ledger is unavailable, the counts stay in memory.
 			if m.step("ledger").fault == "" {
-				_ = s.rows.write(ctx, time.Minute) // after a fault of the store, the counts also wait
+				_ = s.rows.write(ctx, time.Minute) // after an error of the store, the counts stay in memory too
 			}
-			if c.newer != nil { // a message that this sink cannot read blocks the partition
+			if c.newer != nil { // this sink cannot read the next message, which blocks the partition
 				g.commitStored(ctx)
 				return
 			}
@@ -299,7 +302,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 	m.next()
 }
 
-// let answers the call of a waiting sink, and waits for the sink's next call.
+// let decides the outcome of the call in which a sink waits. Then it waits for the sink's next call.
 func (m *modelSink) let(o outcome) {
 	m.answer <- o
 	m.next()
@@ -314,7 +317,8 @@ func (w *world) pendingAges() (list []*modelSink) {
 	return list
 }
 
-// TestSinkModel kills, pauses and wakes sinks in a random order, with random failures. Every event is stored once.
+// TestSinkModel kills, pauses and wakes sinks in a random order, with random failures. At the end, every event must be
+// stored once.
 func TestSinkModel(t *testing.T) {
 	t.Parallel()
 	memory := &ingesttest.MemoryLog{}
@@ -332,8 +336,8 @@ func TestSinkModel(t *testing.T) {
 	if err := cfg.complete(); err != nil {
 		t.Fatal(err)
 	}
-	// Retries do not wait. The timeout is long, so an insert never commits again to check whether its sink still owns
-	// the partition.
+	// There are no pauses between retries. SessionTimeout is so long that a sink never sends an additional commit,
+	// before an insert, to check whether it still owns the partition.
 	cfg.RetryWait, cfg.SessionTimeout = 0, time.Hour
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{newer: map[insights.MessageID]bool{}, group: parseProgress(-1, ""), tokens: map[string]bool{}, rows: map[insights.Position]map[uint16][]insights.RowContent{}}
@@ -350,7 +354,8 @@ func TestSinkModel(t *testing.T) {
 		fresh := 0
 		produce := func() {
 			if back := rapid.IntRange(0, 3*modelWindow).Draw(t, "repeat of"); back > 0 && back <= min(modelWindow, len(w.log)) {
-				// If both messages had a producer id, the log would have dropped the second message.
+				// At least one of the two messages has no producer id. Otherwise the broker would have dropped the
+				// second message.
 				f := w.log[len(w.log)-back]
 				w.log = append(w.log, fetched{int64(len(w.log)), f.data, !f.plain || rapid.Bool().Draw(t, "plain")})
 			} else if fresh < len(memory.Messages) {
@@ -381,7 +386,7 @@ func TestSinkModel(t *testing.T) {
 				t.Fatalf("the ledger has %d rows, and the store has %d", w.ledger.rows, rows)
 			}
 		}
-		// All paused sinks wake in some order, while another sink continues.
+		// A new sink takes over. Then all paused sinks continue, in a random order.
 		produce()
 		w.calm = true
 		w.takeOver(cfg, false)
@@ -402,7 +407,7 @@ func (w *world) stored() (n int64) {
 	return n
 }
 
-// check compares the store with the log, and the ledger with the store.
+// check fails the test if the store differs from the log, or if the ledger differs from the store.
 func (w *world) check(t *rapid.T) {
 	if rows := w.stored(); w.ledger.rows != rows {
 		t.Fatalf("the ledger has %d rows in the end, and the store has %d", w.ledger.rows, rows)

@@ -6,12 +6,13 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// newerReason is the reason that counts a message of a later version or another baseline. Such a message blocks its
-// partition like an error of the store.
+// newerReason is the reason under which the metric of store errors counts a message of a later version or another
+// baseline. Like an error of the store, such a message blocks its partition.
 const newerReason = "newer"
 
-// hold waits until a partition is reassigned, because this version cannot read the partition's next message. Waiting is
-// safe, because the events stay in the log, and a sink of the version that wrote them can store them.
+// hold waits until a partition is reassigned, because this version cannot read the partition's next message. No event
+// is lost while it waits, because the events stay in the log. A sink of the version that wrote the message can store
+// it.
 func (s *Sink) hold(ctx context.Context, p *partition, why error) {
 	var pace retry.LogPace
 	for ctx.Err() == nil {

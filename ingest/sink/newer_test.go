@@ -20,21 +20,21 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// laterVersion returns a copy of a message as the next version writes it.
+// laterVersion returns a copy of a message with the next version's format number.
 func laterVersion(message []byte) []byte {
 	later := slices.Clone(message)
 	later[2]++
 	return later
 }
 
-// laterByte is the version byte of laterVersion's messages.
+// laterByte is the version byte of the messages that laterVersion returns.
 var laterByte = func() byte {
 	var present insights.Encoder
 	present.Begin(insights.MessageID{}, intaketest.Site.ID, 0)
 	return laterVersion(present.Bytes())[2]
 }()
 
-// parseLater is the parser of the next version's sink.
+// parseLater parses messages like a sink of the next version.
 func parseLater(data []byte) (insights.Message, error) {
 	if len(data) > 2 && data[2] == laterByte {
 		data = slices.Clone(data)
@@ -43,7 +43,7 @@ func parseLater(data []byte) (insights.Message, error) {
 	return insights.ParseMessage(data)
 }
 
-// messagesOf returns the messages of requests with the given number of events each.
+// messagesOf returns the log messages of several requests. Each request has the given number of events.
 func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	t.Helper()
 	memory := &ingesttest.MemoryLog{}
@@ -56,8 +56,8 @@ func messagesOf(t *testing.T, first, requests, each int) [][]byte {
 	return memory.Messages
 }
 
-// TestSinkHoldsNewer: a message of a later version stops only its own partition, and does not become a dead letter. An
-// upgraded sink stores everything once.
+// TestSinkHoldsNewer checks that a message of a later version stops only its own partition, and does not become a dead
+// letter. A sink of the later version must then store each event once.
 func TestSinkHoldsNewer(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -77,7 +77,7 @@ func TestSinkHoldsNewer(t *testing.T) {
 	})
 	put(1, list[4], list[5])
 	put(0, list[6])
-	r.awaitStored(20) // the numbers of the stored requests are 0, 1, 4 and 5
+	r.awaitStored(20) // the stored requests have the numbers 0, 1, 4 and 5
 	eventually.True(t, "the stall to show", func() bool {
 		old.metrics.stalled.mu.Lock()
 		defer old.metrics.stalled.mu.Unlock()
@@ -107,15 +107,15 @@ func TestSinkHoldsNewer(t *testing.T) {
 	}
 }
 
-// otherBaseline returns a copy of a message in the form from before baselines.
+// otherBaseline returns a copy of a message in the format that was used before messages had a baseline.
 func otherBaseline(message []byte) []byte {
 	other := slices.Clone(message)
 	other[1] = 'E'
 	return other
 }
 
-// TestSinkHoldsAnotherBaseline checks a message of another baseline after a current message. The sink neither stores it
-// nor writes a dead letter for it.
+// TestSinkHoldsAnotherBaseline checks a message of another baseline after a current message. The sink must not store
+// it, and must not write a dead letter for it.
 func TestSinkHoldsAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -139,8 +139,8 @@ func TestSinkHoldsAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestSinkRefusesAnotherBaseline checks a sink whose topic begins with messages of another baseline. The sink is not
-// ready and returns a one-line error. It stores no rows and commits no offsets.
+// TestSinkRefusesAnotherBaseline checks a sink whose topic begins with messages of another baseline. The sink must not
+// be ready, and its error must be one line. It must store no rows and commit no offsets.
 func TestSinkRefusesAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -170,8 +170,8 @@ func TestSinkRefusesAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestSinkHoldsABegunCut: an upgraded sink began a cut and did not finish it. A sink that cannot read the whole cut
-// stores no part of it, because the token would differ.
+// TestSinkHoldsABegunCut checks a cut that a sink of a later version has announced and not finished. A sink that cannot
+// read all messages of the cut must store none of them, because its token would differ.
 func TestSinkHoldsABegunCut(t *testing.T) {
 	t.Parallel()
 	list := messagesOf(t, 0, 4, 5)
@@ -196,7 +196,7 @@ func TestSinkHoldsABegunCut(t *testing.T) {
 	}
 }
 
-// TestOlderMembers: sinks of earlier versions are distinguished from current sinks.
+// TestOlderMembers checks that sinks of earlier versions are distinguished from sinks of this version.
 func TestOlderMembers(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]bool{
@@ -223,13 +223,13 @@ func TestOlderMembers(t *testing.T) {
 			return err
 		})
 	}
-	members(0) // the group does not exist
+	members(0) // before the group exists
 	s := r.sink(nil, nil)
 	r.accept(numbered(0, 3))
 	r.awaitStored(3)
 	members(0)
 	cfg := s.groupConfig()
-	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // This balancer announces no version.
+	cfg.GroupBalancers = []kafka.GroupBalancer{kafka.RangeGroupBalancer{}} // this balancer announces no version
 	old, err := kafka.NewConsumerGroup(cfg)
 	if err != nil {
 		t.Fatal(err)

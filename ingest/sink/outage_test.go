@@ -17,13 +17,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// outage is a state in which the store accepts no rows.
+// outage is a state of the store in which it accepts no rows.
 type outage struct {
-	// alter puts the events table into the state, and reset restores it.
+	// alter is a setting that puts the events table into this state. reset is the name of this setting.
 	alter, reset string
-	// limited makes inserts use a connection that has too little memory.
+	// limited means that inserts use a connection with too little memory.
 	limited bool
-	reason  string // the label under which the fault is counted
+	reason  string // the reason that the metric of store errors must count
 }
 
 var outages = map[string]outage{
@@ -37,9 +37,9 @@ var outages = map[string]outage{
 	"memory limit":    {limited: true, reason: "memory"},
 }
 
-// TestSinkOutages: the real engine's state prevents inserts. Intake continues, the sink retries and counts the reason,
-// and the partition shows as stalled. No message becomes a dead letter. When the outage ends, everything is stored
-// once.
+// TestSinkOutages checks states of a real ClickHouse server that prevent inserts. During the outage, the intake must
+// accept events, and the sink must retry, count the reason, and report the partition as stalled. No message may become
+// a dead letter. After the outage, each event must be stored once.
 func TestSinkOutages(t *testing.T) {
 	t.Parallel()
 	for name, o := range outages {
@@ -104,7 +104,7 @@ func (r *rig) alter(action, settings string) {
 	}
 }
 
-// switchedStore inserts through a store with too little memory while short is set.
+// switchedStore inserts with the store `limited` while short is set.
 type switchedStore struct {
 	eventstore.Store
 	limited eventstore.Store
@@ -118,7 +118,7 @@ func (s *switchedStore) Insert(ctx context.Context, rows *insights.Batch, token 
 	return s.Store.Insert(ctx, rows, token)
 }
 
-// limitedStore is the rig's store with connections whose queries get almost no memory.
+// limitedStore returns a store for the rig's table with connections whose queries get almost no memory.
 func limitedStore(t *testing.T, r *rig) eventstore.Store {
 	t.Helper()
 	options, err := clickhouse.ParseDSN(r.url)
@@ -138,8 +138,8 @@ func limitedStore(t *testing.T, r *rig) eventstore.Store {
 	return store
 }
 
-// brokenQuestions is a store that loses the answer of an insert. Its later queries fail with an error code that an
-// insert would return for refused rows.
+// brokenQuestions is a store whose first insert succeeds but returns an error. The next queries fail with an error code
+// that an insert returns for refused rows.
 type brokenQuestions struct {
 	eventstore.Store
 	lost    atomic.Bool
@@ -160,8 +160,9 @@ func (s *brokenQuestions) Stored(ctx context.Context, partition uint16, from, to
 	return s.Store.Stored(ctx, partition, from, to)
 }
 
-// TestSinkQuestionFails: a store cannot read its own rows, for example because of a damaged part. The waiting rows are
-// not the cause, so they do not become dead letters. The reason for the wait is counted.
+// TestSinkQuestionFails checks a store that cannot read its own rows, for example because a part is damaged. The rows
+// that wait to be stored are not the cause, so they must not become dead letters. The metric must count the reason of
+// the error.
 func TestSinkQuestionFails(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -177,8 +178,8 @@ func TestSinkQuestionFails(t *testing.T) {
 	}
 }
 
-// TestSinkTakesOverWithoutStore: a sink starts while the store is unavailable. Its metrics show the reason of the
-// stall.
+// TestSinkTakesOverWithoutStore starts a sink while the store is unavailable. The sink's metrics must show why it is
+// stalled.
 func TestSinkTakesOverWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -190,8 +191,8 @@ func TestSinkTakesOverWithoutStore(t *testing.T) {
 	r.kill(s)
 }
 
-// TestSinkStalledWithoutLog: a sink that owns a partition and cannot locate its start shows a stall until another sink
-// owns the partition.
+// TestSinkStalledWithoutLog checks a sink that owns a partition and cannot read its offsets. Its metrics must show the
+// partition as stalled until another sink owns the partition.
 func TestSinkStalledWithoutLog(t *testing.T) {
 	t.Parallel()
 	s := newTestSink(t, Config{Brokers: []string{"127.0.0.1:1"}, Store: &eventstore.ClickHouse{}})
@@ -212,8 +213,8 @@ func TestSinkStalledWithoutLog(t *testing.T) {
 	}
 }
 
-// TestSinkLagGrows: messages that reach the log while the store is unavailable count in the lag, while the sink still
-// reads and after its buffers are full.
+// TestSinkLagGrows checks that the lag includes messages that arrive while the store is unavailable. It checks this
+// while the sink still reads, and after the sink's buffers are full.
 func TestSinkLagGrows(t *testing.T) {
 	t.Parallel()
 	for name, most := range map[string]int{"reading": 16 << 20, "full": 1} {
@@ -240,8 +241,8 @@ func TestSinkLagGrows(t *testing.T) {
 	}
 }
 
-// TestReasonsBeforeTheFirst: the series that alerts use exist before anything is counted. Otherwise increase() would
-// miss the first count of each series.
+// TestReasonsBeforeTheFirst checks that the series which alerts use exist before their first increment. Otherwise the
+// function increase() of Prometheus would not notice this increment.
 func TestReasonsBeforeTheFirst(t *testing.T) {
 	t.Parallel()
 	m := NewMetrics(prometheus.NewRegistry())

@@ -18,29 +18,30 @@ import (
 // are in the commit's metadata.
 type progress struct {
 	offset int64
-	// known means that a sink committed the progress. Otherwise an operator or another version of the metadata set the
-	// offset, and rows after it may be stored.
+	// known means that a sink of this metadata version committed the progress. Otherwise an operator or a sink with
+	// other metadata set the offset, and rows after the offset may be stored.
 	known bool
-	// intent is the end of the cut that begins at offset and may be stored, in part or as a whole; 0 means no such cut.
+	// intent is the end of an announced cut: a cut that begins at offset and may be stored, completely or in part. 0
+	// means that there is no announced cut.
 	intent int64
-	// tail is the checksum of the message before offset. It distinguishes this log from the log of a recreated topic.
-	// hasTail is false if there was no such message.
+	// tail is the checksum of the message before offset. With it, a sink notices that the topic was recreated. hasTail
+	// is false if there was no message before offset.
 	tail    uint64
 	hasTail bool
-	// plain is the offset after the last message without a producer id before offset, or unknownPlain. end is the log's
-	// end at the commit.
+	// plain is the offset after the last message before offset that has no producer id, or unknownPlain. end is the
+	// log's end at the time of the commit.
 	plain, end int64
 	lost       losses // losses before offset
-	// erased is the version of the tombstones that the owner honours from offset on. With an intent it is the version
-	// that the intended cut honours. It never decreases.
+	// erased is the version of the tombstones that the owner honours for messages at or after offset. If there is an
+	// announced cut, erased is the version that this cut honours. It never decreases.
 	erased int64
 }
 
-// unknownPlain means that messages without a producer id may be anywhere.
+// unknownPlain means that any message before offset may lack a producer id.
 const unknownPlain = -1
 
-// progressVersion is the first field of the metadata. Change it if the meaning of a member changes, because sinks
-// ignore metadata with another version. A new member needs no change, because sinks skip unknown members.
+// progressVersion is the first field of the metadata. Change it if the meaning of a member of the metadata changes.
+// Sinks ignore metadata with another version. Do not change it for a new member, because sinks skip unknown members.
 const progressVersion = "octavo1"
 
 func (p progress) metadata() string {
@@ -105,7 +106,8 @@ func parseProgress(offset int64, metadata string) progress {
 	return p
 }
 
-// member identifies a sink that commits. The broker refuses the commit of a generation that has ended.
+// member identifies the sink that commits, and its generation. If the generation has ended, the broker refuses the
+// commit.
 type member struct {
 	generation int32
 	id         string

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 )
 
-// TestSinkReady: a sink that is not running is not ready. New refuses settings that the consumer group would refuse, so
-// that the error appears at the start.
+// TestSinkReady checks that a sink is not ready unless it is running. New must refuse settings that the consumer group
+// would refuse, so that the operator gets the error at the start.
 func TestSinkReady(t *testing.T) {
 	t.Parallel()
 	config := Config{Brokers: []string{"127.0.0.1:1"}, Store: &eventstore.ClickHouse{}}

@@ -15,23 +15,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Reconciler compares the log with the table, position by position: each event of the log has one row, except repeats
-// and dead letters.
+// Reconciler compares the log with the table. Each event of the log must have exactly one row at its position, unless
+// the event is a repeat or a dead letter.
 //
-// It compares only committed messages, because later messages are in flight. A repeat whose first message has expired
-// cannot be recognised, so its events count as missing. Events of erased visitors and events past their site's
-// retention have no row and are not missing. Rows that an operator deleted count as missing. On a cluster, rows that a
-// lagging replica does not have yet count as missing.
+// It compares only messages whose offsets are committed, because the sinks may not have stored later messages. A repeat
+// whose first message has expired cannot be recognised, so its events count as missing. Events of erased visitors and
+// events past their site's retention do not count as missing. Rows that an operator deleted count as missing. On a
+// cluster, rows that the queried replica has not yet received count as missing.
 type Reconciler struct {
 	cfg   Config
 	log   *eventlog.Topic
-	batch int // events that are compared in one step; a message is never split
+	batch int // number of events that are compared in one step; a message is never split
 	// restored counts the rows that repairs restored.
 	restored map[schema.MissingDay]int64
-	ends     map[int]int64 // the ends of the log's partitions when they were compared
+	ends     map[int]int64 // ends of the log's partitions at the time of the comparison
 }
 
-// NewReconciler returns a Reconciler for the sinks with this configuration. It connects at first use.
+// NewReconciler returns a Reconciler for the topic, group and store of a sink configuration. It connects at first use.
 func NewReconciler(cfg Config) (*Reconciler, error) {
 	if err := cfg.complete(); err != nil {
 		return nil, err
@@ -52,34 +52,35 @@ type Reconciled struct {
 	Messages     int64 `json:"messages"`
 	Repeats      int64 `json:"repeats"`    // number of repeated messages
 	Unreadable   int64 `json:"unreadable"` // number of unreadable messages
-	Events       int64 `json:"events"`     // events that should be stored
+	Events       int64 `json:"events"`     // number of events that should be stored
 	DeadLettered int64 `json:"deadLettered"`
 	// Erased counts events that are not stored because their visitor was erased or their site's retention has passed.
 	Erased int64 `json:"erased"`
 	Rows   int64 `json:"rows"`
-	// Others counts rows at these positions with other contents. Such rows come from an earlier log with the same
-	// offsets.
+	// Others counts rows that have the position of one of these events, but another content. Such rows come from an
+	// earlier log, which had other messages at the same offsets.
 	Others      int64 `json:"otherRows"`
-	Restored    int64 `json:"restored"`    // rows among Rows that Repair has restored
-	Differences int64 `json:"differences"` // ranges that were reported and still differ
+	Restored    int64 `json:"restored"`    // number of the rows in Rows that Repair has restored
+	Differences int64 `json:"differences"` // number of reported ranges that still differ
 }
 
-// Difference is a contiguous range of offsets in which every message differs from the table.
+// Difference describes consecutive messages, each of which differs from the table.
 type Difference struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
 	To        int64 `json:"to"`
-	Events    int64 `json:"events"`   // events that should be stored
-	Missing   int64 `json:"missing"`  // events without a row; an unreadable message without a letter is one event
+	Events    int64 `json:"events"`   // number of events that should be stored
+	Missing   int64 `json:"missing"`  // events without a row; an unreadable message without a letter counts as one
 	Doubled   int64 `json:"doubled"`  // rows in addition to the first row of an event
 	Unwanted  int64 `json:"unwanted"` // rows of repeats, of dead letters and of erased visitors
-	Restored  int64 `json:"restored"` // events among Missing that Repair has restored
+	Restored  int64 `json:"restored"` // number of the events in Missing that Repair has restored
 }
 
 // Remains reports whether log and table still differ in the range.
 func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
-// Run compares every partition from an offset on, or from the log's start, and calls report for each difference.
+// Run compares the messages of every partition at or after an offset, and calls report for each difference. If the log
+// begins later, it compares all messages of the log.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
 	return r.run(ctx, from, nil, report)
 }
@@ -90,7 +91,7 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 		return nil, fmt.Errorf("cannot reconcile %s: %w", r.cfg.Topic, err)
 	}
 	ids := partitionRange(count)
-	// Read the commits before the letters, so that all letters of committed messages are present.
+	// Read the committed offsets before the dead letters, so that the list has all dead letters of committed messages.
 	committed, err := groupProgress(ctx, r.log, r.cfg.Group, ids)
 	if errors.Is(err, kafka.GroupIdNotFound) {
 		committed, err = map[int]progress{}, nil // no sink has ever committed
@@ -114,8 +115,8 @@ func (r *Reconciler) run(ctx context.Context, from int64, holds func(context.Con
 	return list, nil
 }
 
-// deadKeys returns the keys of all dead letters, including replayed letters. A replayed event has its row at another
-// position.
+// deadKeys returns the keys of all dead letters, including replayed letters. A replayed event was appended to the log
+// again, so its row has another position.
 func (r *Reconciler) deadKeys(ctx context.Context) (map[string]bool, error) {
 	keys := map[string]bool{}
 	err := r.eachLetter(ctx, func(letter *deadletter.Letter) { keys[letter.Key()] = true })
@@ -143,15 +144,15 @@ func (r *Reconciler) eachLetter(ctx context.Context, read func(*deadletter.Lette
 type reconciling struct {
 	r       *Reconciler
 	dead    map[string]bool
-	holds   func(context.Context) error // set only for a repair
+	holds   func(context.Context) error // checks the lock; set only for a repair
 	report  func(Difference) error
 	repeats repeats
 	scratch *insights.Batch
 
 	sum     Reconciled
 	oldest  int64               // the log's first offset
-	expired storedRows          // rows of the messages just before the log's first offset; nil: not read yet
-	earlier map[placed][]uint64 // the offsets in expired, by an event and its index
+	expired storedRows          // rows of messages just before the log's first offset; nil until they are read
+	earlier map[placed][]uint64 // offsets of the rows in expired, by an event and its index
 	pending []logged            // messages whose rows are not read yet
 	events  int                 // number of events in pending
 	open    *Difference
@@ -182,7 +183,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	if p.sum.From == p.sum.To {
 		return nil
 	}
-	// Of the messages before From, only the ids are read, because later messages may repeat them.
+	// Of the messages before From, read only the ids, because later messages may be repeats of these messages.
 	err = r.log.Scan(ctx, id, max(first, p.sum.From-int64(r.cfg.Window)), p.sum.To, func(record eventlog.Record) error {
 		if err := p.read(record); err != nil {
 			return err
@@ -201,7 +202,7 @@ func (p *reconciling) run(ctx context.Context, from, committed int64) error {
 	return err
 }
 
-// read decodes one message of the log, as a sink does.
+// read decodes one message of the log in the same way as a sink.
 func (p *reconciling) read(record eventlog.Record) error {
 	offset, value := record.Offset, record.Value
 	l := logged{offset: offset}
@@ -270,12 +271,13 @@ func (p *reconciling) position(l logged) insights.Position {
 	return insights.Position{Partition: uint16(p.sum.Partition), Offset: uint64(l.offset)}
 }
 
-// letter returns the key fields that the dead letter of an event would have.
+// letter returns a dead letter with the key that the dead letter of an event has.
 func (p *reconciling) letter(l logged, index int) deadletter.Letter {
 	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
 }
 
-// message compares one message with the rows at its offset. restored is the number of rows that were just restored.
+// message compares one message with the rows at its offset. restored is the number of the message's rows that repair
+// has just restored.
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}
@@ -322,7 +324,8 @@ func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent,
 	return p.differs(d)
 }
 
-// differs merges the differences of adjacent messages into one range.
+// differs adds the difference of a message to the current range, if the message follows the range. Otherwise it reports
+// the current range and begins a new range.
 func (p *reconciling) differs(d Difference) error {
 	if d.Missing+d.Doubled+d.Unwanted == 0 {
 		return p.close()
@@ -343,7 +346,7 @@ func (p *reconciling) differs(d Difference) error {
 	return nil
 }
 
-// close reports the open range.
+// close reports the current range of differences.
 func (p *reconciling) close() error {
 	if p.open == nil {
 		return nil

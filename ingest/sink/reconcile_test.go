@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// reconcile compares the rig's log with its store, in many small parts.
+// reconcile compares the rig's log with its store, in many small steps.
 func (r *rig) reconcile(from int64) (found []Difference, sums []Reconciled) {
 	r.t.Helper()
 	rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Logger: ingesttest.Logger(r.t)})
@@ -40,8 +40,8 @@ func (r *rig) exec(statements ...string) {
 	}
 }
 
-// TestReconcile: a log with a repeat, a dead letter and an unreadable message agrees with the stored rows. Each planted
-// difference is found in its range.
+// TestReconcile checks that a log with a repeat, a dead letter and an unreadable message agrees with the stored rows.
+// Then it changes rows. Reconciler.Run must report each change at its offsets.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -62,7 +62,7 @@ func TestReconcile(t *testing.T) {
 	r.awaitStored(56)
 	r.awaitCommitted(1)
 	r.stop(s)
-	r.accept(numbered(57, 1)) // in flight, because no sink has read it
+	r.accept(numbered(57, 1)) // not committed, because no sink runs
 	found, sums := r.reconcile(0)
 	want := Reconciled{Partition: 0, From: 0, To: 13, Messages: 13, Repeats: 1, Unreadable: 1, Events: 56, DeadLettered: 1, Rows: 56}
 	if len(found) > 0 || len(sums) != 1 || sums[0] != want {
@@ -96,7 +96,7 @@ func TestReconcile(t *testing.T) {
 	if !slices.Equal(found, planted) || sums[0] != want {
 		t.Errorf("found %+v, want %+v; compared %+v, want %+v", found, planted, sums, want)
 	}
-	// A repeat is recognized even if the message that it repeats is not compared.
+	// A repeat must be recognized even if the message that it repeats is before the first compared offset.
 	for from, n := range map[int64]int{5: 3, 11: 1, 12: 0, 1000: 0} {
 		t.Run(fmt.Sprint("from ", from), func(t *testing.T) {
 			if found, sums = r.reconcile(from); !slices.Equal(found, planted[len(planted)-n:]) || sums[0].From != from || sums[0].To != max(13, from) {
@@ -106,8 +106,7 @@ func TestReconcile(t *testing.T) {
 	}
 }
 
-// TestReconcileNothing: before any sink has committed there is nothing to
-// compare.
+// TestReconcileNothing checks that Run compares nothing before a sink has committed.
 func TestReconcileNothing(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -118,8 +117,9 @@ func TestReconcileNothing(t *testing.T) {
 	}
 }
 
-// TestReconcileUnreadable: a message that no sink can read must have a dead letter. If only the sink could not read a
-// message, and this version can, its rows do not count as missing.
+// TestReconcileUnreadable checks that an unreadable message without a dead letter counts as missing. If the sink could
+// not read a message and wrote a dead letter, the message's rows must not count as missing, even if this version can
+// read the message.
 func TestReconcileUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -135,7 +135,7 @@ func TestReconcileUnreadable(t *testing.T) {
 	}
 	// The sink skipped both messages and wrote a dead letter only for the second message.
 	letter := deadletter.Letter{Topic: r.topic, Offset: 1, Index: -1, Reason: unreadableReason, Message: capture.Messages[0], Sum: deadletter.Sum(capture.Messages[0])}
-	// A broker may not know yet which broker leads a new topic. Then the sink writes the letter again.
+	// A broker may not know the leader of a new topic yet, so repeat the write, as the sink does.
 	eventually.True(t, "the letter to be written", func() bool {
 		return s.dead.Write(t.Context(), []deadletter.Letter{letter}) == nil
 	})

@@ -15,13 +15,13 @@ import (
 )
 
 // Repair does the same as Run. It also inserts the log's events that have no row, for example after a restored backup.
-// It repairs only messages before the committed offsets, so it does not touch a sink's uncertain cut. Repeats and dead
-// letters do not count as missing.
+// It repairs only messages before the committed offsets, so it does not insert rows of a cut that a sink may be
+// storing. It does not insert rows of repeats and dead letters.
 //
-// Repair may be interrupted and repeated. Before each insert it waits for running inserts, and reads from the table
-// which rows are missing. Two concurrent repairs could find the same events missing, so the caller holds a lock. holds
-// returns an error once the lock is lost. The eraser takes the same lock before it deletes rows, so the caller reads
-// Config.Erased under it. Repair also restores rows that an operator deleted.
+// Repair may be interrupted and repeated. Before each insert it waits for running inserts, and then reads which rows
+// are missing. Two concurrent repairs could insert the same rows twice, so the caller must hold a lock. holds returns
+// an error as soon as the lock is lost. The erasure job takes the same lock before it deletes rows, so the caller must
+// read Config.Erased while it holds the lock. Repair also restores rows that an operator deleted.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
 	if !r.cfg.Store.Sequential() {
 		return nil, errors.New("cannot repair the table of a cluster: a replica that is behind would show rows as missing that it gets later. Stop the sinks and set the group's offsets back instead: they look for each row by its position")
@@ -29,8 +29,8 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 	return r.run(ctx, from, holds, report)
 }
 
-// maxRepairs is the largest number of tokens that a repair tries for the same rows. The engine drops an insert with an
-// earlier repair's token.
+// maxRepairs is the largest number of tokens that a repair tries for the same rows. ClickHouse drops an insert whose
+// token an earlier repair used, even if the rows were lost since.
 const maxRepairs = 100
 
 // missingRow is an event without a row.
@@ -47,7 +47,7 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	if err != nil || len(missing) == 0 {
 		return stored, nil, err
 	}
-	// A missing row may be in a running insert of a killed repair, or of a sink that has lost the partition.
+	// A killed repair, or a sink that has lost the partition, may still have a running insert with a missing row.
 	if err := p.r.cfg.Store.Settle(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -72,7 +72,8 @@ func (p *reconciling) repair(ctx context.Context, stored storedRows) (storedRows
 	return stored, restored, err
 }
 
-// missing returns the pending messages' events that lack their row, in the log's order.
+// missing returns the events of pending messages that have no row although they should have one. They are in the order
+// of the log.
 func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []missingRow, err error) {
 	for of, l := range p.pending {
 		if l.unreadable || l.repeat || l.deadLettered {
@@ -80,7 +81,7 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 		}
 		same, err := stored.same(cutMessage{message: l.message, at: p.position(l)}, p.scratch)
 		if err != nil {
-			continue // the sink could not read the message either
+			continue // the sink could not read this message either
 		}
 		if same != nil && !slices.Contains(same, false) {
 			continue
@@ -109,14 +110,14 @@ func (p *reconciling) missing(ctx context.Context, stored storedRows) (list []mi
 	return list, nil
 }
 
-// placed is an event with its index in its message.
+// placed has the content of an event, and its index in its message.
 type placed struct {
 	index   uint16
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether the table has a message's rows at an earlier position. Then the message may be a repeat
-// of a message that has expired, so it is not restored.
+// maybeRepeat reports whether the table has the rows of a message at the position of an earlier message. In this case,
+// the message may be a repeat of a message that has expired, so its rows are not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -137,7 +138,8 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 		p.scratch.Reset()
 		return false, nil //nolint:nilerr // an unreadable message is never restored
 	}
-	// Skip events that intentionally have no row. Only the other events show whether the message is a repeat.
+	// Skip events that intentionally have no row. Only events that should have a row show whether the message is a
+	// repeat.
 	gone, first := make([]bool, p.scratch.Rows()), -1
 	for i := range gone {
 		if gone[i] = p.r.gone(l.event(p.scratch, i)); !gone[i] && first < 0 {
@@ -168,8 +170,9 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	return false, nil
 }
 
-// store inserts missing rows until the table has them. It bisects to find rows that the table refuses, and leaves them
-// out.
+// store inserts missing rows, and repeats the insert until the table has the rows. If the table refuses an insert
+// because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It does not
+// insert these rows.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store
 	for again := 0; len(missing) > 0; again++ {
@@ -180,7 +183,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 		if err != nil {
 			return err
 		}
-		// Check the lock as late as possible, because another repair may run after it is lost.
+		// Check the lock as late as possible, because after this process has lost it, another repair may run.
 		if err := p.holds(ctx); err != nil {
 			return fmt.Errorf("cannot go on with the repair: %w", err)
 		}
@@ -223,13 +226,13 @@ func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 			missing = missing[1:]
 		}
 		if err := rows.Add(l.message, p.position(l), func(i int) bool { return !wanted[i] }); err != nil {
-			return nil, err // cannot happen: the message was parsed when it was added
+			return nil, err // cannot happen: the message was parsed when it was read
 		}
 	}
 	return rows, nil
 }
 
-// token returns the deduplication token of missing rows: equal rows of equal messages have equal tokens.
+// token returns the deduplication token of missing rows. The same rows of the same messages always have the same token.
 func (p *reconciling) token(missing []missingRow, again int) string {
 	digest := xxhash.New()
 	for _, m := range missing {
@@ -237,7 +240,7 @@ func (p *reconciling) token(missing []missingRow, again int) string {
 		binary.LittleEndian.PutUint64(sum[:8], uint64(p.pending[m.of].offset))
 		binary.LittleEndian.PutUint64(sum[8:16], uint64(m.index))
 		binary.LittleEndian.PutUint64(sum[16:], p.pending[m.of].sum)
-		_, _ = digest.Write(sum[:]) // it never fails
+		_, _ = digest.Write(sum[:]) // Write never fails
 	}
 	first, last := p.pending[missing[0].of].offset, p.pending[missing[len(missing)-1].of].offset
 	return fmt.Sprintf("octavo/%s/%d/repair/%d-%d/%016x/%d", p.r.cfg.Topic, p.sum.Partition, first, last+1, digest.Sum64(), again)

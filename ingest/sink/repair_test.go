@@ -19,7 +19,7 @@ import (
 
 func held(context.Context) error { return nil }
 
-// repair repairs the rig's table through a store, in many small parts.
+// repair repairs the rig's table with a store, in many small steps.
 func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconciled, err error) {
 	r.t.Helper()
 	rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: store, Logger: ingesttest.Logger(r.t)})
@@ -35,7 +35,7 @@ func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconci
 	return found, sums, err
 }
 
-// equal fails if log and table differ, or if one of n events is not stored exactly once.
+// equal fails the test if log and table differ, or if the table does not have exactly one row for each of n events.
 func (r *rig) equal(n int) {
 	r.t.Helper()
 	if found, sums := r.reconcile(0); len(found) > 0 {
@@ -46,8 +46,8 @@ func (r *rig) equal(n int) {
 	}
 }
 
-// stocked makes a rig whose sink has stored n events, in messages of five, and
-// stopped. The store refuses the row of page 0, which becomes a dead letter.
+// stocked returns a rig whose sink has stored n events, in messages of five events, and has stopped. The store refuses
+// the row of page 0, so this event becomes a dead letter.
 func stocked(t *testing.T, n int) *rig {
 	t.Helper()
 	r := newRig(t, 2)
@@ -64,20 +64,20 @@ func stocked(t *testing.T, n int) *rig {
 
 const deletedRows = "ALTER TABLE events DELETE WHERE toUInt32(page) % 7 < 2 SETTINGS mutations_sync = 2"
 
-// TestRepair: missing rows are restored once, range by range, no matter how they were lost. Dead letters stay dead
-// letters. A second repair has no work. Rows that are lost again are restored again.
+// TestRepair checks that missing rows are restored once, in whatever way they were lost. The events of dead letters
+// must not be stored. A second repair must change nothing. Rows that are lost again must be restored again.
 func TestRepair(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
-	r.accept(numbered(1000, 5)) // in flight: a sink will store the message
+	r.accept(numbered(1000, 5)) // not committed: a sink will store this message later
 	for _, lose := range []string{
-		deletedRows, deletedRows, // at the second repair, the engine has the tokens of the first repair
+		deletedRows, deletedRows, // at the second repair, ClickHouse remembers the tokens of the first repair
 		"ALTER TABLE events DROP PARTITION ID '202401'",
 		"TRUNCATE TABLE events",
 	} {
 		before, _ := r.stored()
 		if err := r.conn.Exec(t.Context(), lose); err != nil {
-			// A table that is not partitioned by event time has no such partition.
+			// The table is partitioned by the time of arrival, so it may have no such partition.
 			if e, ok := errors.AsType[*clickhouse.Exception](err); !ok || e.Code != 248 {
 				t.Fatalf("%s: %v", lose, err)
 			}
@@ -112,7 +112,8 @@ func TestRepair(t *testing.T) {
 	r.equal(64)
 }
 
-// TestRepairKilled: if a repair ends before, during or after any of its inserts, the next repair continues.
+// TestRepairKilled checks that after a repair was killed before, during or after an insert, the next repair restores
+// the remaining rows.
 func TestRepairKilled(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 60)
@@ -145,7 +146,8 @@ func TestRepairKilled(t *testing.T) {
 	}
 }
 
-// TestRepairsAtOnce: two concurrent repairs, whose lock is broken, restore rows under the same tokens.
+// TestRepairsAtOnce runs two repairs concurrently, as if their lock did not work. They must use the same tokens, so
+// that each row is restored once.
 func TestRepairsAtOnce(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 40)
@@ -158,7 +160,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	pendingAges := make(chan struct{}, 2)
 	for i := range 2 {
 		store := &faultyStore{Store: r.store, before: func(int) error {
-			// Both have read the table before either of them inserts.
+			// Both repairs must have read the table before one of them inserts rows.
 			select {
 			case <-arrived:
 			case pendingAges <- struct{}{}:
@@ -178,7 +180,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	r.equal(39)
 }
 
-// TestRepairWithoutLock: a repair that loses its lock inserts no further rows.
+// TestRepairWithoutLock checks that a repair inserts no further rows after it has lost its lock.
 func TestRepairWithoutLock(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 20)
@@ -197,7 +199,7 @@ func TestRepairWithoutLock(t *testing.T) {
 	}
 }
 
-// clusterStore is a store whose replicas may lag behind.
+// clusterStore is a store of a cluster, whose replicas may lag behind.
 type clusterStore struct{ eventstore.Store }
 
 func (clusterStore) Sequential() bool { return false }
@@ -210,8 +212,8 @@ func TestRepairOfCluster(t *testing.T) {
 	}
 }
 
-// TestRepairRefusedRow: during the repair, the store refuses one row. The repair restores the other rows, and still
-// reports this row as missing.
+// TestRepairRefusedRow checks a repair during which the store refuses one row. The repair must restore all other rows,
+// and must still report this row as missing.
 func TestRepairRefusedRow(t *testing.T) {
 	t.Parallel()
 	r := stocked(t, 50)
@@ -233,8 +235,8 @@ func TestRepairRefusedRow(t *testing.T) {
 	r.equal(49)
 }
 
-// TestRepairLeavesRepeats: a repeat's original message has expired from the log. Then only the original's rows
-// distinguish the repeat from a missing message.
+// TestRepairLeavesRepeats checks a repeat whose first message has expired in the log. The repair must find the rows of
+// the first message in the table, and must not store the rows of the repeat.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}

@@ -6,23 +6,23 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// repeats finds messages that a partition of the log holds twice. A message is a repeat if a message at most size
+// repeats finds messages that a partition of the log contains twice. A message is a repeat if a message at most `size`
 // offsets before it has the same id, and at least one of these two messages is plain. A plain message has no producer
-// id. The broker itself drops repeated batches with a producer id. Plain messages have three sources: replayed dead
-// letters, nodes whose brokers assign no producer ids, and requests with an Idempotency-Key. Such a request is appended
-// again while the first attempt may still arrive.
+// id. Of the batches with a producer id, the broker itself drops the repeated batches. Plain messages have three
+// sources: replayed dead letters, nodes whose brokers assign no producer ids, and repeated requests with an
+// Idempotency-Key. The node appends such a request again although the message of the first attempt may still arrive.
 //
-// The result depends only on the log. So every sink that first reads size offsets before a message comes to the same
-// decision.
+// The result depends only on the log. So every sink that first reads the messages at the `size` offsets before a
+// message makes the same decision about it.
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
-	ring []seenMessage // a ring buffer: the oldest id is at next
+	ring []seenMessage // ring buffer; the oldest id is at the index next
 	next int
 }
 
-// lastSeen has the last offset of any message with an id, and the last offset of a plain message with this id. -1 means
-// that there is no such message.
+// lastSeen has two offsets for a message id: the offset of the last message with this id, and the offset of the last
+// plain message with this id. -1 means that there is no such message.
 type lastSeen struct{ any, plain int64 }
 
 type seenMessage struct {
@@ -35,7 +35,7 @@ func newRepeats(size int) repeats {
 	return repeats{size: int64(size), last: make(map[insights.MessageID]lastSeen)}
 }
 
-// first records a message and reports whether it is the first with its id, and so no repeat. Offsets must ascend.
+// first records a message and reports whether it is not a repeat. The offsets of successive calls must ascend.
 func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
 		old := r.ring[r.next]
@@ -44,7 +44,7 @@ func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 		}
 		r.next++
 	}
-	// Limit the space of outdated entries to the space of current entries.
+	// Remove the outdated entries when they take more space than the current entries.
 	if r.next > len(r.ring)-r.next {
 		r.ring = append(r.ring[:0], r.ring[r.next:]...)
 		r.next = 0
@@ -68,7 +68,8 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall records messages that precede all recorded messages, as if they had come first. It then owns the slice.
+// recall records messages that precede all recorded messages, as if first had been called with them before. It then
+// owns the slice.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

@@ -19,11 +19,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldStore pauses a sink before its inserts, or after it has read the stored rows, like SIGSTOP. When the sink wakes,
-// it sends the pending insert, no matter how much time has passed.
+// heldStore pauses a sink before an insert, or after the sink has read the stored rows, as SIGSTOP would. When the sink
+// continues, it sends the insert, even if a long time has passed.
 type heldStore struct {
 	eventstore.Store
-	insert, ask chan struct{} // an insert or answer waits until its channel closes; nil does not wait
+	insert, ask chan struct{} // an insert or an answer waits until its channel is closed; nil does not wait
 	ages        chan struct{} // receives a value when a call waits
 	woke        sync.WaitGroup
 
@@ -65,7 +65,7 @@ func (h *heldStore) inserted() []string {
 	return append([]string(nil), h.tokens...)
 }
 
-// expel makes the broker drop all members of the group, as if their sessions had timed out.
+// expel makes the broker remove all members of the group, as if their sessions had timed out.
 func (r *rig) expel() {
 	r.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
@@ -93,8 +93,9 @@ func (r *rig) progress(s *Sink) progress {
 	return list[0]
 }
 
-// TestSinkRivalWakes: a sink is paused between its intent and its insert. Another sink takes over the partition, stores
-// the same rows and continues. Then the first sink wakes and inserts. Nothing is stored twice.
+// TestSinkRivalWakes pauses a sink after it has announced a cut and before its insert. Another sink takes over the
+// partition, stores the same rows, and continues with later messages. Then the first sink continues and inserts. No row
+// may be stored twice.
 func TestSinkRivalWakes(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -110,7 +111,8 @@ func TestSinkRivalWakes(t *testing.T) {
 		t.Fatalf("before the insert the group has %+v", p)
 	}
 	r.expel()
-	// The batches of the second sink are smaller, so without the intent it would make other cuts.
+	// The second sink is configured for smaller batches. So if it ignored the announced cut, it would make other cuts
+	// than the first sink.
 	heir := &heldStore{Store: r.store}
 	second := r.sink(heir, func(c *Config) { c.BatchRows, c.FetchBytes = each, 1 })
 	r.awaitStored(10 * each)
@@ -130,8 +132,9 @@ func TestSinkRivalWakes(t *testing.T) {
 	}
 }
 
-// TestSinkRivalCannotBegin: a sink is paused before it announced its insert. When it wakes, it cannot announce the cut
-// any more. So it inserts no rows, although it has read that no rows are stored.
+// TestSinkRivalCannotBegin pauses a sink before it announces a cut. When the sink continues, another sink owns the
+// partition, so the broker refuses the announcement. The first sink must insert no rows, although it has read that none
+// are stored.
 func TestSinkRivalCannotBegin(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -154,15 +157,15 @@ func TestSinkRivalCannotBegin(t *testing.T) {
 	}
 }
 
-// mustCommit commits progress in a topic that may be new. Apache Kafka's group coordinator may learn of a new topic
-// later than the client that reads its partitions.
+// mustCommit commits progress in a topic that may be new. It retries, because Apache Kafka's group coordinator may not
+// know a new topic yet, even if the client has read its partitions.
 func mustCommit(t *testing.T, s *Sink, who member, list map[int]progress) {
 	t.Helper()
 	eventually.Succeeds(t, "the commit", func() error { return s.commit(t.Context(), who, list) })
 }
 
-// TestSinkCommitOfEndedGeneration: the broker refuses all commits of an ended generation, including commits of an
-// intent.
+// TestSinkCommitOfEndedGeneration checks that the broker refuses all commits of a generation that has ended, including
+// commits that announce a cut.
 func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -198,8 +201,8 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 	mustCommit(t, s, now, list)
 }
 
-// TestSinkDiesBeforeInsert: the successor first makes the cut that the dead sink announced. Without the announcement,
-// it would make other cuts. Then it continues.
+// TestSinkDiesBeforeInsert kills a sink after it has announced a cut and before its insert. The next sink must first
+// store exactly the announced cut. Its own configuration would give other cuts.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -232,9 +235,9 @@ func TestSinkDiesBeforeInsert(t *testing.T) {
 	}
 }
 
-// TestSinkTopicMadeAnew: the log is deleted and recreated under the same name. Its
-// events have the positions of stored events, and the engine has seen inserts of
-// these offsets. All of the new events are stored nevertheless.
+// TestSinkTopicMadeAnew deletes and recreates the log's topic with the same name. The new events have the positions of
+// stored events, and ClickHouse has the tokens of inserts with the same offsets. All new events must be stored
+// nevertheless.
 func TestSinkTopicMadeAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -248,7 +251,7 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		r.awaitCommitted(1)
 		had := r.progress(first)
 		r.stop(first)
-		if err := r.log.Stop(t.Context()); err != nil { // a running log would recreate the topic
+		if err := r.log.Stop(t.Context()); err != nil { // a running log would create the topic again
 			t.Fatal(err)
 		}
 		res, err := client.DeleteTopics(t.Context(), &kafka.DeleteTopicsRequest{Topics: []string{r.topic}})
@@ -264,12 +267,12 @@ func TestSinkTopicMadeAnew(t *testing.T) {
 		})
 		r.log = newTestLog(t, r.brokers, func(c *eventlog.Config) { c.Topic, c.Partitions = r.topic, 1 })
 		r.intake = intaketest.New(t, r.log)
-		// A broker may forget the group's offsets with the topic. A broker that
-		// keeps them must not hide the beginning of the new topic.
+		// A broker may delete the group's offsets together with the topic. If a broker does not delete them, they must
+		// not make the sink skip the beginning of the new topic.
 		mustCommit(t, first, member{generation: -1}, map[int]progress{0: had})
 	}
 	r.sink(nil, nil)
-	// The new topic gets as many messages as the old topic, so that the log's end does not show that the topic is new.
+	// The new topic gets as many messages as the old topic, so the sink cannot notice the new topic by a lower end.
 	for i := range 6 {
 		r.accept(numbered(75+i*5, 5))
 	}

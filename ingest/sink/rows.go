@@ -12,36 +12,38 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RowLedger counts, outside of the events table's store, how many rows the table should have. Package store implements
-// it.
+// RowLedger counts how many rows the events table should have. The counts are stored outside of ClickHouse. Package
+// store implements RowLedger.
 type RowLedger interface {
-	// RowsEnd returns the offset before which a partition's rows are counted. found is false if nothing is counted yet.
+	// RowsEnd returns the offset before which the rows of a partition are counted. found is false if the ledger does
+	// not count the partition yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It returns false if the ledger counts the partition already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
-	// AdvanceRows counts the rows of the messages with offsets in [was, end.Next). It returns false and counts nothing
-	// if the offset of the partition in the ledger is not was.
+	// AdvanceRows adds the rows of the messages with offsets in [was, end.Next) to the ledger. If the partition's
+	// offset in the ledger differs from `was`, it returns false and adds nothing.
 	AdvanceRows(
 		ctx context.Context, partition int, was int64, end schema.RowsEnd, rows schema.RowsByMonth,
 	) (bool, error)
 }
 
 const (
-	rowsEvery = 500 * time.Millisecond // the time between two writes to the ledger
-	rowsLast  = 5 * time.Second        // the time limit for the last write of a sink that stops
+	rowsEvery = 500 * time.Millisecond // shortest time between two writes to the ledger
+	rowsLast  = 5 * time.Second        // time limit for the last write of a sink that stops
 )
 
-// rowCounts adds the row counts of stored cuts to the ledger, in the background. While the ledger does not answer, the
-// counts wait in memory, and the sink continues.
+// rowCounts adds the row counts of stored cuts to the ledger, in the background. If the ledger does not answer, the
+// counts stay in memory, and the sink continues to store cuts.
 //
 // Each range of offsets is counted once, because the ledger advances only from the offset at which the range begins. If
-// the ledger lacks a range, for example after a kill, the rows of the range are counted in the store. The ledger may
-// count too few rows, which can hide a loss. It never counts rows that the store did not have.
+// the ledger lacks a range, for example because a sink was killed, rowCounts queries the store for the number of rows
+// in this range. The ledger may have a number that is too low, which can hide a loss. It never has a number that is
+// higher than the number of rows that the store had.
 type rowCounts struct {
 	ledger RowLedger // nil means that rows are not counted
 	cfg    *Config
-	// isOtherLog reports whether another log has replaced the log: the message before an offset does not have the
-	// checksum tail.
+	// isOtherLog reports whether another log has replaced the log. It compares the checksum of the message before an
+	// offset with tail.
 	isOtherLog func(ctx context.Context, partition int, offset int64, tail uint64, hasTail bool) (bool, error)
 
 	mu      sync.Mutex
@@ -51,15 +53,15 @@ type rowCounts struct {
 
 // waitingRows has the row counts of a partition that are not in the ledger yet.
 type waitingRows struct {
-	opened *openedRows // set if this sink took over the partition before the cuts
+	opened *openedRows // set if this sink took over the partition before these cuts
 	logEnd *atomic.Int64
-	from   int64 // the offset at which the cuts begin
+	from   int64 // offset at which the first of these cuts begins
 	end    schema.RowsEnd
 	rows   schema.RowsByMonth // nil if there are no cuts
 }
 
-// openedRows is the state in which a sink takes over a partition. All messages before end are stored. The log goes up
-// to logEnd, and further when messages arrive.
+// openedRows is the state of a partition at the time when a sink takes it over. All messages before end are stored.
+// logEnd is the log's end at this time.
 type openedRows struct {
 	end    schema.RowsEnd
 	logEnd int64
@@ -69,8 +71,8 @@ func newRowCounts(cfg *Config) *rowCounts {
 	return &rowCounts{ledger: cfg.Rows, cfg: cfg, waiting: map[int]*waitingRows{}, wake: make(chan struct{}, 1)}
 }
 
-// open records that the sink takes over a partition. It drops earlier counts. The rows before the opening are counted
-// in the store, and the sink repeats the later cuts.
+// open records that the sink takes over a partition. It drops counts of the partition that are still in memory. catchUp
+// takes the number of earlier rows from the store, and the sink stores and counts the later cuts again.
 func (r *rowCounts) open(p *partition) {
 	if r.ledger == nil {
 		return
@@ -82,7 +84,7 @@ func (r *rowCounts) open(p *partition) {
 	r.signal()
 }
 
-// add counts a stored cut.
+// add adds the row counts of a stored cut.
 func (r *rowCounts) add(c *cut) {
 	if r.ledger == nil {
 		return
@@ -126,7 +128,7 @@ func (c *cut) addRows(to schema.RowsByMonth) {
 	}
 }
 
-// run writes to the ledger until ctx ends, and then once more.
+// run writes waiting counts to the ledger until ctx ends. Then it writes once more.
 func (r *rowCounts) run(ctx context.Context) {
 	if r.ledger == nil {
 		return
@@ -154,7 +156,7 @@ func (r *rowCounts) run(ctx context.Context) {
 	}
 }
 
-// write writes all waiting counts.
+// write writes all waiting counts to the ledger.
 func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -176,7 +178,7 @@ func (r *rowCounts) write(ctx context.Context, timeout time.Duration) error {
 	return failed
 }
 
-// followedBy joins counts with later counts.
+// followedBy returns the sum of the counts w and of later counts of the same partition.
 func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 	switch {
 	case later == nil:
@@ -194,7 +196,8 @@ func (w *waitingRows) followedBy(later *waitingRows) *waitingRows {
 	return w
 }
 
-// writePartition writes the counts of one partition. It may be repeated after an error.
+// writePartition writes the counts of one partition to the ledger. After an error, the caller may call it again with
+// the same counts.
 func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) error {
 	if w.opened != nil {
 		if err := r.catchUp(ctx, id, w.opened.end, w.opened.logEnd, w.logEnd); err != nil {
@@ -219,9 +222,9 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 	return r.catchUp(ctx, id, end, end.Next, w.logEnd)
 }
 
-// catchUp advances the ledger to an end, and counts the rows up to this end in the store. It does nothing if the ledger
-// has reached the end already. All messages before the end are stored. logEnd is the end that the log had before, and
-// logEndNow is its current end.
+// catchUp advances the ledger to the offset end.Next, with the number of rows that the store has before this offset. It
+// does nothing if the ledger has already reached this offset. All messages before it are stored. logEnd is the log's
+// end when the sink took over the partition, and logEndNow is its current end.
 func (r *rowCounts) catchUp(
 	ctx context.Context, id int, end schema.RowsEnd, logEnd int64, logEndNow *atomic.Int64,
 ) error {
@@ -249,7 +252,8 @@ func (r *rowCounts) catchUp(
 			if err != nil || !other {
 				return err
 			}
-			// The rows of the earlier log stay counted. Its offsets are used again.
+			// The ledger still counts the rows of the earlier log. The new log uses the same offsets, so the store
+			// cannot distinguish the rows of the two logs.
 			end.Mixed = true
 		}
 		rows := schema.RowsByMonth{}
@@ -267,8 +271,8 @@ func (r *rowCounts) catchUp(
 }
 
 // hasOtherLog reports whether the store has rows at offsets that the log does not have. Such rows come from an earlier
-// log. Sinks may store rows of messages that arrived after logEnd, also while this query runs. So the log's end is read
-// last.
+// log. During this query, sinks may store messages that arrived after logEnd was read. So hasOtherLog reads the log's
+// current end after the query.
 func (r *rowCounts) hasOtherLog(ctx context.Context, id int, logEnd int64, logEndNow *atomic.Int64) (bool, error) {
 	last, found, err := r.cfg.Store.LastStored(ctx, uint16(id), uint64(logEnd), math.MaxUint64)
 	if err != nil {

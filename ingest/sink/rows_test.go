@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// lastRow is a Store that only knows the offset of its last row.
+// lastRow is a Store with only the method LastStored. It has a row at the given offset.
 type lastRow struct {
 	eventstore.Store
 	offset uint64
@@ -23,8 +23,9 @@ func (lastRow) Months(context.Context, uint16, uint64, uint64) (schema.RowsByMon
 	return nil, nil
 }
 
-// TestRowsOfAnEarlierLog opens a ledger when the store already has a row. The row belongs to an earlier log if the log
-// does not go up to the row's offset, even with the messages that arrived after the partition was assigned.
+// TestRowsOfAnEarlierLog begins to count a partition when the store already has a row. The row belongs to an earlier
+// log if its offset is not below the log's end. Messages that arrived after the partition was assigned belong to the
+// log.
 func TestRowsOfAnEarlierLog(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,10 +16,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Sink moves events from the log to the store. Several sinks share a topic's partitions through one consumer group.
+// Sink moves events from the log to the store. Several sinks divide a topic's partitions among themselves as one
+// consumer group.
 //
-// Each event is stored once, even if any process crashes or a paused sink resumes. DELIVERY.md explains how, and when
-// it cannot.
+// Each event is stored once, even if a process crashes, or a sink is paused and resumes. DELIVERY.md explains how the
+// sink does this, and lists the exceptions.
 //
 // Events that the store refuses and unreadable messages become dead letters, and the sink continues.
 type Sink struct {
@@ -31,17 +32,17 @@ type Sink struct {
 	rows    *rowCounts
 	block   block
 
-	// refused is the reason why the sink does not use its topics. nil means that the sink uses them.
+	// refused is the reason why the sink refuses to use its topics. It is nil if the sink uses them.
 	refused atomic.Pointer[error]
 
 	mu    sync.Mutex
-	last  map[int]*partition // last states of partitions in earlier generations
-	stop  context.CancelFunc // ends reading
-	abort context.CancelFunc // ends all work, and drops messages that were read
+	last  map[int]*partition // last state of each partition of earlier generations
+	stop  context.CancelFunc // makes the sink read no more messages
+	abort context.CancelFunc // ends all work, without storing the messages that were read
 	done  chan struct{}
 }
 
-// clientID names sinks and reconcilers to the brokers.
+// clientID is the name that sinks and reconcilers send to the brokers.
 const clientID = "octavo-sink"
 
 // topic returns the topic of the log.
@@ -72,7 +73,7 @@ func New(cfg Config, m *Metrics) (*Sink, error) {
 	return s, nil
 }
 
-// Start starts the sink and returns immediately. While the log or the store is unavailable, the sink waits for it.
+// Start starts the sink and returns immediately. While the log or the store is unavailable, the sink waits.
 func (s *Sink) Start(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -94,8 +95,8 @@ func (s *Sink) Start(context.Context) error {
 	return nil
 }
 
-// Stop stores and commits the messages that were read, and leaves the group. When ctx is done it gives up, and the
-// partitions' next owner continues.
+// Stop stores and commits the messages that were read, and leaves the group. If ctx ends first, Stop drops the messages
+// that are not stored yet. The next owner of the partitions reads and stores them.
 func (s *Sink) Stop(ctx context.Context) error {
 	s.mu.Lock()
 	done := s.done
@@ -145,7 +146,7 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 	}
 	group, err := kafka.NewConsumerGroup(s.groupConfig())
 	if err != nil {
-		// The error can only mean a bad configuration, which New has excluded.
+		// NewConsumerGroup fails only if the configuration is invalid, which New has checked.
 		s.cfg.Logger.Error("The sink cannot join its group.", "error", err)
 		return
 	}
@@ -160,21 +161,21 @@ func (s *Sink) run(stopCtx, abortCtx context.Context) {
 		}
 		assigned := generation.Assignments[s.cfg.Topic]
 		s.cfg.Logger.Info("The sink was assigned partitions.", "topic", s.cfg.Topic, "generation", generation.ID, "partitions", partitionIDs(assigned))
-		// The group joins again only after this function has returned.
+		// The consumer group begins the next generation only after this function has returned.
 		generation.Start(func(ctx context.Context) {
 			g := newGeneration(s, member{generation.ID, generation.MemberID}, assigned)
 			g.run(ctx, abortCtx)
 		})
 	}
-	// Close ends the generation, which stores its messages, and leaves the group.
+	// Close ends the generation, waits until it has stored its messages, and leaves the group.
 	if err := group.Close(); err != nil {
 		s.cfg.Logger.Warn("The sink could not leave its consumer group.", "error", err)
 	}
 }
 
-// awaitTopic waits until an API node has created the topic, because a group cannot watch for a missing topic. It also
-// waits while the topic or the dead-letter topic has another baseline. The sink joins its group, reads and commits only
-// after the wait.
+// awaitTopic waits until an API node has created the topic, because a consumer group of kafka-go cannot wait for a
+// topic that does not exist. It also waits while the topic or the dead-letter topic has another baseline. The sink
+// joins its group only after this wait.
 func (s *Sink) awaitTopic(ctx context.Context) bool {
 	var pace retry.LogPace
 	wait := retry.Backoff{First: s.cfg.RetryWait, Max: time.Second}
@@ -208,14 +209,14 @@ func (s *Sink) checkTopics(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// If the dead-letter topic has another error, the sink can work until it has dead letters to write.
+	// Ignore other errors of the dead-letter topic, because the sink can work until it has dead letters to write.
 	if err := s.dead.CheckBaseline(ctx); errors.Is(err, eventlog.ErrBaseline) {
 		return err
 	}
 	return nil
 }
 
-// groupConfig sets every field, because kafka-go's defaults have other purposes.
+// groupConfig sets every field explicitly, so no default of kafka-go applies unnoticed.
 func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 	return kafka.ConsumerGroupConfig{
 		ID:                     s.cfg.Group,
@@ -229,7 +230,7 @@ func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 		SessionTimeout:         s.cfg.SessionTimeout,
 		RebalanceTimeout:       s.cfg.RebalanceTimeout,
 		JoinGroupBackoff:       500 * time.Millisecond,
-		RetentionTime:          -time.Millisecond, // the broker's own retention time
+		RetentionTime:          -time.Millisecond, // means the broker's own retention time
 		StartOffset:            kafka.FirstOffset,
 		Logger:                 nil,
 		ErrorLogger: kafka.LoggerFunc(func(format string, args ...any) {

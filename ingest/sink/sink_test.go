@@ -26,7 +26,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// newStore makes an empty events table on the real engine.
+// newStore creates an empty events table in a real ClickHouse server.
 func newStore(t testing.TB, url string) (*eventstore.ClickHouse, driver.Conn) {
 	t.Helper()
 	conn := ingesttest.Table(t, url)
@@ -64,12 +64,11 @@ func newTestSink(t testing.TB, cfg Config) *Sink {
 	return s
 }
 
-// faultyStore is a store whose next operations may fail, before or after they take
-// effect.
+// faultyStore is a store whose operations may fail, before or after they take effect.
 type faultyStore struct {
 	eventstore.Store
-	before, after func(rows int) error // faults of Insert; nil means no faults
-	ask           func() error         // fault of queries
+	before, after func(rows int) error // functions that return errors of Insert; nil means no error
+	ask           func() error         // function that returns the error of a query; nil means no error
 	inserts       atomic.Int32
 }
 
@@ -131,7 +130,7 @@ func newRig(t testing.TB, partitions int) *rig {
 	return r
 }
 
-// sink starts a sink. A nil store means the rig's store.
+// sink starts a sink. If store is nil, it uses the rig's store.
 func (r *rig) sink(store eventstore.Store, change func(*Config)) *Sink {
 	r.t.Helper()
 	cfg := Config{
@@ -161,7 +160,7 @@ func (r *rig) stop(s *Sink) {
 	}
 }
 
-// kill ends a sink as a crash does. The sink stores and commits no more data.
+// kill ends a sink as a crash would: the sink does not store and commit the messages that it has read.
 func (r *rig) kill(s *Sink) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -175,8 +174,8 @@ func (r *rig) accept(body []byte) {
 	}
 }
 
-// numbered makes a request with n events, spread over many months. Their pages are
-// numbered from first.
+// numbered returns a request with n events, whose times are in different months. The ids of their pages are successive
+// numbers that begin at first.
 func numbered(first, n int) []byte {
 	list := make([]string, n)
 	for i := range list {
@@ -195,7 +194,7 @@ func (r *rig) stored() (rows, different uint64) {
 	return rows, different
 }
 
-// awaitStored waits until n events are stored and fails if any is stored twice.
+// awaitStored waits until n events are stored, and fails the test if an event is stored twice.
 func (r *rig) awaitStored(n int) {
 	r.t.Helper()
 	eventually.Succeeds(r.t, fmt.Sprint(n, " stored events"), func() error {
@@ -209,7 +208,7 @@ func (r *rig) awaitStored(n int) {
 	}
 }
 
-// awaitCommitted waits until the sinks' group has committed all of the log.
+// awaitCommitted waits until the sinks' group has committed the end of every partition.
 func (r *rig) awaitCommitted(partitions int) {
 	r.t.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(r.brokers...), Timeout: eventually.Patience}
@@ -275,7 +274,8 @@ func TestSinkStoresEveryType(t *testing.T) {
 	}
 }
 
-// TestSinkClaims: a nested string and an array are stored as claims, and the event as authenticated.
+// TestSinkClaims checks that a nested string and an array are stored as claims, and that the event is stored as
+// authenticated.
 func TestSinkClaims(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -295,10 +295,11 @@ func TestSinkClaims(t *testing.T) {
 	}
 }
 
-// aPartOnly deletes rows so that the remaining rows look like a partly applied insert.
+// aPartOnly deletes some rows, so that the table looks as if an insert had stored only some of its rows.
 const aPartOnly = "ALTER TABLE events DELETE WHERE toMonth(time) % 3 = 0 SETTINGS mutations_sync = 2"
 
-// TestSinkDiesBetweenInsertAndCommit: the next sink stores each row once, even if the insert was applied only in part.
+// TestSinkDiesBetweenInsertAndCommit ends a sink after an insert and before its commit. The next sink must store each
+// row once, even if the insert has stored only some of its rows.
 func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	t.Parallel()
 	for name, partly := range map[string]string{"whole": "", "partly": aPartOnly} {
@@ -316,7 +317,7 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 				once.Do(func() { close(inserted) })
 				return errors.New("killed before the commit")
 			}
-			// The sink cannot continue while its queries to the store fail.
+			// The failing queries prevent the sink from continuing.
 			dying.ask = func() error {
 				if dying.inserts.Load() > 0 {
 					return errors.New("killed")
@@ -344,8 +345,8 @@ func TestSinkDiesBetweenInsertAndCommit(t *testing.T) {
 	}
 }
 
-// TestSinkInsertInDoubt: an insert fails after it was applied, fully or in part. The same sink does not store its rows
-// twice.
+// TestSinkInsertInDoubt checks an insert that returns an error after it has stored all or some of its rows. The same
+// sink must not store these rows twice.
 func TestSinkInsertInDoubt(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 2)
@@ -353,7 +354,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	store := &faultyStore{Store: r.store}
 	store.after = func(int) error {
 		n := faults.Add(1)
-		if n == 1 { // the table has only rows of this insert
+		if n == 1 { // at this time the table has only rows of this insert
 			if err := r.conn.Exec(t.Context(), aPartOnly); err != nil {
 				t.Error(err)
 			}
@@ -367,13 +368,13 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	for i := range 40 {
 		r.accept(numbered(i*10, 10))
 	}
-	// Until the rows are deleted, the first insert may be complete.
+	// Wait until rows of the first insert were deleted. Before that, all of its rows may be stored.
 	eventually.True(t, "insert errors counted", func() bool { return storeErrors(s) == 2 })
 	r.awaitStored(400)
 }
 
-// TestSinkWithoutStore: while the store is unavailable, no message is lost or committed. When it is back, the sink
-// continues.
+// TestSinkWithoutStore checks that no message is lost or committed while the store is unavailable. When the store is
+// available again, the sink must continue.
 func TestSinkWithoutStore(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -388,8 +389,8 @@ func TestSinkWithoutStore(t *testing.T) {
 	store := &faultyStore{Store: r.store, ask: fail, before: func(int) error { return fail() }}
 	r.accept(numbered(0, 50))
 	s := r.sink(store, nil)
-	// fetchedAt waits until the sink has found the store unavailable once more, and
-	// fails if the group's progress is past the stored messages.
+	// fetchedAt waits until another call of the store has failed. It fails the test if the group's progress is after
+	// the stored messages.
 	fetchedAt := func(stored int64) {
 		t.Helper()
 		failed := storeErrors(s)
@@ -403,7 +404,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	away.Store(false)
 	r.awaitStored(100)
 	r.awaitCommitted(1)
-	// Once more, now that the sink owns the partition.
+	// Do the same again, now that the sink owns the partition.
 	away.Store(true)
 	r.accept(numbered(100, 50))
 	fetchedAt(2)
@@ -412,7 +413,7 @@ func TestSinkWithoutStore(t *testing.T) {
 	r.awaitStored(200)
 }
 
-// TestSinksShare: sinks that start and stop share the partitions, and everything is
+// TestSinksShare checks that sinks which start and stop divide the partitions among themselves, and that each event is
 // stored once.
 func TestSinksShare(t *testing.T) {
 	t.Parallel()
@@ -443,7 +444,8 @@ func TestSinksShare(t *testing.T) {
 	}
 }
 
-// TestSinkDropsRepeats: the log has a message twice. It is stored once, even if a sink starts between the two messages.
+// TestSinkDropsRepeats checks that a message which the log has twice is stored once, even if another sink starts
+// between the two messages.
 func TestSinkDropsRepeats(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -467,13 +469,14 @@ func TestSinkDropsRepeats(t *testing.T) {
 	r.accept(numbered(7, 3))
 	second := r.sink(nil, nil)
 	r.awaitStored(10)
-	r.awaitCommitted(1) // the rows are stored before the sink has counted them, so wait for the commit
+	r.awaitCommitted(1) // rows are stored before the sink has counted them, so wait for the commit
 	if a, b := testutil.ToFloat64(first.metrics.skipped.WithLabelValues("repeat")), testutil.ToFloat64(second.metrics.skipped.WithLabelValues("repeat")); a != 7 || b != 7 {
 		t.Errorf("%v and %v repeated events counted, want 7 and 7", a, b)
 	}
 }
 
-// TestSinkPassesUnreadable: an unreadable message is counted and becomes a dead letter. Later messages are stored.
+// TestSinkPassesUnreadable checks that an unreadable message is counted and becomes a dead letter, and that later
+// messages are stored.
 func TestSinkPassesUnreadable(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -495,8 +498,8 @@ func TestSinkPassesUnreadable(t *testing.T) {
 	}
 }
 
-// TestSinkNewTopic: the offsets of a recreated topic start at 0 again. The new topic's events are stored, even where
-// the old topic's rows have the same positions.
+// TestSinkNewTopic checks a recreated topic, whose offsets start at 0 again. The events of the new topic must be
+// stored, even if rows of the old topic have the same positions.
 func TestSinkNewTopic(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -516,7 +519,7 @@ func TestSinkNewTopic(t *testing.T) {
 	r.awaitStored(100)
 }
 
-// TestSinkFlushesOnStop: Stop stores and commits the messages that the sink has read.
+// TestSinkFlushesOnStop checks that Stop stores and commits the messages that the sink has read.
 func TestSinkFlushesOnStop(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)
@@ -535,7 +538,7 @@ func TestSinkFlushesOnStop(t *testing.T) {
 	}
 }
 
-// storeErrors returns how many inserts failed because of the store's state.
+// storeErrors returns how many calls of the store failed because of the store's state.
 func storeErrors(s *Sink) (n float64) {
 	for _, reason := range eventstore.Reasons(false) {
 		n += testutil.ToFloat64(s.metrics.storeErrors.WithLabelValues(reason))

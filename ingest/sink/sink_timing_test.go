@@ -19,13 +19,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// typicalMessages makes log messages of n typical events each.
+// typicalMessages returns `count` log messages with n typical events each.
 func typicalMessages(b *testing.B, count, n int) [][]byte {
 	b.Helper()
 	return intaketest.Messages(b, slices.Repeat([][]byte{ingesttest.TypicalBody(n)}, count)...)
 }
 
-// BenchmarkSinkDecode measures the sink's own work: it turns messages into columns.
+// BenchmarkSinkDecode measures how fast the sink decodes messages into columns.
 func BenchmarkSinkDecode(b *testing.B) {
 	for _, n := range ingesttest.BodySizes {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -41,7 +41,7 @@ func BenchmarkSinkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkInsert is the baseline for the sink: the engine inserts prepared batches of 100,000 rows.
+// BenchmarkInsert measures inserts of prepared batches of 100,000 rows. It is the baseline for BenchmarkSink.
 func BenchmarkInsert(b *testing.B) {
 	store, _ := newStore(b, enginetest.ClickHouse(b))
 	batch := insights.NewBatch()
@@ -94,7 +94,7 @@ func BenchmarkSink(b *testing.B) {
 	}
 }
 
-// produceAll writes count messages with different ids.
+// produceAll appends `count` messages with different ids to a topic.
 func produceAll(b *testing.B, brokers []string, topic string, partitions int, messages [][]byte, count int) {
 	b.Helper()
 	l := newTestLog(b, brokers, func(c *eventlog.Config) {
@@ -126,7 +126,7 @@ func produceAll(b *testing.B, brokers []string, topic string, partitions int, me
 	}
 }
 
-// BenchmarkFetch compares kafka-go's ways to read a partition.
+// BenchmarkFetch compares two ways to read a partition with kafka-go.
 func BenchmarkFetch(b *testing.B) {
 	const n = 200_000
 	brokers, topic := enginetest.Kafka(b), enginetest.Topic(b, 1)

@@ -8,8 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// stalled exports, for each partition with messages to store, the time since messages of the partition were last
-// stored. It is computed when the metrics are collected.
+// stalled exports a metric for each partition: the time since messages of the partition were last stored, or 0 if there
+// are no messages to store. It computes the time when Prometheus reads the metrics.
 type stalled struct {
 	*prometheus.GaugeVec
 	mu         sync.Mutex
@@ -17,7 +17,7 @@ type stalled struct {
 }
 
 type stall struct {
-	pending bool // there are messages to store
+	pending bool // whether there are messages to store
 	since   time.Time
 }
 

@@ -14,11 +14,11 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// surplus returns the months of which the table has more rows than were counted, with the number of surplus rows.
+// surplus returns the months for which the table has more rows than the ledger counts, with the number of surplus rows.
 //
-// Sinks store rows before they count them. Rows that are not counted yet are at or after the offset before which their
-// partition is counted. So the result does not have these rows. Rows that a deletion has left out of the count may
-// still be stored. While there is such a deletion, the result is empty.
+// Sinks store rows before they count them. Rows that are not counted yet have offsets at or after the offset that
+// RowsEnds returns for their partition, and the result excludes such rows. The ledger has already subtracted the rows
+// of a deletion that is running, although they may still be stored. So during a deletion, the result is empty.
 func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
 	most := map[schema.EventMonth]int64{}
 	for look := range auditLooks {
@@ -40,11 +40,11 @@ func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema
 	return most, nil
 }
 
-// lookForSurplus returns the months of which the table has more rows than the ledger, without the rows that are not
-// counted yet. A number is never larger than the surplus. Rows that arrive between the reads make it smaller, or
-// negative.
+// lookForSurplus returns the months for which the table has more rows than the ledger, excluding rows that are not
+// counted yet. A number in the result is never larger than the true surplus. Rows that arrive between the reads make
+// the number smaller, or negative.
 func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
-	// The counts are read after these offsets, so they can only have more rows than the offsets show.
+	// Read the offsets before the counts. So the counts include at least the rows before these offsets.
 	ends, err := ledger.RowsEnds(ctx)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,8 @@ func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map
 	if err != nil {
 		return nil, err
 	}
-	// If a deletion is not noted now, it has already deleted its rows, or it begins later and changes deleted.
+	// A deletion that is not in this list has already deleted its rows, or begins later. If it begins later, it changes
+	// the value of deleted.
 	noted, err := ledger.NotedDeletions(ctx)
 	if err != nil || len(noted) > 0 {
 		return nil, err
@@ -94,13 +95,13 @@ func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, er
 	}
 	all, err := m.cfg.Table.AllMonths(ctx)
 	for month := range all {
-		more[month] += 0 // the month may have doubled rows, but missing rows hide its surplus
+		more[month] += 0 // the month may have doubled rows whose surplus is hidden by missing rows
 	}
 	return more, err
 }
 
-// doubled looks for rows that the table has twice, in the suspected months. It sets a part aside if other parts have
-// all of its rows, and records the remaining doubled rows.
+// doubled looks for rows that the table has twice in the suspected months. If other parts have all rows of a part, it
+// sets this part aside. It records the doubled rows that remain.
 func (m *Mender) doubled(ctx context.Context) error {
 	before, err := m.cfg.Ledger.Missing(ctx)
 	if err != nil {
@@ -138,7 +139,8 @@ func (m *Mender) doubled(ctx context.Context) error {
 	return m.cfg.Ledger.NoteMissing(ctx, list)
 }
 
-// Doubles counts the doubled rows of the suspected months: of equal rows, all except the first. It changes nothing.
+// Doubles returns the number of surplus rows in the suspected months. Of several equal rows, the first is not surplus.
+// Doubles changes nothing.
 func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	more, err := m.suspected(ctx)
 	for month := range more {
@@ -151,9 +153,9 @@ func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	return rows, err
 }
 
-// MergeDoubles removes the doubled rows that the ledger has recorded, and leaves one row of equal rows. It merges all
-// rows of the months of these rows, and then compares the table with the ledger. An error of Lock means that another
-// process repairs, or that visitors are being erased.
+// MergeDoubles removes the doubled rows that the ledger has recorded, so that one of several equal rows remains. It
+// merges the whole months that have such rows, and then compares the table with the ledger. An error of Lock means that
+// another process is repairing, or that visitors are being erased.
 func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {
@@ -174,10 +176,10 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 	return m.compare(ctx)
 }
 
-// mostCopies is the largest number of parts that a comparison sets aside in a month.
+// mostCopies is the largest number of parts that one comparison sets aside for a month.
 const mostCopies = 1000
 
-// setCopiesAside sets parts aside if other parts have all of their rows. It returns the remaining doubled rows.
+// setCopiesAside sets parts aside if other parts have all of their rows. It returns the doubled rows that remain.
 func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d eventstore.Doubled, err error) {
 	for range mostCopies {
 		if d, err = m.cfg.Table.Doubled(ctx, month); err != nil || d.Rows == 0 || !m.cfg.Table.Sequential() {
@@ -196,8 +198,8 @@ func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d
 	return d, nil
 }
 
-// explain records and logs a surplus without doubled rows, so that the next comparison does not search for doubled rows
-// again.
+// explain records and logs that a month has surplus rows which are not doubled rows. So the next comparison does not
+// search this month for doubled rows again.
 func (m *Mender) explain(ctx context.Context, month schema.EventMonth) error {
 	more, err := surplus(ctx, m.cfg.Ledger, m.cfg.Table)
 	if err != nil || more[month] == 0 {
@@ -209,7 +211,7 @@ func (m *Mender) explain(ctx context.Context, month schema.EventMonth) error {
 	return nil
 }
 
-// withDoubled returns a list of missing rows in which a month has these doubled rows.
+// withDoubled returns a list of missing rows in which the entry of a month has the number of doubled rows from d.
 func withDoubled(
 	list []schema.MissingRows, month schema.EventMonth, d eventstore.Doubled,
 ) []schema.MissingRows {

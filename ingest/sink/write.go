@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// writeAll stores cuts in order. The commit of a cut's intent also commits the previous cut. If no next cut is ready,
-// writeAll commits the previous cut separately.
+// writeAll stores cuts in order. The commit that announces a cut also commits the offset of the previous cut. If no
+// next cut is ready, writeAll commits the offset of the previous cut separately.
 func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-chan *cut, free chan<- *cut, lost func()) {
 	owned := true
 	for {
@@ -35,7 +35,7 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 		if !ok {
 			break
 		}
-		// Stop at the first cut that fails: a later commit would skip its messages.
+		// After the first cut that fails, store no more cuts. A later commit would skip the messages of the failed cut.
 		if owned = owned && g.write(generationCtx, drainCtx, c); !owned {
 			lost()
 		}
@@ -47,8 +47,8 @@ func (g *generation) writeAll(generationCtx, drainCtx context.Context, full <-ch
 	}
 }
 
-// declareLosses prepares the commit of the losses before a partition's first message. This commit does not wait for the
-// first message, which may arrive only after a long time.
+// declareLosses prepares a commit with the losses that were found when the sink took over a partition. Otherwise these
+// losses would be committed only with the next message, which may arrive after a long time.
 func (g *generation) declareLosses() {
 	for _, p := range g.partitions {
 		at := p.located.Load()
@@ -62,8 +62,8 @@ func (g *generation) declareLosses() {
 	}
 }
 
-// commitStored commits the stored progress. If the commit fails, the partition's next owner finds out from the intent
-// which cut was begun.
+// commitStored commits the stored progress. If the commit fails, the intent that was committed before the cut tells the
+// partition's next owner which cut was begun.
 func (g *generation) commitStored(ctx context.Context) {
 	if len(g.stored) == 0 || ctx.Err() != nil {
 		return
@@ -83,8 +83,8 @@ func (g *generation) commit(ctx context.Context) error {
 	return nil
 }
 
-// announce commits the stored progress with the intent to store a cut. The cut may be inserted only afterwards. So the
-// partition's next owner can read which cut was begun, and repeats it.
+// announce commits the stored progress together with the intent to store a cut. The sink inserts the cut only after
+// this commit. So the partition's next owner can read which cut was begun, and repeat it.
 func (g *generation) announce(ctx context.Context, c *cut) error {
 	intended := c.partition.done
 	intended.intent, intended.erased = c.to, c.honours
@@ -92,20 +92,21 @@ func (g *generation) announce(ctx context.Context, c *cut) error {
 	return g.commit(ctx)
 }
 
-// write stores a cut and reports whether it succeeded. If it returns false, no later cut may be stored.
+// write stores a cut and reports whether it succeeded. After write has returned false, the caller must store no later
+// cut.
 func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool {
 	s := g.sink
 	if drainCtx.Err() != nil {
 		return false
 	}
 	if c.to == c.from {
-		return true // The cut is empty, because this version cannot read its first message.
+		return true // the cut is empty, because this version cannot read its first message
 	}
 	s.metrics.stalled.markPending(c.partition.id)
-	g.honour() // before erase, which then uses at least these tombstones
+	g.honour() // before erase, which then uses at least the tombstones that honour declares
 	if err := g.erase(c); err != nil {
 		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
-		return false // cannot happen: the cut's messages were read before
+		return false // cannot happen: the messages of the cut were decoded before
 	}
 	ok := g.retry(generationCtx, drainCtx, "Cannot ask the store which rows it has.", func(ctx context.Context) error { return g.prepare(ctx, c) }) &&
 		g.retry(generationCtx, drainCtx, "Cannot commit the intent to store a cut.", func(ctx context.Context) error { return g.announce(ctx, c) }) &&
@@ -133,7 +134,8 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 	return true
 }
 
-// prepare finds, once per partition, the offset up to which its previous owner may have stored rows without a commit.
+// prepare prepares a cut for its insert. Once per partition, it finds the offset up to which the previous owner may
+// have stored rows without a commit. It removes rows from the cut that are stored already.
 func (g *generation) prepare(ctx context.Context, c *cut) error {
 	p, store := c.partition, g.sink.cfg.Store
 	if !p.prepared {
@@ -141,8 +143,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 			offset: c.from, known: true, tail: p.committed.tail, hasTail: p.committed.hasTail && p.committed.offset == c.from,
 			plain: c.plain, end: c.highWater, lost: p.lostAtStart, erased: c.honours,
 		}
-		// If a previous owner announced this cut, its running insert has the same token,
-		// and the engine drops the later insert. Otherwise wait for running inserts.
+		// If a previous owner announced this cut, the previous owner's running insert has the same token, so ClickHouse
+		// drops the later of the two inserts. If no sink announced it, wait until running inserts have ended.
 		if !p.committed.known {
 			if err := g.sink.countStoreError(store.Settle(ctx)); err != nil {
 				return err
@@ -159,7 +161,8 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 				"partition", p.id, "from", c.from, "to", last)
 		}
 	}
-	// The previous owner's insert may still arrive, so its cut is uncertain, whatever rows are stored now.
+	// A cut that the previous owner announced is uncertain, even if none of its rows are stored now, because the
+	// previous owner's insert may still arrive.
 	c.uncertain = p.recover >= c.from || p.intent > c.from
 	if !c.uncertain || c.total == 0 {
 		return nil
@@ -175,9 +178,9 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// store stores the rows of a cut in [lo, hi). It bisects to find rows that the store refuses, records them, and stores
-// the rest. The tokens of the halves depend on their position in the cut. So a sink that repeats the cut makes equal
-// tokens.
+// store stores the rows [lo, hi) of a cut. If the store refuses an insert because of its rows, store inserts each half
+// separately, until it finds the rows that the store refuses. It records these rows, and stores all other rows. The
+// token of a half depends on its position in the cut. So another sink that repeats the cut uses the same tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -197,15 +200,16 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 	return g.store(generationCtx, drainCtx, c, lo, middle) && g.store(generationCtx, drainCtx, c, middle, hi)
 }
 
-// insert is one attempt to store rows of a cut. If an earlier attempt or another sink may have stored some rows, insert
-// reads them first and leaves them out. While the engine remembers the token, the token alone would be sufficient.
+// insert is one attempt to store the rows [lo, hi) of a cut. If an earlier attempt or another sink may have stored some
+// of these rows, insert first reads which rows are stored, and does not insert them again. The token alone would be
+// sufficient only while ClickHouse remembers the token.
 //
-// refusal is an error that the rows caused. Only an insert's error can be a refusal. A query's error is never a
-// refusal, whatever its code is.
+// refusal is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a
+// SELECT statement never is, whatever its code is.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
-	// If the sink was paused, it may have lost its partitions. In this case a commit fails. The sink may also be paused
-	// after the commit, so the token is needed in any case.
+	// If the sink was paused, it may have lost its partitions, and then this commit fails. The token is needed
+	// nevertheless, because the sink may also be paused after this commit.
 	if time.Since(g.lastCommit) > s.cfg.SessionTimeout/2 {
 		if err := g.announce(ctx, c); err != nil {
 			return nil, err
@@ -218,15 +222,16 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 	for again := 0; c.rows.Rows() > 0; again++ {
 		name := token
 		if again > maxRetryTokens {
-			// Each token may store the rows once, so limit the attempts.
+			// With each additional token, the store could store the rows once more, so limit the number of tokens.
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// The engine records a token before the rows are in place. If the engine was killed or its disk was full
-			// between these two steps, it drops every repeat although it lacks the rows.
+			// ClickHouse records a token before the rows are visible. If ClickHouse was killed after it recorded the
+			// token, or its disk was full, it drops every repeated insert although it does not have the rows. Another
+			// token makes it insert the rows.
 			name += "/again" + strconv.Itoa(again)
-			// Another sink's insert of the same cut may be between these two steps now. Once that insert has ended, its
-			// rows are stored.
+			// Another sink may be inserting the same cut, and ClickHouse may have recorded the token although the rows
+			// are not visible yet. After that insert has ended, its rows are visible.
 			if err := s.countStoreError(s.cfg.Store.Settle(ctx)); err != nil {
 				return nil, err
 			}
@@ -275,10 +280,10 @@ func (s *Sink) countStoreError(err error) error {
 	return err
 }
 
-// maxRetryTokens is the largest number of further tokens that an insert may use.
+// maxRetryTokens is the largest number of tokens that an insert may use in addition to its first token.
 const maxRetryTokens = 3
 
-// rebuild reduces the cut's rows to the rows that the store may lack.
+// rebuild removes from the cut the rows that the store already has.
 func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 	if !c.uncertain && !c.bisected {
 		return nil
@@ -293,7 +298,7 @@ func (g *generation) rebuild(ctx context.Context, c *cut, lo, hi int) error {
 		if found, err = g.storedOf(ctx, c, from, to); err != nil {
 			return err
 		}
-		c.knownStored = found // an uncertain cut reads the stored rows again
+		c.knownStored = found // insert reads the stored rows of an uncertain cut again at each attempt
 	}
 	return c.rebuild(lo, hi, found, g.scratch)
 }

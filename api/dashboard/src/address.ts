@@ -1,5 +1,5 @@
-// The address has the state of the page. So readers can bookmark and send what they see, and the back button returns to
-// it.
+// The query of the page's address has the state of the page. So a reader can bookmark or send the address of a view,
+// and the browser's back button returns to the last state.
 import { signal } from '@preact/signals'
 import { secret } from './share'
 
@@ -23,11 +23,13 @@ export const unshared: ViewName[] = ['pages', 'broken', 'health', 'settings']
 export const tabs = ['read', 'never', 'stale', 'agents', 'rated'] as const
 export type Tab = (typeof tabs)[number]
 
-/** Filter is a condition on a column. Its value is null for events without a value. */
+/** Filter is a condition on a column. The value null selects events without a value in the column. */
 export type Filter = { column: string; not: boolean; value: string | null }
 
 export type State = {
-  /** org and site name the site. If they are empty, the page shows all sites. */
+  /**
+   * org and site are the ids of an organization and a site. If they are empty, the page shows the list of all sites.
+   */
   org: string
   site: string
   /** view is the name of the view that is shown. */
@@ -35,8 +37,8 @@ export type State = {
   /** page is the page that a view is about: space/id, or a path that begins with /. */
   page: string
   /**
-   * tab chooses the rows of the list of pages. sort is the column by which the rows are sorted. A minus sign before the
-   * column means descending order.
+   * tab is the tab of the list of pages. sort is the column by which the list's rows are sorted. A minus sign before
+   * the column means descending order.
    */
   tab: Tab
   sort: string
@@ -46,22 +48,25 @@ export type State = {
   metric: Metric
   filters: Filter[]
   zone: string
-  /** by, of and step are the choices in the view explore: a column, a metric, and the interval of the graph, if any. */
+  /**
+   * by, of and step are the reader's choices in the view explore: a column, a metric, and the interval of the graph. An
+   * empty step means no graph.
+   */
   by: string
   of: string
   step: string
-  /** funnel has the steps of a journey. If it is empty, the page uses the usual steps. */
+  /** funnel has the steps of a funnel. If it is empty, the page uses default steps. */
   funnel: Filter[]
 }
 
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
-/** among returns the value if the list has it. If not, it returns the value `otherwise`. */
+/** among returns the value if it is in the list. If not, it returns the value `otherwise`. */
 function among<T extends string>(list: readonly T[], value: string | null, otherwise: T): T {
   return list.find((one) => one === value) ?? otherwise
 }
 
-/** word returns the value if it can be a column's name. If not, it returns the value `otherwise`. */
+/** word returns the value if it has the form of a column's name. If not, it returns the value `otherwise`. */
 const word = (value: string | null, otherwise: string) => /^-?[A-Za-z]+$/.exec(value ?? '')?.[0] ?? otherwise
 
 /** browserZone is the zone of the reader's device. */
@@ -71,7 +76,7 @@ function validZone(zone: string | null): string {
   try {
     if (zone) return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone && zone
   } catch {
-    // An address can have any text.
+    // the zone in an address can be any text
   }
   return browserZone()
 }
@@ -105,7 +110,7 @@ export function read(query: string): State {
   }
 }
 
-/** write returns the address's query for a state. It leaves out values that are the default. */
+/** write returns the query of the address for a state. It leaves out members that have the default value. */
 export function write(s: State): string {
   const q = new URLSearchParams()
   const set = (name: string, value: string, usual: string) => value !== usual && q.set(name, value)
@@ -146,12 +151,12 @@ export function go(change: Partial<State>, unseen = false) {
 }
 
 /**
- * elsewhere has the initial values of the members of a state that are about one page or view. A link to another view
- * sets them.
+ * elsewhere has the initial values of the members of a state that belong to a certain page or view. A link to another
+ * view sets these members.
  */
 export const elsewhere = { page: '', tab: 'read', sort: '', filters: [], funnel: [] } satisfies Partial<State>
 
-/** next returns the value that follows a value in a list. The first value follows the last value. */
+/** next returns the value that follows a value in a list. After the last value, it returns the first value. */
 export function next<T>(list: readonly T[], value: T): T {
   return list[(list.indexOf(value) + 1) % list.length] as T
 }

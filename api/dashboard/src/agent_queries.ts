@@ -4,12 +4,12 @@ import type { Condition } from './api'
 import { ask, opened, sent, type } from './queries'
 
 /**
- * kinds has the lines of the graph. Each line has the classes of agents that read for the same purpose. A last line has
- * all other agents.
+ * kinds has lines of the graph. Each line has the classes of agents that read for the same purpose. The graph has one
+ * more line for all other agents.
  */
 export const kinds = { answering: ['user-asked', 'coding'], searching: ['search'], training: ['training'] }
 
-/** gone selects requests for addresses without a page. */
+/** gone selects requests for addresses that have no page. */
 const gone: Condition = { column: 'httpStatus', values: [404, 410] }
 
 export function agentQueries(s: State) {

@@ -1,4 +1,4 @@
-// Annotations of a graph: merges, imports, publications, redirects, and notes of people.
+// Annotations of a graph: merges, imports, publications and redirects, and notes that people have written.
 import { useEffect, useState } from 'preact/hooks'
 import type { State } from './address'
 import { call, insights } from './api'
@@ -9,13 +9,16 @@ import { texts } from './texts'
 
 type Annotation = { id: string; kind: keyof typeof texts.annotationKinds; at: string; text: string }
 
-/** Note is an annotation at a point of the graph. */
+/** Note is an annotation with the index of its point in the graph. */
 export type Note = Annotation & { point: number }
 
-/** most is the number of annotations that a graph shows. It shows the newest. */
+/** most is the largest number of annotations that a graph shows. If there are more, it shows the newest. */
 const most = 12
 
-/** useAnnotations returns the annotations of the graph's range. They arrive after the figures, and may be missing. */
+/**
+ * useAnnotations loads the annotations of the graph's range. They arrive after the figures. After an error, there are
+ * no annotations.
+ */
 export function useAnnotations(s: State, points: Point[], interval: Interval): Note[] {
   const [found, set] = useState<Annotation[]>([])
   const from = points[0]?.at
@@ -43,7 +46,7 @@ export function useAnnotations(s: State, points: Point[], interval: Interval): N
     .reverse()
 }
 
-/** endOf returns a time after the last point of a range. */
+/** endOf returns the end of the interval that begins at the last point of a range, or a later time. */
 function endOf(last: string, interval: Interval): string {
   const days = { hour: 1 / 24, day: 1, week: 7, month: 31 }[interval]
   return new Date(Date.parse(last) + days * 86_400_000).toISOString()

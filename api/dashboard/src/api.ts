@@ -1,11 +1,12 @@
-// Calls of the public API. The browser sends the session's cookie automatically, and scripts cannot read it.
+// Functions that call the public API. The browser sends the session's cookie automatically. Scripts cannot read this
+// cookie.
 import { pass } from './share'
 
 /** base is the server's address. The bundle is at o/app.….js below it. */
 const base = new URL('..', import.meta.url)
 export const address = (path: string) => new URL(path, base).href
 
-/** Refusal is an answer with an error. Its status is 0 if there was no answer. */
+/** Refusal is the error of a call. Its status is the status of the answer, or 0 if there was no answer. */
 export class Refusal extends Error {
   constructor(
     readonly status: number,
@@ -39,14 +40,14 @@ export async function call<T>(path: string, c: Call = {}): Promise<T> {
     try {
       message = (JSON.parse(text) as { error: { message: string } }).error.message
     } catch {
-      // A proxy's answer can have any form.
+      // the answer of a proxy may not be JSON
     }
     throw new Refusal(response.status, message, Number(response.headers.get('Retry-After')) || 0)
   }
   return (text ? JSON.parse(text) : undefined) as T
 }
 
-/** Condition is an entry of the member where of a query. */
+/** Condition is an entry of a query's member `where`. */
 export type Condition =
   | {
       column: string
@@ -56,7 +57,7 @@ export type Condition =
   | { or: Condition[] }
 type Select = { column: string; interval?: string }
 
-/** Query is the body of …/insights/events/aggregate. */
+/** Query is the body of a request to …/insights/events/aggregate. */
 export type Query = {
   range: string | { from: string; to: string }
   timezone: string
@@ -70,7 +71,7 @@ export type Query = {
   compare?: string
 }
 
-/** PagesQuery is the body of …/insights/pages. In a batch, it has the name of its report. */
+/** PagesQuery is the body of a request to …/insights/pages. In a batch, it also has the name of its report. */
 export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' | 'order' | 'limit'> & {
   report: 'pages'
   neverRead?: boolean
@@ -79,12 +80,12 @@ export type PagesQuery = Pick<Query, 'range' | 'timezone' | 'select' | 'where' |
   notEditedSince?: string
 }
 
-/** FunnelQuery is the body of …/insights/events/funnel, and RetentionQuery of …/events/retention. */
+/** FunnelQuery is the body of a request to …/insights/events/funnel, and RetentionQuery to …/events/retention. */
 type Scope = Pick<Query, 'range' | 'timezone' | 'where'>
 export type FunnelQuery = Scope & { report: 'funnel'; steps: { where: Condition[] }[] }
 export type RetentionQuery = Scope & { report: 'retention'; interval: string; periods: number }
 
-/** StepsQuery is the body of …/insights/events/transitions. */
+/** StepsQuery is the body of a request to …/insights/events/transitions. */
 export type StepsQuery = Scope & { report: 'transitions'; page: { space: string; page: string } | { path: string } }
 export type AnyQuery = Query | PagesQuery | FunnelQuery | RetentionQuery | StepsQuery
 
@@ -101,7 +102,7 @@ export type PageRow = {
   metrics: Record<string, unknown>
 }
 
-/** NextPage is a page that readers viewed immediately before or after another page. */
+/** NextPage is a page that readers viewed immediately before or immediately after another page. */
 export type NextPage = Pick<PageRow, 'space' | 'page' | 'path' | 'title'> & { views: number }
 
 export type Columns = { column: string; values: unknown[] }[]
@@ -111,10 +112,13 @@ export type Answer = {
   rowsTotal?: number
   steps?: { count: number; conversion: number | null; conversionFromPrevious: number | null }[]
   cohorts?: { start: string; visitors: number; returned: number[] }[]
-  /** items has the rows of a list of pages, and count is the number of all rows. */
+  /**
+   * items has the rows of a list of pages. count is the number of all rows of the list, including rows that are not in
+   * items.
+   */
   items?: PageRow[]
   count?: number
-  /** views, entries and exits are members of the answer to a StepsQuery. */
+  /** These members are in the answer to a StepsQuery. */
   views?: number
   entries?: number
   exits?: number
@@ -123,7 +127,9 @@ export type Answer = {
   to?: NextPage[]
 }
 
-/** Result is the answer to a query of a batch, or its refusal. */
+/**
+ * Result is the answer to one query of a batch. If the query failed, it has the status and the message of the error.
+ */
 export type Result = {
   status: number
   headers: Record<string, string>
@@ -135,7 +141,7 @@ export const insights = (org: string, site: string) =>
 
 export type Results = Record<string, Result>
 
-/** batch sends several named queries in one request. */
+/** batch sends several queries in one request. Each query has a name, under which the results have its answer. */
 export async function batch(
   org: string,
   site: string,
@@ -149,7 +155,7 @@ export async function batch(
 
 type List<T> = { items: T[]; next?: { page: string } }
 
-/** all reads all pages of a list. */
+/** all reads a list completely, page by page. */
 export async function all<T>(path: string): Promise<T[]> {
   const items: T[] = []
   for (let page = ''; ; ) {

@@ -1,4 +1,5 @@
-// A batch of queries that the address determines. It is sent again when the address changes.
+// A hook that sends a batch of queries. The queries are computed from the address, and are sent again when the address
+// changes.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state, type State } from './address'
 import { batch, type AnyQuery, type Results } from './api'
@@ -7,9 +8,9 @@ import { Loader } from './load'
 export type Asked<Q extends AnyQuery> = { results: Results; asked: Record<string, Q> }
 
 /**
- * useQueries loads the answers to queries, and shows them. Then it loads the answers to further queries, which the
- * function `then` derives from the first answers. While new answers are loading, the old answers stay if their key is
- * equal.
+ * useQueries loads the answers to queries. It then shows these answers, and loads the answers to the queries that the
+ * function `then` computes from them. The old answers are shown while new answers are loading, unless the key that
+ * keyOf returns has changed.
  */
 export function useQueries<Q extends AnyQuery>(
   queries: (s: State) => Record<string, Q>,

@@ -3,7 +3,7 @@ import type { State } from './address'
 import type { Condition } from './api'
 import { ask, external, opened, people, visitors } from './queries'
 
-/** named leaves out events without a value. */
+/** named selects events that have a value in the column. */
 const named = (column: string): Condition => ({ column, operator: 'notIn', values: [''] })
 const arrived: Condition = { column: 'channel', operator: 'notIn', values: ['internal', 'direct'] }
 

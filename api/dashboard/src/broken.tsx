@@ -20,7 +20,10 @@ const t = toolTexts.broken
 
 const values = (columns: Columns, name: string): unknown[] => columns.find((c) => c.column === name)?.values ?? []
 
-/** read returns the rows. The number of people's requests arrives later, with another query. */
+/**
+ * read returns the rows of the list. The number of people's requests comes from another query, whose answer arrives
+ * later.
+ */
 function read({ results }: Shown): Address[] {
   const found = results?.addresses
   if (found?.status !== 200) return []
@@ -39,19 +42,22 @@ function read({ results }: Shown): Address[] {
   })
 }
 
-/** Mended is the redirect that the reader has made for an address since the page was opened. */
+/**
+ * Mended is the redirect that the reader has created for an address since the page was opened, or { undone: true }
+ * after its undoing.
+ */
 type Mended = { id: string; to: string } | { undone: true }
 
 /**
- * proposals has the proposal for each address. Proposals arrive one by one. They stay until the reader opens another
- * site.
+ * proposals has the proposal for each broken address. The proposals arrive one after the other. They stay until the
+ * reader opens another site.
  */
 const proposals = signal<Record<string, Proposal | undefined>>({})
 const mended = signal<Record<string, Mended | undefined>>({})
 const asked = signal<Address | undefined>(undefined)
 let proposed = ''
 
-/** usePropose loads proposals, for two addresses at a time. */
+/** usePropose loads the proposals, for two addresses at the same time. */
 function usePropose(org: string, site: string, paths: string[]) {
   const wanted = paths.join('\n')
   useEffect(() => {
@@ -72,7 +78,7 @@ function usePropose(org: string, site: string, paths: string[]) {
       siteSpaces(org, site)
         .then((spaces) => Promise.all([work(spaces), work(spaces)]))
         .catch(() => {
-          // After an error there is no proposal, and the reader types a target.
+          // after an error there is no proposal, and the reader types a target
           if (over) return
           const rest = Object.fromEntries(paths.map((path) => [path, { target: undefined }]))
           proposals.value = { ...rest, ...proposals.peek() }
@@ -140,7 +146,7 @@ export function Broken(shown: Shown) {
   )
 }
 
-/** Goal shows the target of an address: the existing target, or the proposal. */
+/** Goal shows the target to which an address leads, or the proposed target. */
 function Goal({ row }: { row: Address }) {
   const [fault, say] = useState('')
   const { org, site } = state.value
@@ -195,7 +201,7 @@ const told = (fault: unknown) =>
         : texts.offline
     : String(fault)
 
-/** Mend is the form that takes a target and creates the redirect. */
+/** Mend is the dialog in which the reader chooses a target and creates the redirect. */
 function Mend() {
   const row = asked.value
   const close = () => (asked.value = undefined)

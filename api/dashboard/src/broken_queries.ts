@@ -1,4 +1,4 @@
-// Queries about broken addresses: addresses without a page that people and agents requested.
+// Queries about broken addresses. A broken address has no page, although people or agents have requested it.
 import type { State } from './address'
 import type { Condition, Query } from './api'
 import { ask, opened, type } from './queries'
@@ -6,8 +6,9 @@ import { ask, opened, type } from './queries'
 const status: Condition = { column: 'httpStatus', values: [404, 410] }
 
 /**
- * lost selects the events of broken addresses. It selects events with the status 404 or 410, and requests of pages that
- * the event's site space does not have. The conditions are joined by AND, so each condition repeats the first case.
+ * lost selects the requests of broken addresses: events with the status 404 or 410, and requests of pages that the
+ * event's site space does not have. A query joins its conditions with AND. So each condition for the second case also
+ * accepts the status 404 or 410.
  */
 const lost: Condition[] = [
   { or: [status, type('page_view', 'page_markdown_request')] },
@@ -15,7 +16,7 @@ const lost: Condition[] = [
   { or: [status, { column: 'siteSpace', operator: 'notIn', values: [null] }] },
 ]
 
-/** most is the number of addresses in the list. */
+/** most is the largest number of addresses in the list. */
 export const most = 20
 
 /** addresses lists the broken addresses with the most requests, with the time of the last request. */
@@ -46,7 +47,7 @@ export function brokenQueries(s: State) {
   }
 }
 
-/** byPeople counts people's requests for some addresses. */
+/** byPeople returns a query for the number of people's requests for some addresses. */
 export function byPeople(s: State, paths: string[]) {
   const { compare: _, ...list } = ask(s, [{ column: 'urlPath', values: paths }]).list('urlPath', 'eventsCount', [
     ...opened.people,

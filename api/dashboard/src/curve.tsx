@@ -1,4 +1,4 @@
-// A graph with a heading, a legend, a sentence and a table.
+// A graph with a heading, a legend, a sentence about each line, and a table of its values.
 import { useState } from 'preact/hooks'
 import type { Interval } from './format'
 import { Graph, summary, type Line } from './graph'

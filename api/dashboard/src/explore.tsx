@@ -1,4 +1,5 @@
-// The view that shows any metric by any column, as a table and over time. It also shows its request to the API.
+// The view explore. It shows any metric by any column as a table, and the metric over time as a graph. It also shows
+// its request to the API.
 import { useEffect } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { addFilter, go, state, type State } from './address'
@@ -22,7 +23,7 @@ import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
 const t = toolTexts.explore
-/** size is the number of rows that the reader chose. */
+/** size is the number of rows that the reader wants to see. */
 const size = signal(first)
 
 /** written formats any value of a metric. */
@@ -35,7 +36,7 @@ export function written(value: unknown): string {
     .join(', ')
 }
 
-/** measured shows a value. It shows ratings as their shares. */
+/** measured shows a value of a metric. For ratings, it shows the share of each kind. */
 function measured(value: unknown) {
   const kinds = Object.keys((typeof value === 'object' && value) || {})
   if (kinds.includes('good')) return <Rated ratings={value as Ratings} />
@@ -87,7 +88,7 @@ export function Explore() {
   )
 }
 
-/** Pick shows the fields for a column, a metric and an interval, and for a filter by any column. */
+/** Pick shows the fields with which the reader chooses a column, a metric, an interval, and a filter by any column. */
 function Pick({ s }: { s: State }) {
   const { by, of, step } = chosen(s)
   const add = (event: SubmitEvent) => {
@@ -164,7 +165,7 @@ function Pick({ s }: { s: State }) {
   )
 }
 
-/** Over shows the metric over time. A metric whose values are not numbers has no graph. */
+/** Over shows the metric over time. If the values of a metric are not numbers, it shows no graph. */
 function Over({ s, result }: { s: State; result: Result }) {
   const { of, step } = chosen(s)
   const values = result.status === 200 ? (result.answer.columns[1]?.values ?? []) : []
@@ -184,13 +185,16 @@ function Over({ s, result }: { s: State; result: Result }) {
 type Shown = { key: unknown; value: unknown; before: unknown }
 
 /**
- * differenceOf returns the difference between a row's number and the number in the previous range. A missing previous
- * number counts as 0.
+ * differenceOf returns the difference between the number of a row and its number in the compared range. If there was no
+ * such number, it counts as 0.
  */
 const differenceOf = ({ value, before }: Shown) =>
   typeof value === 'number' ? value - (typeof before === 'number' ? before : 0) : null
 
-/** sorted sorts rows by their differences. The API has sorted them by the metric. */
+/**
+ * sorted sorts rows by their differences, if the reader chose this order. The API has already sorted them by the
+ * metric.
+ */
 function sorted(rows: Shown[], sort: string): Shown[] {
   if (sort.endsWith('of')) return rows
   const way = sort.startsWith('-') ? -1 : 1

@@ -4,13 +4,13 @@ import type { Condition, Query } from './api'
 import { dimensions, kinds, metrics } from './columns'
 import { chips, people } from './queries'
 
-/** steps are the intervals of the graph. */
+/** steps has the possible intervals of the graph. */
 export const steps = ['hour', 'day', 'week', 'month'] as const
 
 const known = (list: Record<string, string>, name: string, otherwise: string) =>
   Object.hasOwn(list, name) ? name : otherwise
 
-/** chosen returns the choices in the address. It replaces an unknown column or metric by the default. */
+/** chosen returns the reader's choices from the address. For an unknown column or metric, it returns the default. */
 export const chosen = (s: State) => ({
   by: known(dimensions, s.by, 'urlPath'),
   of: known(metrics, s.of, 'eventsCount'),
@@ -23,7 +23,7 @@ const whose = {
   all: [],
 }
 
-/** typed converts the values of filters to the types of their columns, because the address has only texts. */
+/** typed converts the values of filters from texts, as the address has them, to the types of their columns. */
 const typed = (c: Condition): Condition =>
   'or' in c ? c : { ...c, values: c.values.map((value) => typedValue(kinds[c.column], value)) }
 
@@ -35,13 +35,13 @@ function typedValue(kind: 'number' | 'boolean' | undefined, value: Value): Value
   return Number.isFinite(Number(value)) ? Number(value) : value
 }
 
-/** first is the number of rows that the table has at first, and most is the largest number of rows. */
+/** first is the number of rows that the table shows at first. most is the largest number of rows. */
 export const first = 100
 export const most = 1000
 
 /**
- * sortOf returns the order of the rows. The API sorts by the metric. This page sorts by the difference to the previous
- * range, with the rows that it has.
+ * sortOf returns the order of the rows. The API sorts by the metric. To sort by the difference from the compared range,
+ * this page sorts the rows that it has loaded.
  */
 export function sortOf(s: State) {
   const usual = '-of'
@@ -49,8 +49,8 @@ export function sortOf(s: State) {
 }
 
 /**
- * exploreQueries asks for at most size rows. If this page sorts the rows, exploreQueries asks for as many rows as
- * possible.
+ * exploreQueries returns queries for at most `size` rows. If this page sorts the rows itself, it returns queries for
+ * the largest possible number of rows.
  */
 export function exploreQueries(s: State, size: number): Record<string, Query> {
   const { by, of, step } = chosen(s)

@@ -29,7 +29,7 @@ export function feedbackQueries(s: State) {
   }
 }
 
-/** inbox lists comments with their pages, the newest first. */
+/** inbox returns a query for the newest comments, with their pages. */
 function inbox(s: State): Query {
   const columns = ['eventPageFeedbackComment', 'urlPath'].map((column) => ({ column }))
   const { compare: _, ...all } = ask(s).query([], [...sent[s.who], type('page_post_feedback_comment')])

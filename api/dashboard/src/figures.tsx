@@ -1,4 +1,4 @@
-// The figures of a view: totals, a graph and lists. A batch of queries fills it.
+// The figures of a view: totals, a graph and lists. The view gets all of them with a batch of queries.
 import type { ComponentChildren } from 'preact'
 import { comparisons, go, metrics, next, state, whos, type State } from './address'
 import type { AnyQuery, Query, Results } from './api'
@@ -15,7 +15,7 @@ import { Chips, Toolbar } from './toolbar'
 import { Totals } from './totals'
 import type { View } from './views'
 
-/** useRangeKeys registers the keys that all views of a site share. */
+/** useRangeKeys registers the keyboard shortcuts that all views of a site have. */
 export function useRangeKeys(again: () => void, whose = true) {
   useKeys({
     h: () => go({ range: 'last24Hours' }),
@@ -72,7 +72,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
   )
 }
 
-/** Partial is the message that some figures are missing. */
+/** Partial is the message that some queries of the view have failed, so that figures are missing. */
 function Partial({ results }: { results: Results | undefined }) {
   const all = Object.values(results ?? {})
   const good = all.filter((r) => r.status === 200).length

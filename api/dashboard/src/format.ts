@@ -1,7 +1,7 @@
-// Numbers, times and names in the form of the reader's country.
+// Functions that format numbers, times and names for the reader's locale.
 import { texts } from './texts'
 
-/** locale is the reader's locale if it has the page's language. */
+/** locale is the reader's locale if its language is the page's language. If not, locale is the page's language. */
 export const locale = navigator.languages.find((l) => l.split('-')[0] === texts.language) ?? texts.language
 
 const whole = new Intl.NumberFormat(locale)
@@ -12,14 +12,14 @@ const change = new Intl.NumberFormat(locale, {
   maximumFractionDigits: 0,
   signDisplay: 'exceptZero',
 })
-/** minus replaces hyphens by minus signs. A minus sign is as wide as a plus sign, and a hyphen is narrower. */
+/** minus replaces the hyphen by a minus sign, which is as wide as a plus sign. */
 const minus = (text: string) => text.replace('-', '−')
 
 export const count = (n: number) => whole.format(n)
 const difference = new Intl.NumberFormat(locale, { signDisplay: 'exceptZero' })
 /** signed formats a difference with its sign. */
 export const signed = (n: number) => minus(difference.format(n))
-/** brief formats numbers for axes and narrow places. */
+/** brief formats numbers for the axes of a graph and for narrow places. */
 export const brief = (n: number) => (Math.abs(n) < 10_000 ? whole.format(n) : short.format(n))
 export const share = (part: number) => percent.format(part)
 
@@ -38,8 +38,9 @@ export function duration(seconds: number): string {
 }
 
 /**
- * changed formats how a number differs from the previous number. It returns undefined if it cannot compare them. A
- * number that is at least ten times as large is shown as a multiple. A share changes by percentage points.
+ * changed formats how a number differs from the previous number. It returns undefined if the two cannot be compared. A
+ * number that is at least ten times the previous number is formatted as a multiple. The difference of two shares is
+ * formatted in percentage points.
  */
 export function changed(now: number | null, before: number | null | undefined, write = count): string | undefined {
   if (now === null || !before) return undefined
@@ -79,7 +80,7 @@ export const tick = (text: string, interval: Interval, zone: string) => written(
 export const date = (text: string, zone: string) =>
   written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
 
-/** clock formats a time of today with seconds, and a time of another day with its date. */
+/** clock formats a time of the current day with seconds, and a time of another day with its date. */
 export function clock(text: string, zone: string): string {
   const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
   const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
@@ -97,6 +98,6 @@ export function country(code: string): string {
   try {
     return regions.of(code) ?? code
   } catch {
-    return code // Codes come from events, so they can be any text.
+    return code // the codes come from events, so a code can be any text
   }
 }

@@ -1,4 +1,4 @@
-// A graph over time. It is a figure with a heading, a sentence and a table. The arrow keys move from point to point.
+// A graph over time, or its values as a table. The arrow keys move from point to point.
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { brief, changed, count, moment, tick, type Interval } from './format'
 import { named, type Note } from './annotations'
@@ -16,14 +16,14 @@ type Props = {
   interval: Interval
   zone: string
   /**
-   * cut reports whether the first and the last interval are incomplete, because the range begins or ends within them.
+   * cut reports whether the first and the last interval are incomplete because the range begins or ends within them.
    */
   cut: { first: boolean; last: boolean }
   table: boolean
   label: string
 }
 
-/** useWidth follows the width of an element. */
+/** useWidth returns the current width of an element. */
 function useWidth() {
   const ref = useRef<HTMLDivElement>(null)
   const [width, set] = useState(0)
@@ -39,12 +39,12 @@ function useWidth() {
 }
 
 /**
- * twice reports whether the graph shows each line twice: for the range and for the previous range. Readers cannot
- * follow more than four lines.
+ * twice reports whether the graph shows each line for the range and for the compared range. With more than four lines
+ * in total, readers could not follow the lines.
  */
 export const twice = (lines: Line[]) => lines.length <= 2
 
-/** summary returns the sentence about a line. An incomplete interval does not count as the lowest value. */
+/** summary returns the sentence about a line. It does not take an incomplete interval for the lowest value. */
 export function summary(line: Line, interval: Interval, zone: string, cut: Props['cut']): string {
   const { points, name } = line
   const complete = points.slice(cut.first ? 1 : 0, cut.last ? -1 : undefined)
@@ -174,7 +174,7 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
   )
 }
 
-/** Strokes draws a line and the line of the previous range. Incomplete intervals at the ends are dashed. */
+/** Strokes draws a line, and the line of the previous range. It draws incomplete intervals at the ends with dashes. */
 function Strokes({
   line,
   x,
@@ -257,7 +257,7 @@ function Tip({
   )
 }
 
-/** say returns the text that a screen reader speaks for a point. */
+/** say returns the text that a screen reader speaks for a point of the graph. */
 function say(lines: Line[], notes: Note[], at: number, interval: Interval, zone: string): string {
   const values = lines.map((l) => {
     const p = l.points[at]

@@ -22,7 +22,7 @@ import { counter, Totals, type Total } from './totals'
 
 type Loaded = { balance: Balance | undefined; live: Live; results: Results; asked: Record<string, Query> }
 
-/** allowed returns an answer, or undefined if the reader may not see it. */
+/** allowed returns the value of an answer, or undefined if the reader may not see it. */
 async function allowed<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -43,7 +43,7 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   return { balance, live, results, asked }
 }
 
-/** single returns a result that has one row with these numbers. */
+/** single returns a result that looks like the answer to a query with one row. The row has the given numbers. */
 function single(numbers: Record<string, number | undefined>): Result {
   const columns = Object.entries(numbers).map(([column, n]) => ({ column, values: [n ?? null] }))
   return { status: 200, headers: {}, answer: { columns } }
@@ -57,7 +57,7 @@ function balanced(b: Balance | undefined): Results {
   }
 }
 
-/** since returns the seconds since the last event, or null if no event has come. */
+/** since returns the number of seconds since the last event, or null if there was no event. */
 function since(result: Result | undefined, now: string): number | null | undefined {
   if (result?.status !== 200) return undefined
   const times = (result.answer.columns.find((c) => c.column === 'datetime')?.values ?? []) as string[]
@@ -137,7 +137,7 @@ export function Health() {
 
 type Refused = { reason: string; events: number; requests: number }
 
-/** counts has the columns of the tables of refusals. */
+/** counts has the columns with numbers, which both tables of refusals have. */
 const counts: Cell<Pick<Refused, 'events' | 'requests'>>[] = (['events', 'requests'] as const).map((id) => ({
   id,
   label: toolTexts[id],
@@ -151,7 +151,7 @@ const cells: [Cell<Refused>, ...Cell<Refused>[]] = [
   ...counts,
 ]
 
-/** Refusals lists the reasons for refused events and requests, the most frequent first. */
+/** Refusals lists the reasons for which events and requests were refused, the most frequent reason first. */
 function Refusals({ balance: { refused, unreadRequests: unread } }: { balance: Balance }) {
   const rows = [...new Set([...Object.keys(refused), ...Object.keys(unread)])]
     .map((reason) => ({ reason, events: refused[reason] ?? 0, requests: unread[reason] ?? 0 }))
@@ -172,7 +172,7 @@ const dayCells: [Cell<RefusedDay>, ...Cell<RefusedDay>[]] = [
   ...counts,
 ]
 
-/** ByDay lists the refused events and requests of each day, the newest day first. */
+/** ByDay lists how many events and requests were refused on each day, the newest day first. */
 function ByDay({ all }: { all: RefusedDay[] }) {
   const rows = all.filter((d) => d.events || d.requests).reverse()
   if (rows.length === 0) return null

@@ -1,8 +1,8 @@
-// Checks of the health of a site's insights. A row is a check.
+// Checks of the health of a site's insights.
 import { brief, count, duration } from './format'
 import { toolTexts } from './tool_texts'
 
-/** Balance counts the outcomes of a site's events in the node that answers. */
+/** Balance counts the outcomes of a site's events. The node that answers counts the events since its start. */
 export type Balance = {
   since: string
   roles: string[]
@@ -11,7 +11,7 @@ export type Balance = {
   repeated: number
   refused: Record<string, number>
   unreadRequests: Record<string, number>
-  /** refusedByDay leaves out days without refusals. Its days are days of UTC. */
+  /** refusedByDay leaves out days without refusals. A day is a day in UTC. */
   refusedByDay: RefusedDay[]
   stored: number
   deadLettered: number
@@ -23,7 +23,7 @@ export type Balance = {
 export type RefusedDay = { date: string; events: number; requests: number }
 
 const keptDays = 30
-/** days returns each of the last days since the node's start, with its refusals. */
+/** days returns each day since the node's start with its refusals, and at most the last keptDays days. */
 export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[] {
   const at = (time: string) => Math.floor(Date.parse(time) / (1000 * day))
   const today = at(now)
@@ -35,21 +35,21 @@ export function days({ since, refusedByDay }: Balance, now: string): RefusedDay[
   })
 }
 
-/** Known has the values that the checks read. It has no balance for readers who may not see the balance. */
+/** Known has the values that the checks use. balance is undefined for readers who may not see it. */
 export type Known = {
   balance: Balance | undefined
   /** lag is the age of the figures in seconds, if it is known. */
   lag: number | undefined
   /**
-   * silent is the number of seconds since the last event of people or agents. It is null if there was no event for 30
-   * days.
+   * silent has the number of seconds since the last event of people and of agents. A number is null if there was no
+   * event in the last 30 days.
    */
   silent: { people: number | null; agents: number | null } | undefined
 }
 
 export type Check = {
   id: string
-  /** good says whether the check has passed. It is undefined for information that is not a fault. */
+  /** good says whether the check has passed. It is undefined for a check that only informs. */
   good: boolean | undefined
   says: string
   hint: string
@@ -58,7 +58,7 @@ export type Check = {
 const sum = (counts: Record<string, number>) => Object.values(counts).reduce((all, n) => all + n, 0)
 export const refusedSum = (b: Balance) => sum(b.refused)
 
-/** late is the age in seconds at which figures begin to count as late. */
+/** late is the age of figures, in seconds, from which they count as late. */
 const late = 60
 const day = 86_400
 

@@ -7,7 +7,7 @@ const agents = { ...people, operator: 'notIn' }
 
 export function healthQueries(s: State): Record<string, Query> {
   const { query, list } = ask({ ...s, range: 'last24Hours', compare: 'none', filters: [] })
-  /** last has, for each way in which events arrive, the time of the last event. */
+  /** last returns a query. For each way in which events arrive, its answer has the time of the last event. */
   const last = (who: typeof people): Query => ({
     ...query(['eventDoor', 'eventsCount', 'datetime'], [who]),
     range: 'last30Days',

@@ -1,4 +1,4 @@
-// The comments of readers, the newest first.
+// The list of readers' comments, the newest comment first.
 import { elsewhere, state } from './address'
 import type { Columns } from './api'
 import { clock, count } from './format'

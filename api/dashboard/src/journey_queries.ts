@@ -5,18 +5,18 @@ import { chips, intervalOf, sent } from './queries'
 
 const event = (value: string): Filter => ({ column: 'eventType', not: false, value })
 
-/** usual has the default steps, from a search to a rating. They apply until the reader chooses other steps. */
+/** usual has the default steps of a funnel: a search, the opening of a result, and a rating. */
 const usual = ['search_type_query', 'search_open_result', 'page_post_feedback'].map(event)
 
-/** fewest and most are the smallest and the largest number of steps in a funnel, as in the API. */
+/** fewest and most are the limits of the API for the number of steps in a funnel. */
 export const [fewest, most] = [2, 10]
 
 export const stepsOf = (s: State) => (s.funnel.length < fewest ? usual : s.funnel.slice(0, most))
 
-/** periods is the number of periods in the table of returning visitors, after the first period. */
+/** periods is the number of periods after the first period that the table of returning visitors shows. */
 const periods = 8
 
-/** cohortsOf returns the length of a cohort's period. */
+/** cohortsOf returns the length of the periods in the table of returning visitors. */
 export function cohortsOf(range: State['range']) {
   const interval = intervalOf(range)
   if (range === 'last30Days' || range === 'thisMonth' || interval === 'week') return 'week'

@@ -37,7 +37,7 @@ export function Journeys() {
 
 type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
 
-/** named returns the title of a step. A step comes from the address, so it can have any column and value. */
+/** named returns the title of a step. The steps come from the address, so a step can have any column and value. */
 const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
 
 type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
@@ -146,14 +146,17 @@ function NextStep({ steps }: { steps: Filter[] }) {
   )
 }
 
-/** Retention shows cohorts. A row has the visitors whose first visit was in a period. */
+/**
+ * Retention shows the table of returning visitors. Each row is a cohort: the visitors whose first visit was in the same
+ * period.
+ */
 function Retention({ s, query, result, busy }: Part) {
   const interval = cohortsOf(s.range)
   const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
   // Leave out the first count, because all visitors of a cohort are in its first period.
   const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
-  // The darkest cell is the greatest share of the table.
+  // The cell with the greatest share of the table has the darkest colour.
   const greatest = Math.max(...rows.flatMap((c) => c.returned.map((n) => n / c.visitors)), 0.01)
   const heads = Array.from({ length: columns }, (_, n) => t.later[interval](n + 1))
   return (
@@ -173,7 +176,7 @@ function Retention({ s, query, result, busy }: Part) {
         )
       }
     >
-      {/* The table takes the focus, so that keys can scroll it. */}
+      {/* The group can have the focus, so that keys can scroll the table. */}
       <div class="cohorts" tabIndex={0} role="group" aria-labelledby="list-retention">
         <table>
           <thead>

@@ -1,4 +1,4 @@
-// A list of objects that administrators manage: rows that can be deleted, and a form that creates another object.
+// A list of objects of one kind that administrators manage. Each row can be deleted, and a form creates another object.
 import { useState } from 'preact/hooks'
 import { presets, state } from './address'
 import { call, insights } from './api'

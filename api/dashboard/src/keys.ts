@@ -1,9 +1,9 @@
-// Keyboard shortcuts. A page registers the actions of its keys while it is shown.
+// Keyboard shortcuts. While a component is shown, its keys are registered.
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 type Action = (event: KeyboardEvent) => void
 
-/** useKeys runs actions of single keys, except while the reader types in a field. */
+/** useKeys registers an action for each of some keys. While the reader types in a field, the keys have no action. */
 export function useKeys(actions: Record<string, Action>) {
   const latest = useRef(actions)
   latest.current = actions

@@ -1,4 +1,4 @@
-// Pages in a second file of the bundle, which is loaded when the reader opens the first of these pages.
+// Pages that are in a second file of the bundle. The file is loaded when the reader opens the first of these pages.
 import { signal } from '@preact/signals'
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'
@@ -13,8 +13,8 @@ const more = signal<typeof import('./more') | undefined>(undefined)
 let told = false
 
 /**
- * come loads the file. If the node was upgraded meanwhile, the file has another name, which the page has only after a
- * reload.
+ * come loads the file. If the node was upgraded after the page was loaded, the file has another name. The page knows
+ * this name only after a reload.
  */
 async function come(abort: AbortSignal) {
   try {
@@ -24,8 +24,8 @@ async function come(abort: AbortSignal) {
       throw new Refusal(0, String(fault))
     })
     if (!page.ok) throw new Refusal(page.status, String(fault))
-    // If a file failed to load, some browsers do not load it again until the page is reloaded. After a reload, the
-    // reader decides when to try again.
+    // After a failure to load a file, some browsers load it again only after the page is reloaded. So reload the page
+    // once. If the file is then still missing, the reader decides when to try again.
     const loaded = performance.getEntriesByType('navigation')[0] as PerformanceNavigationTiming | undefined
     if (!told && loaded?.type === 'reload') {
       told = true
@@ -36,13 +36,15 @@ async function come(abort: AbortSignal) {
   }
 }
 
-/** Lazy shows a view, the list of sites, or the page of a share link, as soon as its file is loaded. */
+/**
+ * Lazy shows a view, the list of sites, or the page of a share link. Until the file is loaded, it shows a placeholder.
+ */
 export function Lazy({ page }: { page: 'Views' | 'Sites' | 'OpenShare' }) {
   const Page = more.value?.[page]
   return Page ? <Page /> : <Waiting range={page === 'Views' && !still.includes(state.value.view)} />
 }
 
-/** still has the views without a range. */
+/** still has the views that have no range. */
 const still: string[] = ['live', 'health', 'settings']
 
 function Waiting({ range }: { range: boolean }) {

@@ -23,7 +23,7 @@ export function Link({
       title={label}
       aria-current={current}
       onClick={(event) => {
-        if (event.metaKey || event.ctrlKey || event.shiftKey) return // With these keys, the browser opens another tab.
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return // the browser opens another tab or window
         event.preventDefault()
         go(to)
       }}

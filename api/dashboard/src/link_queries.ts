@@ -3,7 +3,7 @@ import type { State } from './address'
 import type { Condition } from './api'
 import { ask, sent, type } from './queries'
 
-/** outside chooses links to other sites. Links to pages and files of the site have no host. */
+/** outside selects links to other sites. Links to pages and files of the site itself have no host. */
 const outside: Condition = { column: 'eventLinkTargetDomain', operator: 'notIn', values: [null] }
 
 export function linkQueries(s: State) {

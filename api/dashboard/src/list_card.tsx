@@ -1,4 +1,4 @@
-// A card with a table: its heading, the actions on its figures, and its text if there are no rows.
+// A card with a table, its heading, and a menu of actions on its figures. If there are no rows, the card shows a text.
 import type { ComponentChildren } from 'preact'
 import { state } from './address'
 import type { Answer, AnyQuery, Result } from './api'
@@ -24,10 +24,10 @@ export function ListCard({
   query: AnyQuery | undefined
   result: Result | undefined
   busy: boolean
-  /** none is the text of the card if there are no rows. */
+  /** none is the text that the card shows if there are no rows. */
   none: string
   rows: number
-  /** file writes the answer for a spreadsheet. */
+  /** file returns the answer as the text of a file for spreadsheets. */
   file?: (answer: Answer) => string
   children: ComponentChildren
 }) {

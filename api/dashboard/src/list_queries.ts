@@ -1,10 +1,10 @@
-// Queries of the list of pages. The table listings has a row for each tab.
+// Queries of the list of pages. The table listings describes each tab of the list.
 import type { State, Tab } from './address'
 import type { Condition, PageRow, PagesQuery } from './api'
 import { chips, opened, type } from './queries'
 import { keyOf } from './page_queries'
 
-/** Column is a column of the list: a member of its rows, or a metric. */
+/** Column is a column of the list of pages: a member of PageRow, or a metric. */
 export type Column = 'title' | 'owner' | 'editedAt' | 'words' | 'eventsCount' | 'peopleCount' | 'pageFeedbackRating'
 
 /** sortable reports whether the API can sort a tab's rows by a column. */
@@ -13,7 +13,9 @@ export const sortable = (tab: Tab, column: Column) =>
 
 type Listing = {
   columns: (s: State) => Column[]
-  /** sort is the default order of the rows: a column. A minus sign before the column means descending order. */
+  /**
+   * sort is the column by which the rows are sorted by default. A minus sign before the column means descending order.
+   */
   sort: string
   more: (s: State, now: number) => Partial<PagesQuery>
 }
@@ -42,7 +44,8 @@ export const listings: Record<Tab, Listing> = {
       where: opened[s.who],
       neverRead: false,
       kinds: ['current'],
-      // The time is cut to a whole day, so that the query stays equal for a day and can share a cached answer.
+      // The time is rounded down to a whole day. So the query stays the same for a day, and can be answered from a
+      // cache.
       notEditedSince: new Date(now - (now % day) - staleAfter * day).toISOString(),
     }),
   },
@@ -58,10 +61,10 @@ export const listings: Record<Tab, Listing> = {
   },
 }
 
-/** sortOf returns the order of the rows. */
+/** sortOf returns the column by which the rows are sorted, with a minus sign for descending order. */
 export const sortOf = (s: State) => s.sort || listings[s.tab].sort
 
-/** listQuery asks for at most limit pages. */
+/** listQuery returns a query for at most `limit` pages of a tab. */
 export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery {
   const listing = listings[s.tab]
   const more = listing.more(s, now)
@@ -79,7 +82,7 @@ export function listQuery(s: State, limit: number, now = Date.now()): PagesQuery
   }
 }
 
-/** known queries the number of pages in the site's spaces. */
+/** known returns a query for the number of pages in the site's spaces. */
 export const known = (s: State): PagesQuery => ({
   report: 'pages',
   range: s.range,
@@ -90,7 +93,7 @@ export const known = (s: State): PagesQuery => ({
   limit: 1,
 })
 
-/** readBy queries which of these pages people have opened. */
+/** readBy returns a query for those of the given pages that people have opened. */
 export function readBy(s: State, rows: PageRow[]): PagesQuery {
   const pages = rows.flatMap((r) => (r.page ? [{ space: r.space ?? '', page: r.page }] : []))
   const paths = rows.flatMap((r) => (r.page ? [] : [keyOf(r), keyOf(r) + '/']))

@@ -1,4 +1,4 @@
-// Live figures of a site. All open pages of a site share the server's answers.
+// The view with the live figures of a site. The server computes them once for all pages that are open.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state } from './address'
 import { call, insights, type Answer, type Result, type Results } from './api'
@@ -17,10 +17,10 @@ import { counter, Totals, type Total } from './totals'
 
 type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'titles' | 'sources' | 'countries'
 
-/** Live has the figures of the last 30 minutes. Each part has the form of a query's answer. */
+/** Live has the figures of the last 30 minutes. Each of its parts has the form of an answer to a query. */
 export type Live = { now: string } & Record<Part, Answer>
 
-/** minutes returns the lines of people and agents in each of the last 30 minutes. */
+/** minutes returns two lines of the graph: people and agents in each of the last 30 minutes. */
 export const minutes = (live: Live): Line[] => [
   { id: 'people', name: texts.visitors, points: series(live.people, 'peopleCount') },
   { id: 'agents', name: toolTexts.programs, points: series(live.agents, 'visitorsCount') },
@@ -54,7 +54,7 @@ export function LiveView() {
   )
   const again = () => loader.again()
   useEffect(() => {
-    // A hidden page sends no request. After a refusal, the loader decides when to retry.
+    // A hidden page sends no requests. After an error, the loader itself retries.
     const timer = setInterval(() => {
       const { busy, refusal } = loader.now.peek()
       if (!document.hidden && !busy && !refusal) again()

@@ -1,26 +1,26 @@
-// Loading, and the handling of missing answers.
+// A loader that loads values, and loads them again after an error.
 import { effect, signal, type Signal } from '@preact/signals'
 import { Refusal } from './api'
 
-/** session reports whether the reader is signed in. 'ended' means that the session has ended. */
+/** session is 'in' if the reader is signed in, 'out' if not, and 'ended' if the session has ended. */
 export const session = signal<'in' | 'out' | 'ended'>('in')
 
 export type Load<T> = {
-  /** value is the last answer. It stays until the next answer arrives. */
+  /** value is the value that was loaded last. It stays until the next value arrives. */
   value: T | undefined
   busy: boolean
   refusal: Refusal | undefined
-  /** retryAt is the time of the next attempt in milliseconds, or 0. */
+  /** retryAt is the time of the next attempt in milliseconds since 1970, or 0 if no attempt is planned. */
   retryAt: number
 }
 
-/** waits has the pauses in seconds, by the number of successive failures. */
+/** waits has the pauses before the next attempt in seconds, by the number of successive failures. */
 const waits = [2, 5, 10, 30]
 
-/** Loading loads a value. It may read the previous value, and show a part of the next value early. */
+/** Loading loads a value. It gets the previous value, and may show an incomplete value early. */
 export type Loading<T> = (signal: AbortSignal, before: T | undefined, show: (value: T) => void) => Promise<T>
 
-/** Loader loads again when the state that load reads has changed. */
+/** Loader loads a value. It loads the value again whenever the state from which it is computed changes. */
 export class Loader<T> {
   readonly now: Signal<Load<T>> = signal({ value: undefined, busy: true, refusal: undefined, retryAt: 0 })
   private readonly turn = signal(0)
@@ -29,8 +29,8 @@ export class Loader<T> {
   private readonly stop: () => void
 
   /**
-   * prepare reads the state and returns a function that loads the value. The returned key shows whether the older value
-   * may stay until the new value arrives.
+   * prepare reads the state, and returns a function that loads the value. If the returned key is the same as before,
+   * the old value is shown until the new value arrives.
    */
   constructor(prepare: () => { key: string; load: Loading<T> }) {
     let key = ''

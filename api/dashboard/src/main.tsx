@@ -1,4 +1,4 @@
-// The entry of the page. It shows the view that the address names.
+// The entry point of the page. It shows the view that the address names.
 import { render } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { elsewhere, go, state, unshared, views, type State, type ViewName } from './address'
@@ -16,7 +16,7 @@ import { texts } from './texts'
 import { overview } from './views'
 import './style.css'
 
-/** useTitle returns the title of the site. It is empty until the title has been loaded. */
+/** useTitle loads the title of the site. It returns an empty text until the title has arrived. */
 function useTitle(org: string, site: string): string {
   const [title, set] = useState('')
   useEffect(() => {
@@ -78,7 +78,7 @@ function Header() {
 
 const toSites = { ...elsewhere, org: '', site: '', view: 'overview' } satisfies Partial<State>
 
-/** Views has the views of a site. */
+/** Views shows the links to the views of a site. */
 function Views() {
   const { view, page } = state.value
   const shown = (id: ViewName) => !pass.value || !unshared.includes(id)

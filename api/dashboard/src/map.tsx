@@ -1,5 +1,5 @@
-// The countries of a list on a map. It is a figure with a sentence, and the arrow keys move from country to country.
-// The list below the map has the same rows, and so does the table.
+// A map of the countries in a list, with a sentence about the selected country. The arrow keys move from country to
+// country. The list below the map and the table have the same rows.
 import { useEffect, useState } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { addFilter, state } from './address'
@@ -8,15 +8,24 @@ import type { Panel } from './panels'
 import type { Row } from './rows'
 import { texts } from './texts'
 
-/** world has the outlines of countries after their file is loaded. It is null if the file could not be loaded. */
+/**
+ * world is the module with the outlines of countries. It is undefined until its file is loaded, and null if that
+ * failed.
+ */
 export const world = signal<typeof import('./world') | null | undefined>(undefined)
 
-/** shade returns the strength of a country's colour. It uses a root, so that small values differ visibly. */
+/**
+ * shade returns the strength of a country's colour, from 0 to 1. It uses a square root, so that small values differ
+ * visibly.
+ */
 const shade = (value: number, most: number) => 0.25 + 0.75 * Math.sqrt(value / most)
 
 type Known = { key: string; value: number }
 
-/** of returns the part of the map for a country. Senders choose the codes, so a code can be any text. */
+/**
+ * of returns the shape of a country from a table of shapes. Senders of events choose the codes, so a code can be any
+ * text.
+ */
 const of = (parts: Record<string, string> | undefined, code: string) =>
   parts && Object.hasOwn(parts, code) ? parts[code] : undefined
 
@@ -49,7 +58,7 @@ export function CountryMap({ panel, rows }: { panel: Panel; rows: Row[] }) {
     else point(Math.min(n - 1, Math.max(0, to)))
     event.preventDefault()
   }
-  /** under is the index of the country under the pointer in the list. */
+  /** under returns the index in the list of the country that is under the pointer. */
   const under = (event: Event) => {
     const i = (event.target as SVGElement).dataset.at
     return i === undefined ? undefined : Number(i)

@@ -1,4 +1,4 @@
-// A page before and after its last merge.
+// The figures of a page before and after its last merge.
 import { useEffect, useMemo } from 'preact/hooks'
 import { state, type State } from './address'
 import { batch, call, insights, type Query, type Results } from './api'
@@ -14,7 +14,7 @@ import { toolTexts } from './tool_texts'
 import type { Total } from './totals'
 
 type Merge = { at: string; text: string }
-/** Loaded is undefined for pages that no merge has changed. */
+/** Loaded is undefined if no merge has changed the page. */
 type Loaded = { merge: Merge; span: number; asked: Record<string, Query>; results: Results } | undefined
 
 const t = toolTexts.merged
@@ -31,7 +31,9 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   return { merge, span: sides(merge.at, now).span, asked, results: await batch(s.org, s.site, asked, signal) }
 }
 
-/** Merged compares the totals of a page before and after its last merge. It loads after the figures of the range. */
+/**
+ * Merged compares the totals of a page before and after its last merge. It loads them after the view's other figures.
+ */
 export function Merged() {
   const loader = useMemo(
     () =>

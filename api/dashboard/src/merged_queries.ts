@@ -5,11 +5,12 @@ import { about } from './page_queries'
 import { ask, opened, people } from './queries'
 
 const day = 86_400_000
-/** longest is the maximum length of each range. */
+/** longest is the longest range before and after a merge, in milliseconds. */
 const longest = 7 * day
 
 /**
- * sides returns the ranges before and after a merge. Both are as long as the time since the merge, and at most a week.
+ * sides returns the ranges before and after a merge. Each range is as long as the time since the merge, but not longer
+ * than a week.
  */
 export function sides(at: string, now: number) {
   const merged = Date.parse(at)
@@ -24,7 +25,7 @@ export function sides(at: string, now: number) {
 
 export const mergedQuery = (side: 'before' | 'after', name: string) => side + name
 
-/** mergedQueries returns the queries of the page's totals, for each side. */
+/** mergedQueries returns the queries for the page's totals before and after the merge. */
 export function mergedQueries(s: State, at: string, now: number): Record<string, Query> {
   const { before, after } = sides(at, now)
   const all: Record<string, Query> = {}

@@ -15,7 +15,7 @@ import { overview } from './views'
 export { OpenShare } from './open_share'
 export { Sites } from './sites'
 
-/** figures has the views that a table describes, and own has the views with separate code. */
+/** figures has the views that consist of totals, a graph and lists. own has the components of all other views. */
 const figures = { search, agents, audience, broken, feedback, links, openapi }
 const own = { live: LiveView, journeys: Journeys, explore: Explore, health: Health, settings: Settings }
 
@@ -23,7 +23,7 @@ const has = <T extends object>(views: T, name: string): name is Extract<keyof T,
 
 export function Views() {
   const { site, view, page } = state.value
-  // If a share link does not show the view in the address, the page shows the overview.
+  // If the address has a view that the share link does not show, the page shows the overview.
   if (pass.value && unshared.includes(view)) return <Figures key={site} view={overview} />
   if (has(figures, view)) return <Figures key={site + view} view={figures[view]} />
   if (has(own, view)) {

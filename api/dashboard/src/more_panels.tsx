@@ -1,11 +1,11 @@
-// The table of the lists in all views except the overview.
+// The table of the panels in all views except the overview.
 import { country, locale } from './format'
 import { asRatings, type Answers, type Ratings } from './rows'
 import { moreTexts } from './more_texts'
 import { counted, overviewPanels, plain, Rated, read, table, unit, visitors, type Panel } from './panels'
 import { texts } from './texts'
 
-/** valued describes a column that has few possible values. */
+/** valued returns the members of a panel for a column that has only a few possible values. */
 const valued = (column: string) => ({
   column,
   name: (key: string | null) => (key === null ? moreTexts.unknown : (moreTexts.values[column]?.[key] ?? plain(key))),
@@ -13,7 +13,7 @@ const valued = (column: string) => ({
 })
 
 const languages = new Intl.DisplayNames(locale, { type: 'language', fallback: 'code' })
-/** language returns the name of a language. Events can have any text as a language. */
+/** language returns the name of a language. Events can have any text in place of a language code. */
 function language(key: string | null): string {
   try {
     return key ? (languages.of(key) ?? key) : moreTexts.unknown
@@ -24,13 +24,13 @@ function language(key: string | null): string {
 
 const nation = (key: string | null) => (key ? country(key) : texts.unknownCountry)
 
-/** linked returns the target of a link. Events can have any text as a target. */
+/** linked returns the text for a link's target. Events can have any text in place of a target. */
 function linked(key: unknown): string {
   const target = key as { url?: unknown } | string | null
   return typeof target === 'object' && target ? String(target.url ?? JSON.stringify(target)) : plain(target)
 }
 
-/** status returns the text of an HTTP status. */
+/** status returns the text for an HTTP status. */
 const status = (key: unknown) => (key === null ? moreTexts.noStatus : String(key))
 
 const operator = { column: 'agentOperator', name: (key: string | null) => key || texts.unknownAgent, ...counted }
@@ -164,7 +164,7 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
 const lists = [...overviewPanels, ...more]
 const byID = new Map(lists.map((p) => [p.id, p]))
 
-/** others has the columns without a list. Readers can explore them and filter by them. */
+/** others has the columns that no panel lists. Readers can use these columns in the view explore and in filters. */
 const others = Object.entries<string>(moreTexts.columns)
   .filter(([column]) => !lists.some((p) => p.column === column))
   .map(
@@ -180,9 +180,9 @@ const others = Object.entries<string>(moreTexts.columns)
     }),
   )
 
-/** allPanels has the title of each column, and the texts of its values. */
+/** allPanels has, for each column, its title and the function that names its values. */
 export const allPanels = [...lists, ...others]
 
-/** panels returns the panels of a view. */
+/** panels returns the panels with the given ids. */
 export const panels = (...ids: (keyof typeof texts.panels | keyof typeof moreTexts.panels)[]): Panel[] =>
   ids.flatMap((id) => byID.get(id) ?? [])

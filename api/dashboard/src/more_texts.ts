@@ -1,4 +1,4 @@
-// Texts of all views except the overview. They belong to texts.ts, and are loaded with these views.
+// Texts of all views except the overview. They extend texts.ts, and are loaded together with these views.
 import type { Metric, Tab } from './address'
 import type { Column } from './list_queries'
 
@@ -281,7 +281,7 @@ export const moreTexts = {
   unknown: 'Unknown',
   withToken: 'API tokens',
   noStatus: 'Not sent',
-  /** values has the texts for values of columns. */
+  /** values has texts for the values of columns that have only a few possible values. */
   values: {
     agentClass: {
       'person': 'People',

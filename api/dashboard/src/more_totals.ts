@@ -1,4 +1,4 @@
-// The totals of the views that are not the overview.
+// The totals of all views except the overview.
 import { share } from './format'
 import { moreTexts } from './more_texts'
 import { asRatings, type Answers, type Ratings } from './rows'
@@ -29,7 +29,7 @@ export const searchTotals: Total[] = [
   ),
 ]
 
-/** part is the fraction of all events that a query counts. whole is the name of the query that counts all events. */
+/** part reads a total as a share: the events of its query, divided by the events of the query `whole`. */
 const part = (whole: string): Partial<Total> => ({
   read: (answer, results) => {
     const all = results[whole]
@@ -44,7 +44,8 @@ const part = (whole: string): Partial<Total> => ({
   write: share,
 })
 /**
- * rows is the number of all rows of a list, including rows that are not shown. The previous range has no such number.
+ * rows reads a total as the number of all rows of a list, including rows that the list does not show. The compared
+ * range has no such number.
  */
 const rows: Partial<Total> = { read: (answer) => ({ now: answer.rowsTotal ?? null, before: undefined }) }
 const sent = total('sent', 'sent', 'peopleCount')

@@ -1,4 +1,4 @@
-// The table of a site's views that are not the overview: a row is a view.
+// The table of a site's views that consist of totals, a graph and lists, except the overview.
 import { agentQueries } from './agent_queries'
 import { audienceQueries } from './audience_queries'
 import { Broken } from './broken'

@@ -1,4 +1,4 @@
-// A view of a range without events. The overview explains how to send events.
+// The message of a view if its range has no events. On the overview, it explains how to send events.
 import { useEffect, useState } from 'preact/hooks'
 import { go, state } from './address'
 import { address, call, insights } from './api'
@@ -6,8 +6,8 @@ import { Command } from './parts'
 import { texts } from './texts'
 
 /**
- * useKey returns the text of the site's first publishable key. It returns undefined without a key, or if the reader may
- * not see keys.
+ * useKey loads the text of the site's first publishable key. It returns undefined if the site has no key, or if the
+ * reader may not see keys.
  */
 function useKey(org: string, site: string, wanted: boolean): string | undefined {
   const [key, found] = useState<string | undefined>(undefined)

@@ -15,7 +15,10 @@ export function OnePage() {
 
 type Known = Pick<PageRow, 'title' | 'path'> & Partial<PageRow>
 
-/** useKnown returns the page's row of the list of pages. A page without events has no row. */
+/**
+ * useKnown returns the page's row in the list of pages. A page without events has no row there, so useKnown reads the
+ * page itself.
+ */
 function useKnown(results: Results | undefined): Known | undefined {
   const { page } = state.value
   const row = results?.page?.answer.items?.[0]
@@ -27,7 +30,7 @@ function useKnown(results: Results | undefined): Known | undefined {
     const abort = new AbortController()
     call<Known>(`v1/spaces/${encodeURIComponent(space)}/content/page/${encodeURIComponent(id)}`, {
       signal: abort.signal,
-    }).then(set, () => set(undefined)) // Tokens for insights may not read content.
+    }).then(set, () => set(undefined)) // tokens for insights may not read content
     return () => abort.abort()
   }, [missing, page])
   return row ?? found

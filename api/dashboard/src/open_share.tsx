@@ -1,4 +1,4 @@
-// The page that opens a share link of insights. It prompts for the password if the link has one.
+// The page that opens a share link of insights. It asks for the password if the link has a password.
 import { batch } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { go, presets, type State } from './address'
@@ -17,8 +17,8 @@ type Access = { site: { title: string }; part?: { ranges: Pass['ranges']; timezo
 const isDay = (text: string) => /^\d{4}-\d\d-\d\d$/.test(text)
 
 /**
- * within returns a state with the first range of the link that the page can show. It returns an empty state if the
- * address has a range.
+ * within returns a state with the first of the link's ranges that the page can show. If the address already has a
+ * range, it returns an empty state.
  */
 function within(ranges: Pass['ranges']): Partial<State> {
   const q = new URLSearchParams(window.location.search)
@@ -31,7 +31,7 @@ function within(ranges: Pass['ranges']): Partial<State> {
   return {}
 }
 
-/** openLink opens the link and shows its site. It returns the refusal if the link cannot be opened. */
+/** openLink opens the link and shows its site. If the link cannot be opened, it returns the error. */
 async function openLink(password: string): Promise<Refusal | undefined> {
   pass.value = undefined
   try {
@@ -48,7 +48,7 @@ async function openLink(password: string): Promise<Refusal | undefined> {
     batch(() => {
       pass.value = { token, title: about.title, ranges }
       session.value = 'in'
-      // A link with ranges has no earlier period to compare with.
+      // A link with ranges does not show earlier figures, so there is nothing to compare with.
       go({ org, site, ...within(ranges), ...(ranges.length && { compare: 'none' }) }, true)
     })
   } catch (fault) {
@@ -57,7 +57,7 @@ async function openLink(password: string): Promise<Refusal | undefined> {
   return undefined
 }
 
-/** says returns the message about a link that could not be opened. */
+/** says returns the message that tells why a link could not be opened. */
 function says({ status, message }: Refusal): string {
   if (status === 401) return message.includes('password is wrong') ? t.wrong : t.ended
   return status === 0 ? texts.offline : status === 429 ? t.tooMany : texts.failed(status)
@@ -65,7 +65,7 @@ function says({ status, message }: Refusal): string {
 
 const focus = (field: HTMLInputElement | null) => field?.focus()
 
-/** OpenShare first opens the link without a password. If the link has a password, OpenShare prompts for it. */
+/** OpenShare first tries to open the link without a password. If the link has a password, it asks for the password. */
 export function OpenShare() {
   const [refusal, refuse] = useState<Refusal | undefined>(undefined)
   const [locked, lock] = useState(false)
@@ -73,7 +73,7 @@ export function OpenShare() {
   const open = async (password: string) => {
     wait(true)
     const fault = await openLink(password)
-    if (!fault) return // On success, the view replaces this page.
+    if (!fault) return // the view replaces this page
     const locked = fault.status === 401 && fault.message.includes('takes a password')
     lock((before) => before || locked)
     refuse(locked ? undefined : fault)

@@ -1,4 +1,4 @@
-// Queries about operations of OpenAPI references: readers open them, and try them.
+// Queries about the operations in OpenAPI references that readers open and try.
 import type { State } from './address'
 import { ask, sent, type } from './queries'
 

@@ -1,4 +1,4 @@
-// PageBody is what the view of a page shows between its graph and its lists.
+// PageBody is the part of a page's view between the graph and the lists.
 import { Merged } from './merged'
 import { Steps } from './steps'
 import type { Shown } from './views'

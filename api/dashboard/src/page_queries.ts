@@ -1,13 +1,15 @@
-// Queries about a single page, and the key that identifies it.
+// Queries about a single page, and the key that identifies the page in the address.
 import type { State } from './address'
 import type { Condition, PageRow, PagesQuery, StepsQuery } from './api'
 import { ask, chips, external, opened, people, sent, type, visitors } from './queries'
 
-/** keyOf returns the key of a page in the list, for the address. */
+/** keyOf returns the key that identifies a page in the address: space/id, or the path of a page outside of spaces. */
 export const keyOf = (row: Pick<PageRow, 'space' | 'page' | 'path'>) =>
   row.page ? `${row.space}/${row.page}` : (row.path ?? '/')
 
-/** about selects the events of a page. A path with a slash at its end counts as the same path. */
+/**
+ * about selects the events of a page. If the key is a path, it selects this path with and without a slash at its end.
+ */
 export function about(key: string): Condition {
   if (key.startsWith('/')) return { column: 'urlPath', values: key === '/' ? ['/'] : [key, key + '/'] }
   const [space = '', page = ''] = key.split('/')
@@ -34,7 +36,7 @@ export function pageQueries(s: State) {
   }
 }
 
-/** known queries the page's row in the list of pages. Only a page with events has a row. */
+/** known returns a query for the page's row in the list of pages. A page without events has no row. */
 function known(s: State, here: Condition): PagesQuery {
   const [space = ''] = s.page.split('/')
   return {
@@ -49,7 +51,7 @@ function known(s: State, here: Condition): PagesQuery {
   }
 }
 
-/** steps returns the query for the pages before and after the page in the sessions of people. */
+/** steps returns a query for the pages that people viewed before and after the page in the same session. */
 function steps(s: State): StepsQuery {
   const [space = '', page = ''] = s.page.split('/')
   return {
@@ -62,15 +64,16 @@ function steps(s: State): StepsQuery {
 }
 
 /**
- * later has the queries that follow the first figures: the pages before and after, which take longer, and the searches
- * that led to the page, which need the paths of its addresses.
+ * later returns the queries that are sent after the first figures have arrived. The query for the pages before and
+ * after the page takes longer than the first queries. The query for the searches that led to the page needs the paths
+ * of the page's addresses, which the first answers have.
  */
 export function later(s: State, paths: string[]) {
   const quoted = paths.map((path) => path.replace(/\/$/, '').replace(/[\\^$.*+?()[\]{}|]/g, '\\$&'))
   const end = '/?([?#].*)?$'
   const address = `^https?://[^/?#]+(${quoted.join('|')})${end}`
   const path = `^(${quoted.map((one) => one || '/').join('|')})${end}`
-  // Senders identify an opened result by its address, or by the page of a space.
+  // A sender of events identifies an opened search result by its address, by its path, or by the page of a space.
   const named: Condition = { column: 'eventSearchResultRecordId', operator: 'matches', values: [address, path] }
   const here = about(s.page)
   const ofSpace = 'column' in here && here.column === 'page'

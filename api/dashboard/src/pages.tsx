@@ -1,4 +1,5 @@
-// The pages of a site as a list: read, never read, stale but read, read by agents only, low rated.
+// The list of a site's pages. Its tabs have the pages that were read, were never read, are stale but read, were read
+// only by agents, and have low ratings.
 import { useEffect, useMemo } from 'preact/hooks'
 import { signal } from '@preact/signals'
 import { elsewhere, go, state, tabs, type State } from './address'
@@ -21,19 +22,19 @@ import { Chips, Toolbar } from './toolbar'
 
 const first = 50
 const mostPages = 1000
-/** agentPages is the number of pages read by agents that are compared with the pages read by people. */
+/** agentPages is the number of pages read by agents that the page compares with the pages read by people. */
 const agentPages = 200
 const limit = signal(first)
 
 /**
- * Loaded has the rows of a tab. all is the number of all rows. If the tab `never` has no rows, all is the number of
- * pages in the site's spaces.
+ * Loaded has the rows of a tab. all is the number of all rows of the tab. If the tab `never` has no rows, all is the
+ * number of pages in the site's spaces.
  */
 type Loaded = { results: Results; asked: PagesQuery; rows: PageRow[]; all: number }
 
 /**
- * load queries the rows of a tab. For pages that only agents read, it queries the pages that agents read, and leaves
- * out the pages that people read.
+ * load queries the rows of a tab. For the tab of pages that only agents read, it queries the pages that agents read,
+ * and removes the pages that people also read.
  */
 async function load(s: State, size: number, abort: AbortSignal): Promise<Loaded> {
   const asked = listQuery(s, s.tab === 'agents' ? agentPages : size)
@@ -176,7 +177,7 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
   )
 }
 
-/** label is the heading of a column. In headings, agents "read" pages and people "view" them. */
+/** label returns the heading of a column. It says that agents "read" pages, and that people "view" them. */
 const label = (s: State, column: Column) =>
   column === 'eventsCount' && (s.tab === 'agents' || s.who === 'agents')
     ? texts.total.reads
@@ -191,7 +192,7 @@ function Heading({ s, column }: { s: State; column: Column }) {
         {text}
       </th>
     )
-  // Numbers begin with the greatest value. Texts and times begin with the least.
+  // The first press sorts numbers in descending order, and texts and times in ascending order.
   const begin = column.endsWith('Count') || column === 'words' ? '-' + column : column
   return <SortHeading id={column} text={text} number={number} sort={sortOf(s)} begin={begin} />
 }

@@ -1,4 +1,4 @@
-// A panel: a list of rows that can become filters, with a menu of actions on its figures.
+// A panel: a list whose rows can become filters, with a menu of actions on its figures.
 import { useState } from 'preact/hooks'
 import { addFilter, elsewhere, state } from './address'
 import type { Query, Result } from './api'
@@ -23,7 +23,7 @@ export function PanelCard({
   panel: Panel
   query: Query | undefined
   result: Result | undefined
-  /** names has the titles of pages by the panel's paths. */
+  /** names is the result of the query for the titles of the pages whose paths the panel lists. */
   names?: Result | undefined
   busy: boolean
 }) {
@@ -59,7 +59,7 @@ export function PanelCard({
   )
 }
 
-/** Exactness shows the possible error of a figure. It shows nothing for exact figures. */
+/** Exactness shows the possible error of an approximate figure. For an exact figure, it shows nothing. */
 export function Exactness({ result }: { result: Result | undefined }) {
   if (result?.headers['Octavo-Result'] !== 'approximate') return null
   const bound = result.headers['Octavo-Error-Bound'] ?? ''
@@ -165,7 +165,7 @@ function Rows({
 /** trimmed returns the path of a page without a slash at its end. */
 export const trimmed = (path: string) => (path.length > 1 ? path.replace(/\/$/, '') : path)
 
-/** Menu shows the actions on figures. */
+/** Menu shows the menu of actions on a card's figures. */
 export function Menu({
   title,
   name,

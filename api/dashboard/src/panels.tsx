@@ -1,5 +1,5 @@
-// The table of the overview's lists, and the type of a list. A row is a panel, with its query in the batch and the
-// texts of its rows.
+// The table of the overview's panels, and the type of a panel. A panel is a list. It has the name of its query in the
+// batch, and the functions that format its rows.
 import type { ComponentChildren } from 'preact'
 import type { State } from './address'
 import { brief, country, count, share } from './format'
@@ -7,41 +7,41 @@ import { helpful, rated, type Ratings, type Row } from './rows'
 import { texts } from './texts'
 
 export type Panel = {
-  /** id is also the name of the panel's query. */
+  /** id is the id of the panel, and also the name of its query. */
   id: string
   title: string
-  /** none is the text if there are no rows. */
+  /** none is the text that the panel shows if there are no rows. */
   none: string
-  /** about explains the rows, if the title does not explain them. */
+  /** about explains the rows. It is absent if the title is sufficient. */
   about?: string
-  /** column is the column of the filter that a click on a row adds, and label returns the title of a row. */
+  /** column is the column of the filter that a click on a row adds. label is the title of this column. */
   column: string
   label: string
   /** opens means that a row is a page, and that a click opens it. */
   opens?: true
-  /** still means that a click on a row adds no filter. */
+  /** still means that rows cannot be clicked to add a filter. */
   still?: true
-  /** telling means that a list counts as empty if none of its rows has a key. */
+  /** telling means that the panel counts as empty if no row has a key. */
   telling?: true
-  /** map means that rows are countries, and that a map shows them. */
+  /** map means that the rows are countries, which the panel also shows on a map. */
   map?: true
   /** lessIsGood means that small numbers are good. */
   lessIsGood?: true
   name: (key: string | null) => string
-  /** size is the length of a row's bar. */
+  /** size returns the length of the bar that a row has for a value. */
   size: (value: unknown) => number
   show: (value: unknown) => ComponentChildren
   unit: (s: State) => string
 }
 
-/** Names has the titles of panels, and their texts for empty lists, by the panels' ids. */
+/** Names has texts by the ids of panels: their titles, and their texts for the case that there are no rows. */
 type Names<ID extends string> = {
   panels: Record<ID, string>
   empty: Record<ID, string>
   columns: Record<string, string>
 }
 
-/** table adds the texts to panels. */
+/** table adds the titles and texts to panels. */
 export const table = <ID extends string>(
   names: Names<ID>,
   all: (Omit<Panel, 'title' | 'none' | 'label'> & { id: ID })[],
@@ -102,7 +102,7 @@ export const overviewPanels = table(texts, [
   },
 ])
 
-/** Rated shows how many ratings of each kind a page has. */
+/** Rated shows the share of good ratings, and how many ratings of each kind there are. */
 export function Rated({ ratings }: { ratings: Ratings }) {
   const kinds = ['good', 'ok', 'bad'] as const
   const all = kinds.map((k) => `${count(ratings[k])} ${texts[k]}`).join(', ')
@@ -122,6 +122,6 @@ export function Rated({ ratings }: { ratings: Ratings }) {
   )
 }
 
-/** empty reports whether a list has nothing to show. */
+/** empty reports whether a panel has no rows to show. */
 export const empty = (panel: Panel, rows: Row[]) =>
   rows.length === 0 || (panel.telling === true && rows.every((r) => r.key === null))

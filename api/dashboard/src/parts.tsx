@@ -1,11 +1,11 @@
-// Small parts that several pages have.
+// Small components that several views use.
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { ComponentChildren } from 'preact'
 import type { Load } from './load'
 import { changed } from './format'
 import { texts } from './texts'
 
-/** Delta shows how a number differs from the previous number. Its sign and its colour have the same meaning. */
+/** Delta shows how a number differs from the previous number. Its sign and its colour show the same information. */
 export function Delta({
   now,
   before,
@@ -15,7 +15,7 @@ export function Delta({
   now: number | null
   before: number | null | undefined
   write: (n: number) => string
-  /** added means that a number whose previous number is 0 is shown as new. */
+  /** added means that a number is shown as new if the previous number is 0. */
   added?: boolean
 }) {
   if (added && now && before === 0) return <span class="delta">{texts.new}</span>
@@ -29,7 +29,7 @@ export function Delta({
   )
 }
 
-/** Choice is a row of buttons. Readers choose one of them. */
+/** Choice is a row of buttons of which the reader chooses one. */
 export function Choice<T extends string>({
   label,
   options,
@@ -52,7 +52,7 @@ export function Choice<T extends string>({
   )
 }
 
-/** Countdown shows the seconds until the next attempt. */
+/** Countdown shows the number of seconds until the next attempt. */
 function Countdown({ until }: { until: number }) {
   const left = () => Math.max(0, Math.ceil((until - Date.now()) / 1000))
   const [seconds, show] = useState(left())
@@ -83,7 +83,7 @@ function reason(status: number): string {
   }
 }
 
-/** Trouble shows why the figures are missing, and the time of the next attempt. */
+/** Trouble shows why figures could not be loaded, and the time until the next attempt. */
 export function Trouble<T>({ load, again }: { load: Load<T>; again: () => void }) {
   const { refusal, retryAt } = load
   return (
@@ -106,7 +106,7 @@ export function Trouble<T>({ load, again }: { load: Load<T>; again: () => void }
   )
 }
 
-/** Command is a text to copy. */
+/** Command shows a text with a button that copies it. */
 export function Command({ text }: { text: string }) {
   const [said, say] = useState('')
   const copy = async () => say((await copyText(text)) ? '✓' : texts.notCopied)
@@ -128,11 +128,11 @@ export async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text)
     return true
   } catch {
-    return false // Browsers let only pages of https and localhost copy text.
+    return false // browsers let only pages with https or of localhost copy text
   }
 }
 
-/** Dialog appears above the page while it is open. */
+/** Dialog shows its children above the page while it is open. */
 export function Dialog({
   title,
   open,

@@ -1,9 +1,9 @@
-// Queries of the overview, and parts that the queries of other views share. A batch has all queries of a view.
+// Queries of the overview, and parts of queries that other views also use. A batch has all queries of a view.
 import type { Filter, State, Who } from './address'
 import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
-/** people are visitors whose programs are browsers. Events without a user agent count as events of people. */
+/** people selects events of people: events whose user agent is not a bot's, including events without a user agent. */
 export const people = { column: 'visitorBot', values: [''] } satisfies Condition
 const agents: Condition = { column: 'visitorBot', operator: 'notIn', values: [''] }
 export const type = (...values: string[]): Condition => ({ column: 'eventType', values })
@@ -11,15 +11,15 @@ const views = type('page_view')
 const reads = type('page_view', 'page_markdown_request', 'llms_request', 'mcp_request')
 
 /**
- * opened has the conditions for events that open pages: of people, of agents, or of both. sent has the conditions for
- * all their events.
+ * opened has, for people, agents or all, the conditions that select the events of opened pages. sent has the conditions
+ * that select all events of people, of agents, or of both.
  */
 export const opened: Record<Who, Condition[]> = { people: [people, views], agents: [agents, reads], all: [reads] }
 export const sent: Record<Who, Condition[]> = { people: [people], agents: [agents], all: [] }
 export const external: Condition = { column: 'channel', operator: 'notIn', values: ['internal'] }
 
 export function chips(filters: Filter[]): Condition[] {
-  // Filters of the same column and kind become one condition, which matches any of their values.
+  // Several filters of the same column and kind become one condition, whose values are the values of these filters.
   const conditions = new Map<string, Extract<Condition, { column: string }>>()
   for (const f of filters) {
     const key = f.column + f.not
@@ -31,8 +31,8 @@ export function chips(filters: Filter[]): Condition[] {
 }
 
 /**
- * explored returns a state that explores the rows of a list. It returns undefined if the address cannot have the list's
- * conditions.
+ * explored returns a state in which the view explore shows the rows of a list. It returns undefined if the address
+ * cannot have the conditions of the list.
  */
 export function explored({ where, groupBy, select, order }: Query): Partial<State> | undefined {
   const by = groupBy?.[0]?.column
@@ -55,7 +55,7 @@ export function explored({ where, groupBy, select, order }: Query): Partial<Stat
 
 const dayLength = 86_400_000
 
-/** intervalOf returns the interval of a range's graph. */
+/** intervalOf returns the interval of the graph for a range. */
 export function intervalOf(range: State['range']): Interval {
   if (range === 'last24Hours' || range === 'today') return 'hour'
   if (typeof range === 'string') return 'day'
@@ -63,12 +63,12 @@ export function intervalOf(range: State['range']): Interval {
   return days <= 2 ? 'hour' : days <= 92 ? 'day' : days <= 400 ? 'week' : 'month'
 }
 
-/** rows is the number of rows that a list shows. */
+/** rows is the largest number of rows that a list shows. */
 const rows = 9
-/** countries is more than the number of countries, because the map shows all of them. */
+/** countries is larger than the number of countries, because the map shows all countries. */
 const countries = 300
 
-/** ask returns a function that makes queries for a state. All of these queries also have the conditions `about`. */
+/** ask returns functions that build queries for a state. All of these queries also have the conditions in `about`. */
 export function ask(s: State, about: Condition[] = []) {
   const query = (select: string[], where: Condition[]): Query => ({
     range: s.range,
@@ -83,7 +83,7 @@ export function ask(s: State, about: Condition[] = []) {
     limit,
     count: true,
   })
-  /** worst lists the rows with the worst ratings first. */
+  /** worst returns a query for a list that begins with the lowest values of a metric. */
   const worst = (column: string, metric: string, where: Condition[]): Query => ({
     ...list(column, metric, where),
     order: { by: { column: metric }, direction: 'asc' },
@@ -97,7 +97,7 @@ export function ask(s: State, about: Condition[] = []) {
 }
 
 /**
- * visitors returns the metric that counts people or agents. Agents have no lasting visitor ids, so their requests are
+ * visitors returns the metric that counts the chosen visitors. Agents have no lasting visitor ids, so their events are
  * counted.
  */
 export const visitors = (s: State) => (s.who === 'people' ? 'peopleCount' : 'eventsCount')
@@ -124,7 +124,7 @@ export function queries(s: State) {
   }
 }
 
-/** weekOf returns the queries about one site in the list of sites. */
+/** weekOf returns the queries for a row in the list of sites. */
 export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {
   const range = 'last7Days'
   const one = (where: Condition[], column: string): Query => ({

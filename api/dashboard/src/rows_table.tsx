@@ -1,4 +1,4 @@
-// A table of rows. On a phone it is a list of cards. Each entry of `cells` is a column.
+// A table of rows. On a phone, it is shown as a list of cards. Each entry of `cells` describes a column.
 import type { ComponentChildren } from 'preact'
 import { go } from './address'
 import { texts } from './texts'
@@ -6,16 +6,18 @@ import { texts } from './texts'
 export type Cell<T> = {
   id: string
   label: string
-  /** number means that values are right-aligned. */
+  /** number means that the values of the column are aligned to the right. */
   number?: true
-  /** sorts means that a press of the heading sorts the rows. The first press sorts the greatest values first. */
+  /**
+   * sorts means that the rows can be sorted by the column. The first press of the heading sorts in descending order.
+   */
   sorts?: true
   show: (row: T) => ComponentChildren
 }
 
 /**
- * SortHeading is the heading of a column that can be sorted. The first press sorts in the order `begin`, and the next
- * press reverses the order.
+ * SortHeading is the heading of a column by which rows can be sorted. The first press sorts in the order `begin`, and
+ * each further press reverses the order.
  */
 export function SortHeading(h: { id: string; text: string; number: boolean; sort: string; begin: string }) {
   const down = h.sort === '-' + h.id
@@ -45,7 +47,7 @@ export function RowsTable<T>({
   cells: [Cell<T>, ...Cell<T>[]]
   rows: T[]
   keyOf: (row: T) => string
-  /** sort is the order of the rows: the id of a column. A minus sign before the id means descending order. */
+  /** sort is the id of the column by which the rows are sorted. A minus sign before the id means descending order. */
   sort?: string
 }) {
   const [first, ...more] = cells

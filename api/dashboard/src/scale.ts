@@ -1,6 +1,6 @@
-// The arithmetic of charts.
+// The arithmetic of the graphs.
 
-/** ticks returns round numbers from 0 to the top of the axis, which is at least `most`. */
+/** ticks returns round numbers for an axis, from 0 to a number that is at least `most`. */
 export function ticks(most: number): number[] {
   if (most <= 0) return [0, 1]
   const rough = most / 4
@@ -14,12 +14,12 @@ export function ticks(most: number): number[] {
   return list
 }
 
-/** some returns at most `count` evenly spread indices of a list. */
+/** some returns at most `count` indices of a list, at equal distances. */
 export function some(length: number, count: number): number[] {
   const step = Math.max(1, Math.ceil(length / Math.max(1, count)))
   return Array.from({ length: Math.ceil(length / step) }, (_, i) => i * step)
 }
 
-/** path returns the SVG path through points. */
+/** path returns the SVG path that connects points. */
 export const path = (points: (readonly [number, number])[]) =>
   points.map(([x, y], i) => (i ? 'L' : 'M') + x.toFixed(1) + ' ' + y.toFixed(1)).join('')

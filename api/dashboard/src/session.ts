@@ -1,14 +1,14 @@
-// Signing in and out. Tokens and links pass through here and are forgotten.
+// Functions that sign the reader in and out. They do not store tokens or links.
 import { call, Refusal } from './api'
 import { session } from './load'
 import { texts } from './texts'
 
-/** signIn exchanges a token for the cookie. It returns the message if the token is refused. */
+/** signIn exchanges a token for the session's cookie. If the token is refused, it returns the message. */
 export async function signIn(token: string): Promise<string | undefined> {
   try {
     await call('o/session', { method: 'POST', token })
   } catch (fault) {
-    if (!(fault instanceof Refusal)) return texts.wrongToken // A header cannot contain such a text.
+    if (!(fault instanceof Refusal)) return texts.wrongToken // no header can contain the text
     if (fault.status === 401) return texts.wrongToken
     if (fault.status === 403) return texts.wrongKind
     return fault.status ? texts.failed(fault.status) : texts.offline

@@ -1,4 +1,5 @@
-// Settings of a site's insights: zone and hosts, keys and their snippet, the installation check, links, tokens, notes.
+// The view with the settings of a site's insights: zone and hosts, keys and their snippet, the check of the
+// installation, share links, tokens and annotations.
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { state } from './address'
 import { address, call, insights, Refusal } from './api'
@@ -14,11 +15,11 @@ const t = toolTexts.settings
 
 type Known = { timezone: string; weekStart: string; hosts: string[]; respectGPC: boolean; retentionDays?: number }
 
-/** List has the objects of a kind, or the refusal to show them. */
+/** List has the objects of a kind, or the reason why the reader may not see them. */
 export type List = { items: Item[]; more: boolean } | { refused: string }
 type Loaded = { known: Known; lists: Record<string, List> }
 
-/** most is the number of objects of a kind that are shown. The newest are shown. */
+/** most is the largest number of objects of a kind that are shown. If there are more, the newest are shown. */
 const most = 50
 
 async function listOf(path: string, signal: AbortSignal): Promise<List> {
@@ -84,7 +85,7 @@ export function Settings() {
   )
 }
 
-/** reasonOf returns the reason for a failure. */
+/** reasonOf returns the message about an error of a request. */
 export const reasonOf = (fault: unknown) =>
   fault instanceof Refusal
     ? fault.status === 403
@@ -96,7 +97,7 @@ export const reasonOf = (fault: unknown) =>
 
 const weekDays = ['monday', 'saturday', 'sunday'] as const
 
-/** Zone shows the settings of queries. */
+/** Zone shows the form for the settings of queries: the time zone and the first day of the week. */
 function Zone({ known, again }: { known: Known; again: () => void }) {
   const { org, site } = state.value
   const [said, say] = useState({ text: '', wrong: false })
@@ -164,7 +165,7 @@ function Zone({ known, again }: { known: Known; again: () => void }) {
 
 type Verdict = { verdict: keyof typeof t.verdicts; message: string; url: string }
 
-/** Installation shows the snippet of the first key, and checks whether a page contains the snippet. */
+/** Installation shows the snippet with the first key. It also checks whether a page contains the snippet. */
 function Installation({ site: key, hosts }: { site: string; hosts: string[] }) {
   const { org, site } = state.value
   const [busy, wait] = useState(false)

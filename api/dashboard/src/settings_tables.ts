@@ -1,5 +1,4 @@
-// The table of the objects that a site's administrators manage. A row is a kind of object, with its operation of the
-// public API.
+// The table of the kinds of objects that a site's administrators manage. Each kind has its operation of the public API.
 import { address } from './api'
 import { clock, count, date } from './format'
 import { rangesOf, type Pass } from './share'
@@ -8,7 +7,7 @@ import { toolTexts } from './tool_texts'
 
 const t = toolTexts.settings
 
-/** Item is an object in a list. Its members depend on the list. */
+/** Item is an object in a list. Its members depend on the kind of object. */
 export type Item = { id: string } & Record<string, unknown>
 
 export type Field = {
@@ -16,7 +15,7 @@ export type Field = {
   label: string
   kind: 'text' | 'password' | 'hosts' | 'days' | 'date' | 'range'
   required?: true
-  /** value is the initial value of the field in the form for a new object. */
+  /** value is the initial value of the field in the form that creates an object. */
   value?: string
 }
 
@@ -27,18 +26,20 @@ export type Kept = {
   title: string
   about: string
   none: string
-  /** name is the member that serves as the rows' title. */
+  /** name returns the title of a row. */
   name: (item: Item) => string
   columns: Column[]
   fields: Field[]
-  /** query is added to the request of the list. */
+  /** query is the query string that is added to the request for the list. */
   query?: string
-  /** secret is the member with the secret of a new object, which is shown once. made explains how to use the object. */
+  /**
+   * secret is the member that has the secret of a new object. The secret is shown once. made explains how to use it.
+   */
   secret?: string
   made?: string
-  /** shown is the form in which a secret is shown. */
+  /** shown returns the text in which the page shows a secret, for example a link. */
   shown?: (secret: string) => string
-  /** deleting explains the effect of a deletion. */
+  /** deleting explains the effect of deleting an object. */
   deleting: string
 }
 
@@ -128,7 +129,7 @@ export const keeps: Kept[] = [
   },
 ]
 
-/** body returns the request body of a filled form. It leaves out empty fields. */
+/** body returns the body of the request from the values of a form. It leaves out empty fields. */
 export function body(fields: Field[], values: FormData): Record<string, unknown> {
   return Object.fromEntries(
     fields.flatMap(({ name, kind }): [string, unknown][] => {
@@ -141,5 +142,5 @@ export function body(fields: Field[], values: FormData): Record<string, unknown>
   )
 }
 
-/** hostsOf reads hosts, which commas, spaces or lines separate. */
+/** hostsOf splits a text into hosts. Commas, spaces or line breaks separate them. */
 export const hostsOf = (value: string) => value.split(/[\s,]+/).filter((host) => host !== '')

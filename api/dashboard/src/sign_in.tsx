@@ -1,11 +1,11 @@
-// The page for readers who are not signed in. The address stays, so that readers continue at the same place.
+// The sign-in page. It does not change the address, so that a reader then sees the view of the address.
 import { useState } from 'preact/hooks'
 import { session } from './load'
 import { signIn } from './session'
 import { texts } from './texts'
 
-// The attribute autofocus takes effect when the browser draws. Browsers report an error if the reader has already
-// chosen another field.
+// The attribute autofocus is not used, because it takes effect only when the browser draws the page. If another field
+// has the focus by then, browsers report an error.
 const focus = (field: HTMLInputElement | null) => field?.focus()
 
 export function SignIn({ problem }: { problem: string | undefined }) {

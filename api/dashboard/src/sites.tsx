@@ -1,4 +1,4 @@
-// The list of all sites that the reader may see. Each site has a row.
+// The list of all sites that the reader may see.
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { signal, type Signal } from '@preact/signals'
 import { elsewhere, go, state, type State } from './address'
@@ -13,7 +13,7 @@ import { series, single } from './rows'
 import { Spark } from './spark'
 import { texts } from './texts'
 
-/** Entry is a site with its figures. The figures arrive site by site. */
+/** Entry is a row of the list: a site and its figures. The figures of different sites arrive at different times. */
 type Entry = { org: Organization; site: Site; week: Signal<Week | undefined> }
 type Week = {
   people: number | null
@@ -21,7 +21,7 @@ type Week = {
   agents: number | null
   days: number[]
   fresh: string | undefined
-  /** refused is undefined for readers who may not see the number. */
+  /** refused is the number of refused events. It is undefined for readers who may not see it. */
   refused: number | undefined
 }
 
@@ -29,7 +29,10 @@ type Order = 'title' | 'people' | 'agents' | 'change'
 const order = signal<Order>('people')
 const searched = signal('')
 
-/** entries lists the sites. A site that was shown before shows its old figures until new figures arrive. */
+/**
+ * entries returns the rows of the list. A site that was in the list before has its old figures, until new figures
+ * arrive.
+ */
 async function entries(before: Entry[]): Promise<Entry[]> {
   const known = new Map(before.map((e) => [e.site.id, e.week]))
   const orgs = await all<Organization>('v1/orgs')
@@ -52,7 +55,7 @@ async function refused(org: string, site: string): Promise<number | undefined> {
   }
 }
 
-/** read returns the figures of a site. A query that failed leaves a gap. */
+/** read returns the figures of a site. If a query failed, its figure is null. */
 function read(results: Results, turnedAway: number | undefined): Week {
   const good = (name: string) => (results[name]?.status === 200 ? results[name] : undefined)
   const [people, agents, week] = [good('people'), good('agents'), good('week')]
@@ -67,7 +70,7 @@ function read(results: Results, turnedAway: number | undefined): Week {
   }
 }
 
-/** gap is the row of a site whose insights the reader may not see. */
+/** gap has the figures of a site whose insights the reader may not see. */
 const gap: Week = {
   people: null,
   peopleBefore: undefined,
@@ -77,7 +80,7 @@ const gap: Week = {
   refused: undefined,
 }
 
-/** fill loads the figures of each site, two sites at a time, because a token may run two queries concurrently. */
+/** fill loads the figures of all sites, two sites at a time, because a token may run only two queries concurrently. */
 async function fill(list: Entry[], zone: string, abort: AbortSignal) {
   const queue = [...list]
   const work = async () => {
@@ -120,7 +123,7 @@ export function Sites() {
         key: 'sites',
         load: async (abort, before, show) => {
           const list = await entries(before ?? [])
-          show(list) // Rows are shown before their figures.
+          show(list) // shows the rows before their figures
           await fill(list, zone, abort)
           return list
         },

@@ -1,4 +1,4 @@
-// A small line chart inside a line of text.
+// A small line chart without axes.
 import { path } from './scale'
 
 export function Spark({ values, label }: { values: number[]; label: string }) {

@@ -1,4 +1,4 @@
-// The pages that people viewed immediately before and after a page, in the same session.
+// The lists of pages that people viewed immediately before and after a page, in the same session.
 import { elsewhere } from './address'
 import type { Answer, NextPage } from './api'
 import { count, share } from './format'
@@ -49,9 +49,9 @@ type SideProps = {
   id: 'from' | 'to'
   title: string
   rows: NextPage[]
-  /** all is the number of views before or after the page, including views of pages that have no row. */
+  /** all is the number of views before or after the page, including views of pages that are not in rows. */
   all: number
-  /** views are the views of the page. */
+  /** views is the number of views of the page itself. */
   views: number
   none: string
 }
@@ -84,7 +84,10 @@ function Name({ row }: { row: NextPage }) {
   )
 }
 
-/** file has a row for each page, and for the views without a page before or after them. */
+/**
+ * file returns the text of a file for spreadsheets. It has a row for each page, and rows for views without a page
+ * before or after.
+ */
 function file({ entries, exits, reloads, from = [], to = [] }: Answer): string {
   const side = (name: string, rows: NextPage[]) =>
     rows.map((row) => [name, row.space, row.page, row.path, row.title, row.views])

@@ -1,9 +1,9 @@
-// Figures for other programs: a file for spreadsheets, and a command for a shell.
+// Functions that write figures as a file for spreadsheets, and a query as a shell command.
 import { address, insights, type Answer, type AnyQuery, type PageRow } from './api'
 
 /**
- * cell formats a value for a spreadsheet. Visitors choose titles and searches, so cell makes sure that no program reads
- * a text as a formula.
+ * cell formats a value for a file for spreadsheets. Titles and searches come from visitors, so cell changes a text that
+ * a spreadsheet program would read as a formula.
  */
 export function cell(value: unknown): string {
   let text =
@@ -12,7 +12,7 @@ export function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text
 }
 
-/** csv returns the columns of an answer, followed by the columns of the previous range. */
+/** csv returns an answer as the text of a file: its columns, and then the columns of the compared range. */
 export function csv(answer: Answer): string {
   const before = (answer.compare?.columns ?? []).map((c) => ({ ...c, column: c.column + ' before' }))
   const columns = [...answer.columns, ...before]
@@ -22,7 +22,7 @@ export function csv(answer: Answer): string {
   )
 }
 
-/** pagesCSV returns a list of pages. Each row has the known facts about a page, and its metrics. */
+/** pagesCSV returns a list of pages as the text of a file. Each row has the data of a page, and its metrics. */
 export function pagesCSV(rows: PageRow[]): string {
   const metrics = Object.keys(rows[0]?.metrics ?? {})
   return lines(
@@ -41,7 +41,7 @@ export function pagesCSV(rows: PageRow[]): string {
   )
 }
 
-/** lines writes rows for a spreadsheet. */
+/** lines returns a heading and rows as the text of a file for spreadsheets. */
 export const lines = (heads: string[], rows: unknown[][]) =>
   [heads, ...rows].map((row) => row.map(cell).join(',') + '\r\n').join('')
 
@@ -54,8 +54,8 @@ export function download(name: string, text: string) {
 }
 
 /**
- * curl returns a command that sends the same request. Within single quotes, a shell changes no character. Only the
- * single quote itself needs an escape.
+ * curl returns a shell command that sends a query to the API. Its texts are in single quotes, in which a shell changes
+ * no character. So only single quotes are escaped.
  */
 export function curl(org: string, site: string, query: AnyQuery): string {
   const { report = 'aggregate', ...body } = { report: undefined, ...query }

@@ -1,12 +1,15 @@
-// The target of a broken address: a page that has the path, once had the path, or is found by the words of the path.
+// The target that the page proposes for a broken address. It is a page that has the path, a page that had the path
+// before, or a page that a search for the words of the path finds.
 import { all, call, Refusal } from './api'
 
 export type SiteSpace = { id: string; title: string; path: string; default: boolean; space: { id: string } }
 
-/** Target is a page of a site's space, with the reason why it is proposed. */
+/** Target is a page in a space of a site. why is the reason why the page is proposed. */
 export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'path' | 'former' | 'search' }
 
-/** Proposal has the facts about an address: its existing target, or a possible target. */
+/**
+ * Proposal is the result for a broken address: the target to which it already leads, or the proposed target, if any.
+ */
 export type Proposal = { leads: string } | { target: Target | undefined }
 
 type Destination = { kind: 'site-page'; siteSpaceId: string; pageId: string } | { kind: 'external'; url: string }
@@ -16,7 +19,7 @@ const siteAt = (org: string, site: string) => `v1/orgs/${encodeURIComponent(org)
 
 export const siteSpaces = (org: string, site: string) => all<SiteSpace>(siteAt(org, site) + '/site-spaces')
 
-/** found is undefined if the object does not exist, or if the reader may not read it. */
+/** found returns the value of an answer, or undefined if the object does not exist or the reader may not read it. */
 async function found<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
@@ -29,8 +32,8 @@ async function found<T>(answer: Promise<T>): Promise<T | undefined> {
 const trimmed = (path: string) => path.replace(/^\/+|\/+$/g, '')
 
 /**
- * within returns the paths that an address can have within the site's spaces. The spaces come first whose own path is
- * the beginning of the address. The site's default space comes last.
+ * within returns the spaces in which an address may be, and the path that it has in each. First come the spaces whose
+ * path is the beginning of the address. The last space is the site's default space.
  */
 export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; path: string }[] {
   const whole = trimmed(path)
@@ -42,7 +45,7 @@ export function within(path: string, spaces: SiteSpace[]): { space: SiteSpace; p
   return [...begins, ...others].filter((at) => at.path !== '').slice(0, 3)
 }
 
-/** words returns the words of a path's last parts, without the ending. */
+/** words returns the words of the last two parts of a path, without a file extension. */
 export const words = (path: string) =>
   trimmed(path)
     .replace(/\.(html?|md|php|aspx?)$/i, '')
@@ -79,7 +82,7 @@ export async function propose(org: string, site: string, path: string, spaces: S
       return space ? [{ space, page, path: page.path ?? '' }] : []
     }),
   )
-  // A page whose path has the same end is a likelier target than a page with the same words.
+  // A page whose path is the end of the broken path is a likelier target than a page with the same words.
   const ends = pages.find((p) => trimmed(p.path) !== '' && ('/' + trimmed(path)).endsWith('/' + trimmed(p.path)))
   const best = ends ?? pages[0]
   if (!best) return { target: undefined }
@@ -89,7 +92,7 @@ export async function propose(org: string, site: string, path: string, spaces: S
   }
 }
 
-/** redirect creates a redirect from a path to a page or another address. */
+/** redirect creates a redirect from a path to a page, or to an address outside of the site. */
 export const redirect = (org: string, site: string, source: string, destination: Destination) =>
   call<Redirect>(siteAt(org, site) + '/redirects', { method: 'POST', body: { source, destination } })
 

@@ -1,4 +1,5 @@
-// All texts of the page, together with more_texts.ts. Another language is another object of this shape.
+// The texts of the page, in addition to more_texts.ts and tool_texts.ts. A translation would be another object of the
+// same type.
 import type { Comparison, Preset, ViewName, Who } from './address'
 
 export const texts = {

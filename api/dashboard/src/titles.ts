@@ -1,12 +1,13 @@
-// Titles of pages for the paths in a view's lists. A query loads the titles when the paths are known.
+// Queries for the titles of the pages whose paths a view lists. They can be sent only after the answers with the paths
+// have arrived.
 import type { State } from './address'
 import type { Condition, Query, Results } from './api'
 import type { View } from './views'
 
-/** most is the largest number of pairs of a path and a title. A path has several pairs if its title has changed. */
+/** most is the largest number of pairs of a path and a title. If its title has changed, a path has several pairs. */
 const most = 1000
 
-/** titlesOf returns a query for the titles of paths. The most frequent title comes first. */
+/** titlesOf returns a query for the titles of paths, the most frequent title first. */
 export const titlesOf = (s: State, where: Condition[]): Query => {
   const pair = [{ column: 'urlPath' }, { column: 'pageTitle' }]
   return {
@@ -19,13 +20,13 @@ export const titlesOf = (s: State, where: Condition[]): Query => {
   }
 }
 
-/** titlesIn returns a query for the titles of all paths in answers. */
+/** titlesIn returns a query for the titles of all paths in some answers. */
 export const titlesIn = (s: State, results: Results): Record<string, Query> => {
   const at = pathsIn(results)
   return at.length ? { titles: titlesOf(s, [{ column: 'urlPath', values: at }]) } : {}
 }
 
-/** titled returns a view that also loads the titles of all paths in its answers. */
+/** titled returns a view that also loads the titles of the paths in its answers. */
 export const titled = (view: View): View => ({ ...view, then: titlesIn })
 
 function pathsIn(results: Results): string[] {

@@ -140,7 +140,7 @@ export const toolTexts = {
       engagedTime: 'Seconds on a page',
       meanScrollDepth: 'Percent of a page read',
     } as Record<string, string>,
-    /** groups has every column that can be explored, grouped by subject. */
+    /** groups has the ids of all columns that the view explore offers, grouped by subject. */
     groups: {
       'Pages': ['urlPath', 'pageTitle', 'page', 'url', 'siteSection', 'siteSpace', 'siteShareKey', 'displayContext'],
       'Reading': ['eventType', 'engagedSeconds', 'scrollDepth', 'httpStatus', 'eventPageNotFoundType'],

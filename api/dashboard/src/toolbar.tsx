@@ -7,8 +7,8 @@ import { pass, rangesOf } from './share'
 import { texts } from './texts'
 
 /**
- * Toolbar has the choices that all views of a site share. A list of pages has no comparison. The view of agents has no
- * choice between people and agents.
+ * Toolbar shows the choices that all views of a site have. A list of pages has no compared range (compared). The view
+ * of agents has no choice between people and agents (whose).
  */
 export function Toolbar({ compared = true, whose = true }: { compared?: boolean; whose?: boolean }) {
   const s = state.value
@@ -75,14 +75,14 @@ function DaysForm({ days }: { days: Days | undefined }) {
   )
 }
 
-/** named returns the text of a filter, as in the rows of a list of its column. */
+/** named returns the text of a filter. It names the value as the list of the filter's column does. */
 function named(f: Filter, panels: Panel[]): string {
   const panel = [...panels, ...overviewPanels].find((p) => p.column === f.column)
   const value = panel ? panel.name(f.value) : (f.value ?? texts.blank)
   return `${panel?.label ?? f.column} ${f.not ? texts.isNot : texts.is} ${value}`
 }
 
-/** Chips shows the filters. panels has the panels of the view. */
+/** Chips shows the filters as buttons. The parameter panels has the panels of the view. */
 export function Chips({ panels = [] }: { panels?: Panel[] }) {
   const { filters } = state.value
   if (filters.length === 0) return null

@@ -14,14 +14,14 @@ export type Total = {
   read: (answer: Answer, results: Results) => { now: number | null; before: number | null | undefined }
   write: (n: number) => string
   note?: (answer: Answer) => string
-  /** lessIsGood means that a small number is good. */
+  /** lessIsGood means that a decrease is good. */
   lessIsGood?: true
 }
 
 type Answer = Results[string]['answer']
 export const metric = (column: string) => (answer: Answer) => single<number>(answer, column)
 
-/** rating shows the share of good ratings, and the number of all ratings. */
+/** rating returns the members of a total that shows the share of good ratings, and the number of all ratings. */
 export function rating(column: string, of: (value: unknown) => Ratings | null): Pick<Total, 'read' | 'write' | 'note'> {
   const read = (answer: Answer) => {
     const { now, before } = single<unknown>(answer, column)
@@ -40,7 +40,7 @@ export function rating(column: string, of: (value: unknown) => Ratings | null): 
   }
 }
 
-/** counter returns totals that count events, with their texts. */
+/** counter returns a function that builds totals with the given texts. By default, a total counts events. */
 export const counter =
   <ID extends string>(names: { total: Record<ID, string>; totalHints: Record<ID, string> }) =>
   (id: ID, query: string, column = 'eventsCount', more: Partial<Total> = {}): Total => ({

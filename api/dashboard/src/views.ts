@@ -1,5 +1,5 @@
-// A view of a site has queries, totals, a graph and lists. The overview is here, and the other views are in
-// more_views.ts.
+// The type of a site's view with queries, totals, a graph and lists. This file has the overview, and more_views.ts has
+// the other views.
 import type { FunctionComponent } from 'preact'
 import type { State } from './address'
 import type { LineID } from './graph'
@@ -11,41 +11,44 @@ import { texts } from './texts'
 import { titlesIn } from './titles'
 import { overviewTotals, type Total } from './totals'
 
-/** Drawn is a line of a view's graph. Its CSS class sets its colour. */
+/** Drawn describes a line of a view's graph. Its id is the CSS class that sets its colour. */
 export type Drawn = { id: LineID; name: string; query: string; column: 'eventsCount' | 'peopleCount' }
 
-/** Shown has the answers of a view, with their queries. */
+/** Shown has the answers that a view has received, with their queries. */
 export type Shown = { s: State; results: Results | undefined; asked: Record<string, Query>; busy: boolean }
 
 export type View = {
   queries: (s: State) => Record<string, AnyQuery>
-  /** then returns queries that depend on the first answers. The view shows these answers meanwhile. */
+  /**
+   * then returns queries that are computed from the first answers. Until the answers to these queries arrive, the view
+   * shows the first answers.
+   */
   then?: (s: State, results: Results) => Record<string, AnyQuery>
   totals: Total[]
   title: (s: State) => string
   lines: (s: State) => Drawn[]
-  /** metrics means that the reader chooses the graph's metric. */
+  /** metrics means that the reader can choose the metric of the graph. */
   metrics: boolean
   panels: Panel[]
-  /** body is the part of the view before its lists. */
+  /** body is the part of the view between its graph and its lists. */
   body?: FunctionComponent<Shown>
-  /** whose means that the reader chooses between the lists of people and agents. */
+  /** whose means that the reader can choose between lists about people and lists about agents. */
   whose: boolean
-  /** empty reports whether the range has none of the events that the view is about. */
+  /** empty reports whether the range has no events of the kind that the view shows. */
   empty: (results: Results) => boolean
-  /** nothing returns the message about an empty range. */
+  /** nothing returns the message for a range without events. */
   nothing: (range: string) => string
-  /** hint explains why there may be no events. */
+  /** hint explains why there may be no events in the range. */
   hint?: string
 }
 
-/** none reports whether a query's metric is known to be 0. */
+/** none reports whether the answer to a query has the value 0 in a metric. */
 export const none = (results: Results, query: string, column: string) => {
   const result = results[query]
   return result?.status === 200 && !single<number>(result.answer, column).now
 }
 
-/** readers shows people and agents over time. */
+/** readers has the members of a view whose graph shows people and agents over time. */
 export const readers: Pick<View, 'title' | 'lines' | 'metrics'> = {
   title: (s) => texts.graph[s.metric],
   lines: (s) => [

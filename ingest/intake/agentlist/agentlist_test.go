@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestFind compares the index with a row-by-row search, for texts made of parts of rows.
+// TestFind compares the result of Find with a search of all rows, for texts that contain the parts of some rows.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	l := Embedded()
@@ -41,7 +41,7 @@ func TestFind(t *testing.T) {
 const chrome = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) " +
 	"Chrome/142.0.0.0 Safari/537.36"
 
-// TestFindDoesNotAllocate: a user agent that is not cached costs a search but no allocation.
+// TestFindDoesNotAllocate checks that Find allocates no memory.
 func TestFindDoesNotAllocate(t *testing.T) {
 	l := Embedded()
 	if n := testing.AllocsPerRun(100, func() { l.Find(chrome) }); n > 0 {
@@ -116,7 +116,7 @@ func TestParseRanges(t *testing.T) {
 	}
 }
 
-// TestHas compares Has with a search of each network.
+// TestHas compares the result of Has with a check of each network.
 func TestHas(t *testing.T) {
 	t.Parallel()
 	addr := rapid.Custom(func(t *rapid.T) netip.Addr {
@@ -147,7 +147,7 @@ func TestHas(t *testing.T) {
 	})
 }
 
-// TestHolds: a set makes no statement about times that are far from its date.
+// TestHolds checks that a set counts as complete only at times near its date.
 func TestHolds(t *testing.T) {
 	t.Parallel()
 	r := EmbeddedRanges()
@@ -163,7 +163,8 @@ func TestHolds(t *testing.T) {
 	}
 }
 
-// TestEmbedded: every set belongs to an agent, and each class of programs has rows.
+// TestEmbedded checks the embedded data: every set of addresses is used by an agent, and each class of programs has
+// rows.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
 	used, classes := map[Set]bool{}, map[insights.Code]bool{}

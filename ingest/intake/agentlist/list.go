@@ -18,20 +18,20 @@ var agentsText string
 type Agent struct {
 	Class    insights.Code // a word of insights.AgentClasses
 	Operator string        // "" if it is unknown
-	// Ranges is the set of the operator's published addresses; 0 if no such set exists.
+	// Ranges is the set of addresses that the operator publishes. It is 0 if the operator publishes none.
 	Ranges Set
 }
 
-// List finds programs by a part of their user agent. It never changes.
+// List finds a program by a text that its user agent contains. A List never changes.
 type List struct {
 	rows []listRow
-	// starts has the indexes of the rows by a hash of the first bytes of their parts. The indexes of a hash are
-	// ascending.
+	// starts maps a hash to indexes of rows, in ascending order. The hash is computed from the first startBytes bytes
+	// of a row's part.
 	starts [1 << startBits][]uint16
 }
 
 type listRow struct {
-	part  string // in lower case
+	part  string // text that the user agent contains, in lower case
 	exact string // the part with its exact case; "" if any case matches
 	agent Agent
 }
@@ -39,7 +39,7 @@ type listRow struct {
 const (
 	startBits  = 12
 	startBytes = 3
-	// maxText is the number of bytes of a user agent that are searched.
+	// Find searches only the first maxText bytes of a user agent.
 	maxText = 512
 )
 
@@ -117,7 +117,7 @@ func startOf[T string | []byte](s T) uint32 {
 	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9e3779b1 >> (32 - startBits)
 }
 
-// Find returns the agent of the first row whose part occurs in a user agent. It allocates nothing.
+// Find returns the agent of the first row whose part is contained in a user agent. It allocates nothing.
 func (l *List) Find(text string) (agent Agent, found bool) {
 	var room [maxText]byte
 	if len(text) > maxText {

@@ -29,8 +29,8 @@ type rangeSet struct {
 
 type span struct{ first, last netip.Addr }
 
-// MaxAge is the time around a set's date in which the set counts as complete. An event in this time with an address
-// outside of the set comes from an impostor. An event at another time does not count as an impostor's, because
+// MaxAge is the time before and after a set's date within which the set counts as complete. Within this time, an event
+// whose address is not in the set comes from an impostor. Outside this time, no event counts as an impostor's, because
 // operators change their addresses without notice.
 const MaxAge = 60 * 24 * time.Hour
 
@@ -50,8 +50,8 @@ func setOf(name string) (Set, bool) {
 	return Set(at + 1), at >= 0
 }
 
-// ParseRanges reads sets in the format of ranges.txt, in any order. If the text lacks a set, the result has the
-// embedded set. Its error names the faulty line.
+// ParseRanges reads sets in the format of ranges.txt, in any order. A set that the text does not have is taken from the
+// embedded sets. The error names the faulty line.
 func ParseRanges(text string) (*Ranges, error) {
 	read, err := parseRanges(text)
 	if err != nil {
@@ -126,8 +126,8 @@ func (r *Ranges) add(line string) error {
 	return nil
 }
 
-// parsePrefix reads a network of the public internet. It refuses a network that is larger than any operator's network.
-// Such a network is a mistake, or an attempt to make every address count as verified.
+// parsePrefix reads a network of the public internet. It refuses a network that is larger than the networks that
+// operators have. Such a large network is a mistake, or an attempt to make every address count as verified.
 func parsePrefix(text string) (netip.Prefix, error) {
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -190,8 +190,8 @@ func (r *Ranges) Has(set Set, ip netip.Addr) bool {
 	return at > 0 && ip.Compare(spans[at-1].last) <= 0
 }
 
-// Holds reports whether a set is complete at a time, so that no other address belongs to the operator. The set must
-// have addresses, and its date must be less than MaxAge from the time.
+// Holds reports whether a set is complete at a time, so that an address outside the set does not belong to the
+// operator. This requires that the set has addresses, and that its date is less than MaxAge before or after this time.
 func (r *Ranges) Holds(set Set, at time.Time) bool {
 	if set == 0 || r.sets[set-1].date.IsZero() {
 		return false

@@ -14,7 +14,7 @@ import (
 // Published describes a set of published addresses.
 type Published struct {
 	Name string `json:"name"`
-	// Date is the day on which the operator published the networks; "" if the set has none.
+	// Date is the day on which the operator published the networks. It is "" if the set has no networks.
 	Date     string `json:"date"`
 	Networks int    `json:"networks"`
 	URL      string `json:"url"` // address at which the operator publishes the set
@@ -32,7 +32,7 @@ func (r *Ranges) Sets() []Published {
 	return list
 }
 
-// With returns a copy of the sets in which one set has other networks, published on a day.
+// With returns a copy of the sets. In the copy, the named set has the given networks and date.
 func (r *Ranges) With(name string, prefixes []netip.Prefix, day time.Time) (*Ranges, error) {
 	set, ok := setOf(name)
 	switch {

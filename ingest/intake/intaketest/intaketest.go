@@ -1,4 +1,5 @@
-// Package intaketest makes intakes and the log messages that they write, for tests of the packages that read the log.
+// Package intaketest builds intakes for tests of packages that read the log. It also returns the log messages that an
+// intake writes for a request.
 package intaketest
 
 import (

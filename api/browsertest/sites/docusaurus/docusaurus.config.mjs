@@ -1,4 +1,4 @@
-// The test writes snippet.mjs: what `octavo site snippet --for docusaurus` prints.
+// The test writes snippet.mjs. It has the output of `octavo site snippet --for docusaurus`.
 import snippet from './snippet.mjs'
 
 export default {

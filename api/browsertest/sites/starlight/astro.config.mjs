@@ -1,5 +1,5 @@
-// The test writes snippet.mjs. It has the output of `octavo site snippet --for starlight`, with functions that return
-// their arguments.
+// The test writes snippet.mjs. It has the output of `octavo site snippet --for starlight`, and replaces the functions
+// that this output calls by functions that return their arguments.
 import starlight from '@astrojs/starlight'
 import { defineConfig } from 'astro/config'
 import snippet from './snippet.mjs'
