@@ -73,7 +73,8 @@ const (
 
 func class(r rune) int {
 	switch {
-	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar):
+	case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer,
+		unicode.Myanmar):
 		return single
 	case unicode.IsLetter(r), unicode.IsDigit(r), unicode.IsMark(r), r == '_':
 		return letter
