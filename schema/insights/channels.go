@@ -164,13 +164,13 @@ func eventOrigin() origin {
 // firstOrigin is the origin of the visitor's first event.
 var firstOrigin = &SessionPart{Name: "first_origin", First: func() sqltree.Expr {
 	o := eventOrigin()
-	return sqltree.Call("tuple", o.referrer, o.source, o.medium)
+	return packed(o.referrer, o.source, o.medium)
 }}
 
 // visitorOrigin returns the expressions for the origin of the first event of an event's visitor.
 func visitorOrigin() origin {
 	part := func(i int64) sqltree.Expr {
-		return sqltree.Call("tupleElement", sqltree.Col(firstOrigin.Name), sqltree.Int(i))
+		return unpacked(sqltree.Col(firstOrigin.Name), i)
 	}
 	return origin{part(1), part(2), part(3)}
 }

@@ -89,11 +89,15 @@ func SentOrder() []sqltree.Expr {
 	}
 }
 
-// viewedPage returns the expression for the page of the first or the last page view. aggregate is the function that
+// viewedPage returns the expression for the page of the first or the last page view. It is a packed text of the page's
+// space and id, or "" for a page outside of all spaces and for a session without page views. aggregate is the function that
 // finds the page view with the smallest or the largest SentNumber. This number combines all parts of SentOrder, so that
 // states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
-	return aggregate(pageOfSpace(Arguments{}, Env{}), SentNumber(), isPageView())
+	none := sqltree.Str("")
+	page := sqltree.Call("if", sqltree.Bin(sqltree.Eq, sqltree.Col("space"), none), none,
+		packed(sqltree.Col("space"), sqltree.Col("page")))
+	return aggregate(page, SentNumber(), isPageView())
 }
 
 // timeShift is the number of bits of a SentNumber below the bits of the time.
@@ -342,7 +346,11 @@ func (c Column) inSessions(aggregate func() sqltree.Expr) Column {
 func sessionPage(name, doc string, part *SessionPart) Column {
 	return Column{
 		Name: name, Roles: Filter | Group, Value: pageValue{}, Operators: equality, Null: AsNull, Privacy: Content,
-		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc, Expr: reads(part.Name),
+		Session: []*SessionPart{part}, Doc: doc + sessionReachDoc,
+		Expr: func(Arguments, Env) sqltree.Expr {
+			page := sqltree.Col(part.Name)
+			return sqltree.Call("tuple", unpacked(page, 1), unpacked(page, 2))
+		},
 	}
 }
 
