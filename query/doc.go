@@ -121,7 +121,7 @@
 // Funnels and retentions are additions of Octavo. Their requests have range, timezone and where, like requests for
 // aggregates. Conditions on metrics are refused, also in the where of steps, first and return.
 //
-//   - A funnel's actors are visitors. If the request's member `by` is "session", the actors are the visitors' sessions.
+//   - A funnel's actors are visitors. The request's member `by` can make the visitors' sessions the actors.
 //     An actor reaches a step if events of the actor match all steps up to this step, in the order of the steps. Each
 //     event is later than the previous event, unless strictIncrease is false. The last event is at most window seconds
 //     after the first event (by default 14 days). An event matches at most one step.

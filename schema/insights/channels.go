@@ -102,7 +102,7 @@ func words(list string) (all []string) {
 var sourceKeys = newSourceKeys()
 
 type keys struct {
-	host, brand      string // patterns whose first group is the key
+	pattern          string // the key is its first or its second group
 	known            []string
 	names, channelOf []string
 }
@@ -125,18 +125,19 @@ func newSourceKeys() (k keys) {
 	}
 	// Longer hosts come first, so that mail.google.com is not found as google.com.
 	slices.SortStableFunc(hosts, func(a, b string) int { return len(b) - len(a) })
-	k.host = `^(?:[^.]+\.)*?(` + strings.Join(hosts, "|") + `)$`
-	k.brand = `^(?:[^.]+\.)*?(` + strings.Join(brands, "|") + `)\.(?:com?\.)?[a-z]{2,3}$`
+	// A known host is preferred to a brand, so its alternative comes first.
+	k.pattern = `^(?:(?:[^.]+\.)*?(` + strings.Join(hosts, "|") + `)|(?:[^.]+\.)*?(` + strings.Join(brands, "|") +
+		`)\.(?:com?\.)?[a-z]{2,3})$`
 	return k
 }
 
 // read returns the expression for the member of list that belongs to a text's key. Its value is "" if the text has no
-// key.
+// key. Each function has the text as its only argument that is not constant. So the engine computes it once for each
+// distinct text of repeatedType in a block of rows.
 func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
-	of := func(pattern string) sqltree.Expr {
-		return orNull(sqltree.Call("extract", text, sqltree.Param(typeString, pattern)))
-	}
-	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
+	pattern, groups := sqltree.Param(typeString, k.pattern), sqltree.Param(typeString, `\1\2`)
+	key := sqltree.Call("replaceRegexpOne", text, pattern, groups)
+	return mapped(key, k.known, list)
 }
 
 // mapped returns the expression that looks up the index of a text in known, and returns the member of list at this
