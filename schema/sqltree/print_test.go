@@ -299,9 +299,12 @@ func TestInnerSetting(t *testing.T) {
 		tree *Select
 		want string
 	}{
-		"rows":             {rows(), text},
-		"groups":           {grouped(rows()), of + by + set},
-		"ordered groups":   {&Select{Columns: []Aliased{{Expr: a}}, Table: "t", GroupBy: []Expr{a}, Limit: 3}, "SELECT a\nFROM t" + by + "\nLIMIT 3" + set},
+		"rows":   {rows(), text},
+		"groups": {grouped(rows()), of + by + set},
+		"first groups": {
+			&Select{Columns: []Aliased{{Expr: a}}, Table: "t", GroupBy: []Expr{a}, Limit: 3},
+			"SELECT a\nFROM t" + by + "\nLIMIT 3" + set,
+		},
 		"groups of groups": {grouped(grouped(rows())), in(of+by+set) + by},
 		"groups of columns of groups": {
 			grouped(&Select{Columns: []Aliased{{Expr: a}}, Sub: grouped(rows())}), in(in(of+by+set)) + by,
