@@ -117,6 +117,10 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 	return s
 }
 
+// spillsFrom returns the memory from which a query that spills writes groups to disk. The rest is for the blocks that
+// are read meanwhile, and for reading the groups back.
+func (c Config) spillsFrom() uint64 { return c.MaxMemory / 4 }
+
 func (c Config) halvings() int {
 	if c.Halvings == nil {
 		return 0

@@ -25,11 +25,26 @@ const spilledGroups = 10_000
 // rows runs a statement and calls `each` for every row, after it scanned the row into `targets`.
 func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
 	var rows uint64
+	st = q.spilling(st)
 	return q.told(st, &rows, func() error {
 		return q.run(ctx, st, nil, func(ctx context.Context, args []any) error {
 			return q.read(ctx, st.SQL, args, targets, func() { rows++; each() })
 		})
 	})
+}
+
+// spilling returns the statement of a query that spills, with a setting that lets the engine write few groups to disk.
+//
+// The engine (26.5) writes the groups of a GROUP BY to disk if the whole statement takes more memory than spillsFrom,
+// and if the groups are worth it: more than a number of groups, or more than a number of bytes. It takes as bytes what
+// the whole statement allocated. Long sessions fill the memory with few groups, each with a list of views. So the
+// grouping of events has a limit of bytes. The limit is spillsFrom, so that it adds no condition. The settings of the
+// statement, and thus a grouping of groups, have no limit of bytes: see run.
+func (q *query) spilling(st sqltree.Statement) sqltree.Statement {
+	if !q.spills {
+		return st
+	}
+	return st.WithInnerSetting("group_by_two_level_threshold_bytes", q.service.config.spillsFrom())
 }
 
 // write runs a statement that makes, fills or drops a table of states.
@@ -99,14 +114,14 @@ func (q *query) run(
 		settings["distributed_product_mode"] = "global"
 	}
 	if q.spills || q.passes {
-		// The engine writes groups to disk if the whole statement takes too much memory, and if there are enough bytes
-		// or groups. It counts the bytes of the inner groups, too. With a limit of bytes, it would write the few outer
-		// groups of each block to disk, in 256 parts. So only the limit on the number of groups is set.
+		// With a limit of bytes, the engine would write the few groups of groups to disk after each block, in 256
+		// parts: it counts the bytes of the inner groups, too. So only the number of groups counts. The statements of
+		// a query that spills have a limit of bytes for their inner groups: see spilling.
 		settings["group_by_two_level_threshold_bytes"] = 0
 	}
 	switch {
 	case q.spills:
-		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4
+		settings["max_bytes_before_external_group_by"] = c.spillsFrom()
 		settings["group_by_two_level_threshold"] = spilledGroups
 	case q.passes:
 		settings["max_bytes_before_external_group_by"] = c.MaxMemory / 4 * 3

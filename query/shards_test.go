@@ -167,8 +167,10 @@ func compareShards(t *testing.T, folder string) {
 			all = append(all, of)
 		}
 		for _, r := range all {
-			sql := literal(r.lower())
-			spread := strings.ReplaceAll(sql, "FROM events", "FROM spread")
+			st := r.lower()
+			sql := literal(st)
+			st = st.WithInnerSetting("group_by_two_level_threshold_bytes", 1)
+			spread := strings.ReplaceAll(literal(st), "FROM events", "FROM spread")
 			// The statements of funnels and retentions do not define the order of their rows.
 			sorted := func(rows string) string {
 				list := "splitByChar('\n', " + sqltree.Quote(rows) + ")"

@@ -81,6 +81,36 @@ func TestTransitionsOutgrowMemory(t *testing.T) {
 	}
 }
 
+// TestFewLongSessionsSpill checks that few sessions go to disk if their lists of views do not fit into the memory. The
+// answers stay the same.
+func TestFewLongSessionsSpill(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	fillSessions(t, conn, testSite, 400, 4_000)
+	for _, c := range []struct {
+		of     Report
+		body   string
+		memory uint64 // is too little for the lists
+	}{
+		{Transitions, `{"range":"last30Days","page":{"path":"/page-7"}}`, 112 << 20},
+		{Funnel, `{"range":"last30Days","by":"session","steps":[{},{},{},{},{},{}]}`, 136 << 20},
+		{Funnel, `{"range":"last30Days","by":"session","steps":[{},{}],"strictIncrease":false}`, 136 << 20},
+	} {
+		with := func(memory uint64) (Explanation, error) {
+			service := newService(conn, func(c *Config) { c.MaxMemory, c.MaxThreads = memory, 2 })
+			return service.Explain(t.Context(), c.of, testSite, []byte(c.body), testNow)
+		}
+		want, err := with(1 << 30)
+		if err != nil {
+			t.Errorf("%s %s: %v", c.of, c.body, err)
+		}
+		x, err := with(c.memory)
+		if err != nil || string(x.Answer) != string(want.Answer) {
+			t.Errorf("%s %s: %v: %.200s, want %.200s", c.of, c.body, err, x.Answer, want.Answer)
+		}
+	}
+}
+
 // TestFewGroupsStayInMemory checks that a statement with few groups writes no group to disk, even if the statement
 // takes much memory. Otherwise the engine writes the outer groups of each block.
 func TestFewGroupsStayInMemory(t *testing.T) {

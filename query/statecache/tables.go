@@ -86,21 +86,19 @@ func Keyed(e *Entry, rows *sqltree.Select) sqltree.Statement {
 // Create returns the statement that creates the table of these states. All rows of an entry are in one part. The engine
 // never merges this part, and deletes it as a whole.
 func Create(table string, made sqltree.Statement) sqltree.Statement {
-	made.SQL = "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
+	return sqltree.Statement{Params: made.Params, SQL: "CREATE TABLE IF NOT EXISTS " + sqltree.Ident(table) + `
 ENGINE = MergeTree
 PARTITION BY ` + columnKey + `
 ORDER BY tuple()
 TTL ` + columnMade + ` + INTERVAL ` + strconv.Itoa(int(maxAge/time.Hour)+1) + ` HOUR
 SETTINGS ttl_only_drop_parts = 1, old_parts_lifetime = 1
 EMPTY AS
-` + made.SQL
-	return made
+` + made.SQL}
 }
 
 // Insert returns the statement that fills the table.
 func Insert(table string, made sqltree.Statement) sqltree.Statement {
-	made.SQL = "INSERT INTO " + sqltree.Ident(table) + "\n" + made.SQL
-	return made
+	return sqltree.Statement{SQL: "INSERT INTO " + sqltree.Ident(table) + "\n" + made.SQL, Params: made.Params}
 }
 
 // makeRoom creates the table of states if it is not known. First it drops tables of states without parts. If there is

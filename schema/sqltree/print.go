@@ -8,6 +8,7 @@ import (
 type printer struct {
 	b      strings.Builder
 	params []Named
+	inner  string // clause of the inner groupings
 }
 
 func (p *printer) write(s string) { p.b.WriteString(s) }
@@ -169,6 +170,9 @@ func (p *printer) selectStmt(s *Select) {
 			p.write(" BY ")
 			p.list(s.LimitBy)
 		}
+	}
+	if s.innerGroups() {
+		p.write(p.inner)
 	}
 	if s.Union != nil {
 		p.write("\nUNION ALL\n")

@@ -276,3 +276,58 @@ func unquote(t *testing.T, rest string, quote byte) string {
 	t.Fatalf("%q does not end", rest)
 	return ""
 }
+
+func TestInnerSetting(t *testing.T) {
+	t.Parallel()
+	a, b := Col("a"), Col("b")
+	grouped := func(of *Select) *Select { return &Select{Columns: []Aliased{{Expr: a}}, Sub: of, GroupBy: []Expr{a}} }
+	rows := func() *Select {
+		return &Select{Columns: []Aliased{{Expr: a}}, Table: "t", Where: Bin(Gt, b, Param(T("UInt8"), 1))}
+	}
+	const (
+		text = "SELECT a\nFROM t\nWHERE b > {p0:UInt8}"
+		set  = "\nSETTINGS bytes = 7"
+		by   = "\nGROUP BY a"
+	)
+	in := func(text string) string { return "SELECT a\nFROM (\n" + text + "\n)" }
+	second := strings.ReplaceAll(text, "p0", "p1")
+	both := rows()
+	both.Union = rows()
+	of, joined := in(text), grouped(grouped(rows()))
+	joined.Join, joined.Using = grouped(rows()), []Expr{a}
+	for name, c := range map[string]struct {
+		tree *Select
+		want string
+	}{
+		"rows":   {rows(), text},
+		"groups": {grouped(rows()), of + by + set},
+		"first groups": {
+			&Select{Columns: []Aliased{{Expr: a}}, Table: "t", GroupBy: []Expr{a}, Limit: 3},
+			"SELECT a\nFROM t" + by + "\nLIMIT 3" + set,
+		},
+		"groups of groups": {grouped(grouped(rows())), in(of+by+set) + by},
+		"groups of columns of groups": {
+			grouped(&Select{Columns: []Aliased{{Expr: a}}, Sub: grouped(rows())}), in(in(of+by+set)) + by,
+		},
+		"groups of a union": {grouped(both), in(text+"\nUNION ALL\n"+second) + by + set},
+		"joined groups": {
+			joined, in(of+by+set) + " AS own\nINNER JOIN (\n" + in(second) + by + set + "\n) AS joined USING (a)" + by,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := c.tree.Print()
+			got := st.WithInnerSetting("bytes", 7)
+			if got.SQL != c.want || len(got.Params) != len(st.Params) {
+				t.Errorf("%s\nwant\n%s", got.SQL, c.want)
+			}
+			if without := strings.ReplaceAll(got.SQL, set, ""); without != st.SQL {
+				t.Errorf("%s\nwant\n%s", without, st.SQL)
+			}
+		})
+	}
+	drop := Statement{SQL: "DROP TABLE t"}
+	if got := drop.WithInnerSetting("bytes", 7); got.SQL != drop.SQL {
+		t.Error(got.SQL)
+	}
+}

@@ -1,5 +1,7 @@
 package sqltree
 
+import "strconv"
+
 // Aliased is an output column of a SELECT.
 type Aliased struct {
 	Expr Expr
@@ -43,12 +45,32 @@ type Named struct {
 type Statement struct {
 	SQL    string
 	Params []Named
+	tree   *Select // nil if the text is not a printed tree
 }
 
 // Print writes the statement. Equal trees print equal text, whatever the
 // values of their parameters are.
-func (s *Select) Print() Statement {
-	p := &printer{}
+func (s *Select) Print() Statement { return s.print(&printer{}) }
+
+func (s *Select) print(p *printer) Statement {
 	p.selectStmt(s)
-	return Statement{SQL: p.b.String(), Params: p.params}
+	return Statement{SQL: p.b.String(), Params: p.params, tree: s}
+}
+
+// WithInnerSetting returns the statement with a setting of its inner groupings. An inner grouping has GROUP BY, and
+// groups rows that are not groups themselves. The setting does not apply to the other parts of the statement. If the
+// text is not a printed tree, WithInnerSetting returns s.
+func (s Statement) WithInnerSetting(name string, value uint64) Statement {
+	if s.tree == nil {
+		return s
+	}
+	return s.tree.print(&printer{inner: "\nSETTINGS " + Ident(name) + " = " + strconv.FormatUint(value, 10)})
+}
+
+// innerGroups reports whether s groups rows that are not groups.
+func (s *Select) innerGroups() bool { return len(s.GroupBy) > 0 && !s.Sub.groups() }
+
+// groups reports whether some rows of s are groups.
+func (s *Select) groups() bool {
+	return s != nil && (len(s.GroupBy) > 0 || s.Sub.groups() || s.Join.groups() || s.Union.groups())
 }
