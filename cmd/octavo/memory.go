@@ -41,6 +41,7 @@ const (
 	fullStore        = 1 << 30   // least memory of the embedded store for queries and inserts of full size
 	fullQueryMemory  = 512 << 20
 	leastQueryMemory = 64 << 20
+	mostQueryMemory  = 2 << 30 // with more, queries of sessions gain nothing
 	fullQueries      = 8
 	leastQueries     = 2
 	queryRoom        = 96 << 20  // memory of the store for each concurrent query
@@ -144,7 +145,10 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 		store = fullStore
 	}
 	z.queries = int(or(s.QueryConcurrency, max(leastQueries, min(fullQueries, store/queryRoom))))
-	z.queryMemory = or(s.QueryMaxMemory, max(leastQueryMemory, min(fullQueryMemory, store/2)))
+	// Two thirds of a large store are for queries that need all of their memory at the same time.
+	part := store / 3 * 2 / int64(z.queries)
+	z.queryMemory = or(s.QueryMaxMemory,
+		max(leastQueryMemory, min(fullQueryMemory, store/2), min(mostQueryMemory, part)))
 	z.queryThreads = s.QueryMaxThreads
 	if threads := max(1, int(store/queryThread)); here && z.queryThreads == 0 && threads < runtime.GOMAXPROCS(0) {
 		z.queryThreads = threads

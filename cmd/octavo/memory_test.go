@@ -43,7 +43,8 @@ func TestSizes(t *testing.T) {
 		"768 MiB": {768, nil, figures{84, 32, 13, 192, 0, 23, 7208, 4, 12288, 1, 1}},
 		"1 GiB":   {1024, nil, figures{104, 34, 17, 192, 192, 31, 8956, 4, 12349, 1, 1}},
 		"4 GiB":   {4096, nil, figures{196, 64, 32, 512, 447, 123, 16384, 8, 32768, 2, 8}},
-		"24 GiB":  {24_105, nil, figures{196, 64, 32, 512, 2048, 128, 16384, 8, 32768, 2, 8}},
+		"24 GiB":  {24_105, nil, figures{196, 64, 32, 1004, 2048, 128, 16384, 8, 32768, 2, 8}},
+		"64 GiB":  {64_000, nil, figures{196, 64, 32, 2048, 2048, 128, 16384, 8, 32768, 2, 8}},
 		"external": {
 			384, strings.Fields("--clickhouse-url=clickhouse://c --postgres-url=postgres://p --kafka-brokers=k:9092"),
 			figures{80, 32, 13, 512, 0, 22, 6881, 8, 13481, 1, 8},
