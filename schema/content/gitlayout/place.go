@@ -95,11 +95,8 @@ func numbered(slug string, number int) string {
 	return slug + suffix
 }
 
-// maxPosition bounds the length of a sibling's position. Each insert at the same place makes positions longer. If one
-// of them is too long, all siblings get new positions.
-const maxPosition = 64
-
 // fill replaces as few positions as possible, so that all positions are in ascending order. "" is a missing position.
+// If a position would be longer than tree.MaxPosition, all siblings get new positions.
 func fill(positions []string) {
 	keep := increasing(positions)
 	next := make([]string, len(positions)+1) // next[i] is the first unchanged position at or after index i
@@ -116,7 +113,7 @@ func fill(positions []string) {
 		if i > 0 {
 			before = positions[i-1]
 		}
-		if positions[i] = tree.Between(before, next[i]); len(positions[i]) > maxPosition {
+		if positions[i] = tree.Between(before, next[i]); len(positions[i]) > tree.MaxPosition {
 			copy(positions, tree.Spread(len(positions)))
 			return
 		}

@@ -18,8 +18,8 @@ import (
 // maxSide is the largest width or height, in pixels, that Of accepts from a file.
 const maxSide = 1 << 20
 
-// svgStart is the number of bytes at the start of a file in which Of looks for an SVG image's first element.
-const svgStart = 16 << 10
+// SVGStart is the number of bytes at the start of a file in which Of looks for an SVG image's first element.
+const SVGStart = 16 << 10
 
 // Of returns the width and the height of a GIF, JPEG, PNG, WebP or SVG image, in pixels. Both results are 0 if the file
 // has another format or does not state a size. For an SVG image whose width or height is not in pixels, Of returns the
@@ -27,7 +27,7 @@ const svgStart = 16 << 10
 func Of(file []byte) (width, height int) {
 	config, _, err := image.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
-		config.Width, config.Height = svg(file[:min(len(file), svgStart)])
+		config.Width, config.Height = svg(file[:min(len(file), SVGStart)])
 	}
 	if config.Width < 1 || config.Height < 1 || config.Width > maxSide || config.Height > maxSide {
 		return 0, 0

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/image/draw"
 	_ "golang.org/x/image/webp" // lets image.Decode read WebP
+
+	"github.com/octavo-docs/octavo/schema/content/imagesize"
 )
 
 // MaxImage bounds the bytes of an image.
@@ -28,8 +30,6 @@ const (
 	allPixels   = 32 << 20
 	maxImages   = 96 << 20 // bytes of all images together
 	maxSVG      = 2 << 20
-	// svgStart is the last position in a file at which the first element of an SVG image may begin.
-	svgStart = 4 << 10
 )
 
 // image returns the name that a file has in the renderer's input. It returns "" if the reference has no file of the
@@ -78,7 +78,7 @@ func drawable(body []byte, most int) []byte {
 	config, _, err := image.DecodeConfig(bytes.NewReader(body))
 	switch {
 	case err != nil:
-		if len(body) > maxSVG || !bytes.Contains(body[:min(len(body), svgStart)], []byte("<svg")) {
+		if len(body) > maxSVG || !bytes.Contains(body[:min(len(body), imagesize.SVGStart)], []byte("<svg")) {
 			return nil
 		}
 		return body

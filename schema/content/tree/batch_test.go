@@ -22,7 +22,9 @@ func TestBatches(t *testing.T) {
 			id := fmt.Sprintf("p%d", i)
 			n := Node{
 				Page:     Page{ID: id, Kind: rapid.SampledFrom([]string{KindDocument, KindLink}).Draw(t, "kind"), Title: id},
-				Position: rapid.SampledFrom([]string{"a0", "a1", "a1V", strings.Repeat("a", maxPosition+1)}).Draw(t, "position"),
+				Position: rapid.SampledFrom([]string{
+					"a0", "a1", "a1V", strings.Repeat("a", MaxPosition+1),
+				}).Draw(t, "position"),
 			}
 			if n.Kind == KindDocument {
 				n.Slug = id

@@ -224,9 +224,9 @@ func (e *edit) put(page *entry, into *string, at *int, slug *string) error {
 	return nil
 }
 
-// maxPosition bounds the length of a position. If a new position would be longer, all siblings get new, shorter
+// MaxPosition bounds the length of a position. If a new position would be longer, all siblings get new, shorter
 // positions. This happens only after very many inserts at one place.
-const maxPosition = 64
+const MaxPosition = 64
 
 // place makes a page the child of a parent at an index among its siblings there.
 func (e *edit) place(page *entry, parent string, siblings []string, index int) {
@@ -256,7 +256,7 @@ func (e *edit) place(page *entry, parent string, siblings []string, index int) {
 		after = Between(after, before)
 		e.pages[id].Position = after
 	}
-	if len(after) > maxPosition {
+	if len(after) > MaxPosition {
 		for i, position := range Spread(len(ids)) {
 			e.pages[ids[i]].Position = position
 		}
