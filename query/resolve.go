@@ -118,7 +118,8 @@ func (in period) scope(of reach) scope {
 	return s
 }
 
-// namedColumn is a ref with its place and form in the request.
+// namedColumn is a ref with its place in the request. If the request leaves out the column's extra, such as an
+// interval, inferExtras sets it.
 type namedColumn struct {
 	ref
 	place    place

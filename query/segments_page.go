@@ -34,7 +34,7 @@ type segmentPage struct {
 	limit int
 	zone  *time.Location // the zone in which the page's days begin; nil means UTC
 	reach reach
-	where []condition // conditions of the reach
+	where []condition // conditions of the caller's view
 }
 
 // segmentKey has the values that order the list.

@@ -60,8 +60,8 @@ type bodyHolder struct {
 	bodies int
 }
 
-// bodyPiecesMost is the largest number of pieces in memory. It is so high that the limit on bytes is always reached
-// first.
+// bodyPiecesMost is the gate's limit on slots. Each larger buffer takes a slot. This limit is so high that the limit on
+// bytes is always reached first.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {

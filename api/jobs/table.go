@@ -47,7 +47,7 @@ type Deps struct {
 	Translator translation.Provider
 	// Tunnels sends the events of integrations in development mode; it is nil if this node does not send them.
 	Tunnels Tunnels
-	// View presents the resources that jobs send, in the same form as in answers to requests.
+	// View returns the API form of the resources that jobs send. Answers to requests have the same form.
 	View view.Presenter
 	// Specs fetches OpenAPI specifications; it is nil if this node does not fetch them.
 	Specs Specs

@@ -1,7 +1,7 @@
 // Package product builds the octavo binary for a benchmark or a fault run. It also returns settings for nodes, and
 // sends single requests to nodes.
 //
-// Of this module it may import only cmd/engine/enginetest, to find the module's root.
+// The only other package of this module that it may import is cmd/engine/enginetest, to find the module's root.
 package product
 
 import (

@@ -30,12 +30,13 @@ type decoder struct {
 // outside is the value of decoder.current while the decoder is not in an event.
 const outside = -1
 
-// sent has the values of an event that no column stores as the client sent them.
+// sent has those values of an event that are changed before they are stored, or are not stored. If the site has
+// ClearIDs, visitor and session are also stored unchanged.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
 	timed            bool
-	age              int64               // of a browser's event, in milliseconds
+	age              int64               // age of a browser's event in milliseconds
 	payload          [payloadMembers]int // position of each member's value in the body; 0 if the member is absent
 }
 

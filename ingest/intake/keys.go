@@ -58,8 +58,9 @@ const (
 	// keyUpdate is the time limit for updating a key in the store. The answer of a request does not depend on the
 	// success of this update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the largest number of keys that a node finishes after it has answered their requests. If a slow
-	// database reaches this limit, further requests are answered only after their keys are finished.
+	// keyFinishes is the largest number of keys that a node may finish in the background, after it has answered their
+	// requests. If this many keys wait, because the database is slow, the node finishes the key of a further request
+	// before it answers.
 	keyFinishes = 4096
 )
 

@@ -383,8 +383,9 @@ func (g *Gate) admitWaiter(w *waiter) {
 	close(w.done)
 }
 
-// nextPassing returns the next request without bytes, because such a request may pass requests that wait for bytes. It
-// is the oldest request without bytes of the party that uses the smallest share.
+// nextPassing returns a waiting request without bytes that may now enter before requests that wait for bytes. It
+// chooses the party with the smallest share of the room in use, and returns the oldest such request of this party. It
+// returns nil if there is no such request.
 func (g *Gate) nextPassing() (best *waiter) {
 	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
 		return nil

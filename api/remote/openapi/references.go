@@ -190,7 +190,7 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles adds a problem for references that only lead to each other in a circle. A program that follows such
+// circles adds a problem for each cycle of references that only lead to each other. A program that follows such
 // references would never end.
 func (c *checker) circles() {
 	const under, over = 1, 2

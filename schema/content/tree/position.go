@@ -3,9 +3,10 @@ package tree
 import "strings"
 
 // Positions are fractional indexes: between two positions, there is always another position. So an insert does not
-// change the positions of other pages. A position consists of a whole number and a fraction. Its digits sort by bytes.
-// The first letter of the number gives the number of its digits. The letters 'a' to 'z' begin a number of one to 26
-// digits that is at least 0. The letters 'Z' down to 'A' begin a negative number of one to 26 digits.
+// change the positions of other pages. A position is a text: a whole number, then a fraction. Siblings are sorted by
+// the bytes of their positions. The first letter of the whole number gives the count of its digits. The letters 'a' to
+// 'z' begin a number of one to 26 digits that is at least 0. The letters 'Z' down to 'A' begin a negative number of one
+// to 26 digits.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // firstPosition is the position of the first child that a page gets.
