@@ -80,7 +80,7 @@ func (b *fileBench) text(text string) string {
 	return `"document":{"markdown":` + string(quoted) + `}`
 }
 
-// everyKind returns a document that has a file in every place where a document can have a file. It calls name for the
+// everyKind returns a document that has a file in every place where a document can have a file. It calls `name` for the
 // name of each file.
 func everyKind(t *testing.T, name func() string) schema.Document {
 	t.Helper()

@@ -44,9 +44,9 @@ type named struct {
 	err     error
 }
 
-// Batch answers named queries about a site. All preset ranges end at now. The queries share one turn and the time limit
-// of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only if the
-// whole batch fails, for example because it gets no turn.
+// Batch answers named queries about a site. All preset ranges end at `now`. The queries share one turn and the time
+// limit of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only
+// if the whole batch fails, for example because it gets no turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {

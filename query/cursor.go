@@ -82,7 +82,7 @@ func (p plan) continued(keys []string) (plan, error) {
 	return p, nil
 }
 
-// cursor returns the cursor that continues after the row whose keys were scanned into targets.
+// cursor returns the cursor that continues after the row whose keys were scanned into `targets`.
 func (p plan) cursor(targets []any) string {
 	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark, strconv.Itoa(int(p.env.Counting))}
 	for _, target := range targets {

@@ -25,8 +25,8 @@ func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 
 // condition is a node of a tree: a filter, or a group of joined conditions.
 type condition struct {
-	filter        // set in a leaf
-	joined *joint // set in a group; nil in a leaf
+	filter        // filter is set in a leaf
+	joined *joint // joined is set in a group; it is nil in a leaf
 	list   []condition
 }
 

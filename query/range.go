@@ -38,7 +38,7 @@ var presets = []preset{
 	},
 }
 
-// begins returns the start of the range that ends at now.
+// begins returns the start of the range that ends at `now`.
 func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	if p.from != nil {
 		return p.from(now)

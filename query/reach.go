@@ -134,8 +134,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns the time at which the presets of the view's ranges end. If now is the time of a cursor's first page, and
-// at most pageTime ago, it returns this time, so that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page,
+// and at most pageTime ago, it returns this time, so that all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now
@@ -161,7 +161,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// resolved returns the range of a view whose presets end at now.
+// resolved returns the range of a view whose presets end at `now`.
 func (r rangeRequest) resolved(now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	from, to, err = resolveRange(r, now.In(zone), insights.WeekStart(0))
 	return storable(from), storable(to), err
@@ -190,7 +190,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges returns an error if the time zone is unknown, or if ranges is not a JSON list of ranges. Each range has
+// CheckRanges returns an error if the time zone is unknown, or if `ranges` is not a JSON list of ranges. Each range has
 // the form of a request's member `range`.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)

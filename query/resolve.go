@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// resolve resolves a request's names. Presets end at now.
+// resolve resolves a request's names. Presets end at `now`.
 //
 // Two rules give extras the meaning that users expect:
 //   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
@@ -163,7 +163,7 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. It copies the extra of the same column in others. A
+// inferExtras completes each column of list that has no extra. It copies the extra of the same column in `others`. A
 // column that is not in others keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))

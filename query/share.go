@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// version returns the version of the site's events, for the result cache. If current is false, a light query does not
+// version returns the version of the site's events, for the result cache. If `current` is false, a light query does not
 // wait for the version, because the cache compares it only later.
 func (q *query) version(ctx context.Context, current bool) string {
 	v := q.service.versions

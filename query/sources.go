@@ -41,8 +41,8 @@ type death struct {
 type siteRows struct {
 	counted time.Time
 	visits  bool          // whether rows of visits were counted, not only events
-	days    []dayRows     // nil: unknown
-	first   chan struct{} // closed when the first count has ended
+	days    []dayRows     // nil means that the days are unknown
+	first   chan struct{} // first is closed when the first count has ended
 }
 
 type dayRows struct {
@@ -262,7 +262,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 	return sc.rowsOf(days), nil
 }
 
-// count counts a site's rows by day. It counts rows of visits, or only events if visits is false.
+// count counts a site's rows by day. It counts rows of visits, or only events if `visits` is false.
 func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
 	time, events := insights.TimeExpr(), sqltree.Call("count")
 	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}

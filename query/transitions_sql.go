@@ -26,7 +26,7 @@ const (
 type neighbour struct {
 	hash        uint64
 	views       uint64
-	first, last time.Time // times of its first and last views in the transitions
+	first, last time.Time // times of the first and the last view of this page in the transitions
 }
 
 // lower turns the transitions into SQL. The statement has a row for each kind of step and each page. Entries, reloads

@@ -260,7 +260,7 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes returns the kinds of marks, sorted.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may contain a node of kind child. If parent is "", the parent is the
+// Allows reports whether a node of kind parent may contain a node of kind child. If `parent` is "", the parent is the
 // document. parent may also be the type of a fragment. Fragments without a type are the cells of a table. For them,
 // parent is FragmentCell, and all blocks are allowed.
 func Allows(parent, child string) bool {

@@ -28,7 +28,7 @@ const (
 	integrationTokens = 200
 )
 
-// CreateIntegrationToken creates a token of an integration, or of an installation if installation is not "". Only the
+// CreateIntegrationToken creates a token of an integration, or of an installation if `installation` is not "". Only the
 // token's hash is stored.
 func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation string) (token string, expiresAt time.Time, err error) {
 	token, expiresAt = schema.NewIntegrationToken(), time.Now().Add(integrationTokenLife).UTC().Truncate(time.Second)

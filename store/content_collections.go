@@ -95,7 +95,7 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 }
 
 // ListCollections lists the collections of an organization that the viewer may see, parents before their children. If
-// nested is false, it lists only the collections at the top.
+// `nested` is false, it lists only the collections at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (postgres.Page[CollectionAccess], error) {

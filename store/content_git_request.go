@@ -51,8 +51,8 @@ func (w gitWay) same(as gitWay) bool {
 }
 
 // wayOfImport returns how an import must proceed. An import needs no change request if there are no merge rules, or if
-// the user may bypass them. If proposes is true, the import always needs a change request, in which people resolve its
-// conflicts.
+// the user may bypass them. If `proposes` is true, the import always needs a change request, in which people resolve
+// its conflicts.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {

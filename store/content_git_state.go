@@ -79,8 +79,8 @@ func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 // ErrGitCancelled ends the run of an operation that a user cancelled.
 var ErrGitCancelled = errors.New("the operation was cancelled")
 
-// NoteGitProgress stores an operation's progress. If progress is nil, it stores nothing. It returns ErrGitCancelled if
-// a user has cancelled the operation.
+// NoteGitProgress stores an operation's progress. If `progress` is nil, it stores nothing. It returns ErrGitCancelled
+// if a user has cancelled the operation.
 func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema.GitProgress) error {
 	p := db.GitProgressParams{ID: id}
 	if progress != nil {

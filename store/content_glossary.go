@@ -119,7 +119,7 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary. If language is set, it sorts the entries by their terms in this
+// ListGlossary lists an organization's glossary. If `language` is set, it sorts the entries by their terms in this
 // language, and entries without such a term come last. Otherwise it sorts the entries by age. after has the term and
 // the id of the previous page's last entry. It is nil for the first page.
 func (s *Store) ListGlossary(

@@ -212,7 +212,7 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 }
 
 // ListReviews lists the reviews of a change request, after the id `after`. revision is the request's current revision.
-// If outdated is set, the list has only outdated reviews (true) or only current reviews (false).
+// If `outdated` is set, the list has only outdated reviews (true) or only current reviews (false).
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (postgres.Page[ReviewRow], error) {

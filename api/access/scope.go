@@ -201,7 +201,7 @@ var rightNames = map[Rights]string{
 	RightMerge: "merge", RightCreate: "create", RightAdmin: "admin",
 }
 
-// Check validates the scope of an operation at path.
+// Check validates the scope of an operation at `path`.
 func (s Scope) Check(path string) error {
 	switch {
 	case !s.set:

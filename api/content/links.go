@@ -57,7 +57,7 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 // placing is a function that returns the position of a page.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
-// below returns the position of a new page below another page. The other page may also be new. If above is nil, the
+// below returns the position of a new page below another page. The other page may also be new. If `above` is nil, the
 // page is at the root.
 func (l *linkPaths) below(above placing, slug string) placing {
 	return func(ctx context.Context) (page pagelinks.Page, err error) {

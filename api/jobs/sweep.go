@@ -150,7 +150,8 @@ func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// repeat calls step until it returns false for more, or until sweepTime is over. more is true if something may be left.
+// repeat calls `step` until it returns false for more, or until sweepTime is over. more is true if something may be
+// left.
 func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()

@@ -47,8 +47,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run. organization owns the space now. It may differ from the organization in args, which owned
-// the space when the job was enqueued.
+// runTranslation does a run. organization owns the space now. It may differ from the organization in `args`, which
+// owned the space when the job was enqueued.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})

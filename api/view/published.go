@@ -39,7 +39,7 @@ func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	}
 }
 
-// PublishedPath returns the address of a path below root, the address of a site. It returns only the path if root is
+// PublishedPath returns the address of a path below root, the address of a site. It returns only the path if `root` is
 // empty.
 func PublishedPath(root string, path []string) string {
 	var b strings.Builder

@@ -216,7 +216,8 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop stops all processes and kills processes that do not exit. If keep is true, the engines' data stays on the disk.
+// stop stops all processes and kills processes that do not exit. If `keep` is true, the engines' data stays on the
+// disk.
 func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -59,7 +59,7 @@ func (w *worker) closed(ctx context.Context) {
 	}
 }
 
-// open sends requests at the times from due, or as soon as possible afterwards.
+// open sends requests at the times from `due`, or as soon as possible afterwards.
 func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	for at := range due {
 		if ctx.Err() != nil {

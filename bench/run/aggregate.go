@@ -121,8 +121,8 @@ func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte
 	return &heard[len(heard)-1], nil
 }
 
-// statementsOf builds a query service and calls ask with it. It returns all statements that the service sends, and the
-// headers that ask returns.
+// statementsOf builds a query service and calls `ask` with it. It returns all statements that the service sends, and
+// the headers that `ask` returns.
 func statementsOf(listener *listening, c query.Config, ask func(*query.Service) (map[string]string, error)) ([]statement, map[string]string, error) {
 	headers, err := ask(query.New(c, listener, query.NewMetrics(prometheus.NewRegistry())))
 	if err == nil && len(listener.heard) == 0 {

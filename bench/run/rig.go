@@ -83,7 +83,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 // foreign reports whether the node was already running, and was not started by this run.
 func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
-// serve makes sure that a node runs with the roles. If roles is "", no node is needed.
+// serve makes sure that a node runs with the roles. If `roles` is "", no node is needed.
 func (r *rig) serve(ctx context.Context, roles string) error {
 	switch {
 	case roles == "":

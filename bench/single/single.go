@@ -37,7 +37,7 @@ type Node struct {
 	ended   chan error
 }
 
-// Start starts a node in a folder, at a free address, and waits until it is ready. If binary is "", Start builds the
+// Start starts a node in a folder, at a free address, and waits until it is ready. If `binary` is "", Start builds the
 // program.
 func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
 	if binary == "" {

@@ -122,7 +122,7 @@ func (l *Load) Run(ctx context.Context) {
 }
 
 // send sends one request. A request without a key is sent once. A request with a key, or a browser's batch, is repeated
-// until it is acknowledged. If twin is true, each attempt goes to two nodes concurrently.
+// until it is acknowledged. If `twin` is true, each attempt goes to two nodes concurrently.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {

@@ -59,7 +59,7 @@ type Account struct {
 	Stored, DeadLettered, Erased atomic.Uint64
 
 	site            string
-	today           func() uint64   // returns the number of the current day
+	today           func() uint64   // today returns the number of the current day
 	refused, unread []atomic.Uint64 // counts in the order of insights.Reasons
 	refusals        atomic.Pointer[refusals]
 }

@@ -54,8 +54,8 @@ type JobConfig struct {
 	Changed func(site string)
 	// Damaged is called with the errors of deletions that read damaged files; nil ignores the errors.
 	Damaged func(error)
-	Rows    RowLedger // nil counts nothing
-	Metrics *Metrics  // nil measures nothing
+	Rows    RowLedger // if Rows is nil, the job counts nothing
+	Metrics *Metrics  // if Metrics is nil, the job measures nothing
 	Logger  *slog.Logger
 
 	// Patience is the time that an erasure or a retention waits for the sinks before other work continues. The default
@@ -120,7 +120,7 @@ func (j *Job) wait(ctx context.Context) {
 	retry.Sleep(ctx, j.cfg.Poll)
 }
 
-// excluding calls do while it holds the locks that Exclude takes.
+// excluding calls `do` while it holds the locks that Exclude takes.
 func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
 	holds, release, err := exclude(ctx)
 	if err != nil {
@@ -328,7 +328,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
 	}
-	mutated, err := j.cfg.Table.Now(ctx) // read after the last part was replaced
+	mutated, err := j.cfg.Table.Now(ctx) // The time is read after the last part was replaced.
 	if err != nil {
 		return err
 	}

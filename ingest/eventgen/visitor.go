@@ -6,7 +6,7 @@ import "strconv"
 // every session and need no memory.
 
 // appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
-// the session's properties from visit.
+// the session's properties from `visit`.
 func (g *Generator) appendSession(
 	dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool,
 ) []byte {

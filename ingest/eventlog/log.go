@@ -23,8 +23,8 @@ type Log struct {
 	metrics  *Metrics
 	topic    *Topic
 	workers  sync.WaitGroup
-	cancel   context.CancelFunc // abandons the requests in flight
-	stopping chan struct{}      // closed by Stop
+	cancel   context.CancelFunc // cancel abandons the requests in flight
+	stopping chan struct{}      // Stop closes stopping
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 	ends  recentEnds
@@ -252,8 +252,8 @@ func Unavailable(cause error) *insights.Refusal {
 type partition struct {
 	log  *Log
 	id   int
-	wake chan struct{} // signals the worker that there may be work
-	from producer      // used by the worker only
+	wake chan struct{} // wake signals the worker that there may be work
+	from producer      // only the worker uses from
 
 	mu      sync.Mutex
 	pending []*batch // the last batch still accepts messages

@@ -158,7 +158,7 @@ func (t *Topic) settings(ctx context.Context, names ...string) (map[string]strin
 	return values, nil
 }
 
-// Create creates the topic as configured by cfg, unless it exists. It retries temporary errors until ctx is done.
+// Create creates the topic as configured by `cfg`, unless it exists. It retries temporary errors until ctx is done.
 func (t *Topic) Create(ctx context.Context, cfg Config) error {
 	cfg.Topic = t.Name
 	if err := cfg.complete(); err != nil {

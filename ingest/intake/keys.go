@@ -89,7 +89,7 @@ func (in *Intake) appendKnown(
 		return false, "busy", keyBusy(d)
 	case schema.KeyNew, schema.KeyOpen:
 	}
-	var free time.Time // when the key can be used again; zero if unknown
+	var free time.Time // the time at which the key can be used again; zero if the time is unknown
 	defer func() { in.recent.end(id, bodyHash, free) }()
 	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, bodyHash, d)
 	switch {

@@ -122,7 +122,7 @@ type refusedEvent struct {
 	offset    int64
 	index     int
 	site      string
-	received  int64 // in seconds
+	received  int64 // received is in seconds
 }
 
 // prepare reads the data that decide which rows of the backup are not restored.

@@ -277,7 +277,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// change changes a file, or removes it if change is nil.
+// change changes a file, or removes it if `change` is nil.
 func change(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	if change == nil {

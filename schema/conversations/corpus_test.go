@@ -455,7 +455,7 @@ func (a *analyzed) impacts() float64 {
 	return right / max(all, 1)
 }
 
-// falseIssues returns the number of conversations without a problem. If found is true, it returns only the number of
+// falseIssues returns the number of conversations without a problem. If `found` is true, it returns only the number of
 // these conversations in which an issue was found.
 func (a *analyzed) falseIssues(found bool) (n int) {
 	has := map[int]bool{}

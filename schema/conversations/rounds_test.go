@@ -36,7 +36,7 @@ const (
 	sampleSize = 64
 )
 
-// round runs one round with the new issues in fresh.
+// round runs one round with the new issues in `fresh`.
 func (r *rounds) round(fresh []conversations.Item) {
 	items := append(append([]conversations.Item{}, fresh...), r.window...)
 	in, at := map[string]int{}, map[string]int{}

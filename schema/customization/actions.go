@@ -123,7 +123,8 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	}
 }
 
-// withAction adds an action to a list if want is true, and otherwise removes the action. It changes the list in place.
+// withAction adds an action to a list if `want` is true, and otherwise removes the action. It changes the list in
+// place.
 func withAction(items []string, action string, want bool) []string {
 	switch there := slices.Contains(items, action); {
 	case want && !there:

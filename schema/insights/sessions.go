@@ -90,9 +90,9 @@ func SentOrder() []sqltree.Expr {
 }
 
 // viewedPage returns the expression for the page of the first or the last page view. It is a packed text of the page's
-// space and id, or "" for a page outside of all spaces and for a session without page views. aggregate is the function that
-// finds the page view with the smallest or the largest SentNumber. This number combines all parts of SentOrder, so that
-// states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
+// space and id, or "" for a page outside of all spaces and for a session without page views. `aggregate` is the
+// function that finds the page view with the smallest or the largest SentNumber. This number combines all parts of
+// SentOrder, so that states are small: 42 bits of the time, 16 of the partition, 54 of the offset and 16 of the index.
 func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqltree.Expr {
 	none := sqltree.Str("")
 	page := sqltree.Call("if", sqltree.Bin(sqltree.Eq, sqltree.Col("space"), none), none,

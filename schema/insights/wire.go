@@ -148,7 +148,7 @@ func (e BaselineError) Error() string {
 	return fmt.Sprintf("a message of baseline %d: this program reads baseline %d", e.Found, schema.Baseline)
 }
 
-// Is reports whether target is ErrNewer, for [errors.Is].
+// Is reports whether `target` is ErrNewer, for [errors.Is].
 func (e BaselineError) Is(target error) bool { return target == ErrNewer }
 
 // CheckBaseline returns a BaselineError for a message of another baseline, and nil for all other bytes.
@@ -163,8 +163,8 @@ func CheckBaseline(data []byte) error {
 	return nil
 }
 
-// ParseMessage reads a message's header. The result shares memory with data. data must not change while the message, or
-// a batch to which its events were added, is in use.
+// ParseMessage reads a message's header. The result shares memory with `data`. data must not change while the message,
+// or a batch to which its events were added, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
 	if err := CheckBaseline(data); err != nil {

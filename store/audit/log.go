@@ -22,7 +22,7 @@ func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
 
-// ListAuditEntries lists the changes in an organization. The newest change is first. If after is set, the list
+// ListAuditEntries lists the changes in an organization. The newest change is first. If `after` is set, the list
 // continues after this cursor.
 func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,

@@ -29,7 +29,7 @@ func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	}.Keys()
 }
 
-// after returns the parameters of the list that continues after the sort keys. If keys is nil, they are for the first
+// after returns the parameters of the list that continues after the sort keys. If `keys` is nil, they are for the first
 // page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	from := db.ListClustersParams{

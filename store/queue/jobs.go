@@ -150,7 +150,7 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 }
 
 // Failed returns the ids of permanently failed jobs, the oldest first. The list begins after the id `after`, or at the
-// oldest job if after is "".
+// oldest job if `after` is "".
 func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})

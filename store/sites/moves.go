@@ -47,7 +47,7 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place stores sections or groups in a group, each at its position. If parent is nil, it stores them in the root.
+// place stores sections or groups in a group, each at its position. If `parent` is nil, it stores them in the root.
 func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
 	switch {

@@ -49,7 +49,7 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // nil if the target is a part of the specification itself
+	to     *moved // to is nil if the target is a part of the specification itself
 	within string // JSON pointer inside the target
 }
 

@@ -153,7 +153,7 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	return results, nil
 }
 
-// take records an answer in d. It returns the problem of the answer in words for the provider. If answer is nil, the
+// take records an answer in d. It returns the problem of the answer in words for the provider. If `answer` is nil, the
 // provider has refused the text, and the text is not requested again.
 func (d *Done) take(answer *string) string {
 	if answer == nil {

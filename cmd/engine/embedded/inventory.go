@@ -33,7 +33,7 @@ type counted struct {
 }
 
 // takeInventory lists files of Postgres with their sizes. It also computes the checksum of each file that has a
-// checksum in `with`. If with is nil, it computes the checksums of the smallest files, up to inventoryBytes.
+// checksum in `with`. If `with` is nil, it computes the checksums of the smallest files, up to inventoryBytes.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {

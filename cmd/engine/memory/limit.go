@@ -180,7 +180,7 @@ func readNumber(files fs.FS, name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// valueOf returns the number after name, from the first line that begins with name.
+// valueOf returns the number after `name`, from the first line that begins with `name`.
 func valueOf(text []byte, name string) (int64, bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(lines.Text())

@@ -149,7 +149,7 @@ func refused(err error) bool {
 	return false
 }
 
-// reachable checks that a user may enter every folder on the path to dir. Postgres's own error would only be
+// reachable checks that a user may enter every folder on the path to `dir`. Postgres's own error would only be
 // "permission denied". reachable makes dir itself searchable for everyone, but not the files in it.
 func reachable(dir string, user *syscall.Credential) error {
 	if err := os.Chmod(dir, 0o711); err != nil {

@@ -194,7 +194,7 @@ func (r *reader) component(n ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
 }
 
-// commentEnd returns the length of the comment that begins at start. It returns 0 if the comment has no end.
+// commentEnd returns the length of the comment that begins at `start`. It returns 0 if the comment has no end.
 func (s *markdownState) commentEnd(source []byte, start int) int {
 	if s.nextComment <= start {
 		end := bytes.Index(source[start:], []byte(commentCloses))

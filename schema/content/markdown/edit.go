@@ -316,7 +316,7 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. gap is a separator in the source. If gap has
+// gapFrom returns the separator of two blocks that were not neighbours. gap is a separator in the source. If `gap` has
 // enough line breaks, gapFrom returns gap. Next to a tag, one line break is enough.
 func gapFrom(written, gap, next string) string {
 	if written == "" {

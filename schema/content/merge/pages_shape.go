@@ -107,7 +107,7 @@ func (p *pages) putBack(r *row, is tree.Node, side Side) {
 }
 
 // cycle follows the ancestors of a page. If they lead to a cycle, it returns the pages of this cycle in sorted order.
-// If they lead to the root, it returns nil, and adds the page and all of its ancestors to rooted.
+// If they lead to the root, it returns nil, and adds the page and all of its ancestors to `rooted`.
 func (p *pages) cycle(start string, rooted map[string]bool) []string {
 	way := map[string]bool{}
 	for id := start; !rooted[id]; {

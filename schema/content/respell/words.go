@@ -169,7 +169,7 @@ const (
 )
 
 // name returns a text by which words are compared. White space with a line break has the same name as white space
-// without one. If ones is true, the lists repeat their numbers. All numbers of list items then have the same name.
+// without one. If `ones` is true, the lists repeat their numbers. All numbers of list items then have the same name.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:

@@ -12,8 +12,8 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 // firstPosition is the position of the first child that a page gets.
 const firstPosition = "a0"
 
-// Between returns a position between two positions. If after is "", the new position has no lower bound. If before is
-// "", it has no upper bound. If both are set, after must be smaller than before.
+// Between returns a position between two positions. If `after` is "", the new position has no lower bound. If `before`
+// is "", it has no upper bound. If both are set, after must be smaller than `before`.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
