@@ -60,8 +60,8 @@ type scan struct {
 	refs []ref // the columns that determine the source
 }
 
-// scans returns the readings of a statement that reads refs in the scope. A join of events with their sessions reads
-// the range's events, and then all events of the range and around it.
+// scans returns the readings of a statement that reads the columns `refs` in the scope. A join of events with their
+// sessions reads the range's events, and then all events of the range and around it.
 func (s scope) scans(refs []ref) []scan {
 	if len(s.sessions) == 0 {
 		return []scan{{s, refs}}

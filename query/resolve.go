@@ -137,7 +137,7 @@ func resolveList(list []columnRequest) ([]namedColumn, error) {
 	return out, nil
 }
 
-// resolveColumn finds a column that has one of the roles.
+// resolveColumn finds the column that a request names. The column must have one of the roles.
 func resolveColumn(c columnRequest, roles ...insights.Role) (namedColumn, error) {
 	n := namedColumn{place: c.place}
 	column, ok := insights.ByName(c.name)
@@ -163,7 +163,7 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. It copies the extra of the same column in `others`. A
+// inferExtras completes each column of `list` that has no extra. It copies the extra of the same column in `others`. A
 // column that is not in others keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))

@@ -87,9 +87,9 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	}
 }
 
-// choose returns a scope with the best source for a statement that reads refs. If the numbers of rows are unknown, the
-// source is events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement
-// counts no distinct values. Code that reads visits must first check that visits are complete.
+// choose returns a scope with the best source for a statement that reads the columns `refs`. If the numbers of rows are
+// unknown, the source is events. estimate is the counting method for distinct values of many rows. It is CountExact if
+// the statement counts no distinct values. Code that reads visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)

@@ -44,8 +44,8 @@ func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits fu
 	if len(spans) == 0 {
 		return p, false
 	}
-	// The states of all spans go into one table, which is named after the plan's columns for the whole range. The columns
-	// of a span may have other SQL, because the span's zone is limited to the span.
+	// The states of all spans go into one table, which is named after the columns for the whole range. The columns of a
+	// span may have other SQL, because the span's zone is limited to the span.
 	st := &states{table: statecache.TableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		s := stateSpan{scope: in(span.From, span.To), entry: &statecache.Entry{Span: span, Parts: parts.Of(span)}}

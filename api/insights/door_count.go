@@ -43,7 +43,7 @@ func countEvents(body []byte) int {
 }
 
 // endOfString returns the index of the quote that ends the string that begins at `start`. If there is no such quote, it
-// returns the last index of body.
+// returns the last index of `body`.
 func endOfString(body []byte, start int) int {
 	for i := start + 1; i < len(body); i++ {
 		switch body[i] {

@@ -168,7 +168,7 @@ func repeat(ctx context.Context, step func(context.Context) (more bool, err erro
 	return false, nil
 }
 
-// sweepPacks deletes entries of dir that are older than packAge.
+// sweepPacks deletes entries of `dir` that are older than packAge.
 func sweepPacks(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -189,7 +189,7 @@ func or[T ~int | ~int64](setting T, other int64) int64 {
 	return other
 }
 
-// scaled returns full*have/need, or full if that is less.
+// scaled returns full*have/need, or `full` if that is less.
 func scaled(full, have, need int64) int64 {
 	return min(full, int64(float64(full)*float64(have)/float64(need)))
 }

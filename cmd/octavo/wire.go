@@ -73,7 +73,7 @@ func openBackends(ctx context.Context, s *Settings, cfg embedded.Config) (*backe
 	return b, nil
 }
 
-// embedded returns the engines in want that no setting names.
+// embedded returns the engines in `want` that no setting names.
 func (s *Settings) embedded(want embedded.Set) embedded.Set {
 	return embedded.Set{
 		Postgres:   want.Postgres && s.PostgresURL == "",

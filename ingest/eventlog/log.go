@@ -205,7 +205,7 @@ func (l *Log) choose(now time.Time) *partition {
 const AnyPartition = -1
 
 // Append appends a message to the log. It returns nil when the message is durable, and an *insights.Refusal when the
-// log has abandoned the message. The log does not retain site and message.
+// log has abandoned the message. The log does not retain `site` and `message`.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, false)
 }

@@ -129,7 +129,7 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 // oldPartsKnown is the number of seconds after its start within which a server has read the list of its replaced parts.
 const oldPartsKnown = 60
 
-// Having counts the rows that satisfy where.
+// Having counts the rows that satisfy the SQL condition `where`.
 func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {
 	if err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+where).Scan(&n); err != nil {
 		err = fmt.Errorf("cannot count rows: %w", err)

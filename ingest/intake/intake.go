@@ -91,7 +91,7 @@ func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 // or an *insights.Refusal. A refused request stores no event, except with the reason LogUnavailable: then its events
 // may be stored. If such a request is repeated with its Idempotency-Key, its events are stored once.
 //
-// The caller must not change body before Accept returns. Accept retains none of its bytes.
+// The caller must not change `body` before Accept returns. Accept retains none of its bytes.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	_, err := in.take(ctx, site, body, client, false, nil)
 	return err

@@ -217,7 +217,7 @@ func (in *Intake) appendClaimed(
 }
 
 // finishKey records that a claim's message is in the log, usually after the answer. Until then a repeat that reaches
-// another node waits. It does not retain site or key.
+// another node waits. It does not retain `site` or `key`.
 func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.KeyClaim) {
 	select {
 	case in.finishing <- struct{}{}:

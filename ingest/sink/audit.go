@@ -86,7 +86,7 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 // errDeleting means that a deletion began during a comparison.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt compares the ledger with the table once. If the table lacks more rows of a month than missing has, it raises
+// lookAt compares the ledger with the table once. If the table lacks more rows of a month than `missing` has, it raises
 // the number in `missing`. doubled has, by month, the number of surplus rows that the table is known to have.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,

@@ -174,7 +174,7 @@ func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, 
 // mostBackupRows is the number of rows that one step reads at most.
 const mostBackupRows = 10_000
 
-// month looks for missing rows of a month, and stores them if configured.
+// month looks for missing rows of a month, and stores them if cfg.Store is true.
 func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (err error) {
 	bytes, err := b.cfg.Backup.Bytes(missing.Month)
 	if err != nil || bytes == 0 {

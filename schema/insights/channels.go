@@ -130,7 +130,7 @@ func newSourceKeys() (k keys) {
 	return k
 }
 
-// read returns the expression for the member of list that belongs to a text's key. Its value is "" if the text has no
+// read returns the expression for the member of `list` that belongs to a text's key. Its value is "" if the text has no
 // key.
 func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	of := func(pattern string) sqltree.Expr {
@@ -139,7 +139,7 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(sqltree.Call("coalesce", of(k.host), of(k.brand), text), k.known, list)
 }
 
-// mapped returns the expression that looks up the index of a text in `known`, and returns the member of list at this
+// mapped returns the expression that looks up the index of a text in `known`, and returns the member of `list` at this
 // index. Its value is "" if `known` does not contain the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),

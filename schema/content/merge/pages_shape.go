@@ -227,7 +227,7 @@ func (p *pages) depth(id string, page func(id string) (tree.Node, bool)) int {
 	return depth
 }
 
-// height returns the number of levels below a page of the result. It returns at most most.
+// height returns the number of levels below a page of the result. It returns at most `most`.
 func (p *pages) height(id string, most int) int {
 	if most == 0 {
 		return 0

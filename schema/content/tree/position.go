@@ -89,8 +89,8 @@ func step(number string, by int) (next string, ok bool) {
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction returns a fraction between low and high. An empty low is 0, and an empty high is 1. A fraction never ends in
-// 0.
+// fraction returns a fraction between `low` and `high`. An empty `low` means 0, and an empty `high` means 1. A fraction
+// never ends in 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {
