@@ -114,7 +114,7 @@ func (e *encoder) nothing(read int) bool {
 }
 
 // result returns the answer's JSON. compared has the columns of the other range. It is nil if the plan has no other
-// range. others has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
+// range. `others` has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

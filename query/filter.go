@@ -50,7 +50,7 @@ func Joints() []string {
 	return words
 }
 
-// expr returns the condition as an expression. read returns the expression that reads a column.
+// expr returns the condition as an expression. `read` returns the expression that reads a column.
 func (c condition) expr(read func(ref) sqltree.Expr) sqltree.Expr {
 	if c.joined == nil {
 		return c.filter.expr(read(c.ref))

@@ -248,8 +248,8 @@ func (p plan) sessionsInGroups() *sqltree.Select {
 	return rows
 }
 
-// groupNumbers returns the expressions for the numbers that identify the groups of an event. of returns the expression
-// for the value of the i-th group.
+// groupNumbers returns the expressions for the numbers that identify the groups of an event. `of` returns the
+// expression for the value of the i-th group.
 func (p plan) groupNumbers(of func(i int) sqltree.Expr) (numbers []sqltree.Expr) {
 	for i, g := range p.groups {
 		numbers = append(numbers, g.column.GroupNumbers(of(i))...)

@@ -15,8 +15,8 @@ import (
 type preset struct {
 	name string
 	from func(now time.Time) time.Time // nil if the range begins with a day
-	// first returns the first day of the range. before returns the corresponding day of the range with which the preset
-	// is compared.
+	// first returns the first day of the range. `before` returns the corresponding day of the range with which the
+	// preset is compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }

@@ -92,8 +92,8 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 	return r, nil
 }
 
-// limit cuts a period to one range of the view: the range that contains the largest part of the period. now is the time
-// at which the request's presets end.
+// limit cuts a period to one range of the view: the range that contains the largest part of the period. `now` is the
+// time at which the request's presets end.
 func (r reach) limit(in period, now time.Time) (period, error) {
 	if len(r.ranges) == 0 {
 		return in, nil

@@ -359,8 +359,8 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It takes the same arguments as choose. known is false if the
-// number is a guess.
+// cost returns the number of rows that a statement reads. It takes the same arguments as choose. `known` is false if
+// the number is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true
@@ -371,8 +371,8 @@ func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows c
 	return unknownRows, false
 }
 
-// expect returns the best source of a scope, and the number of rows to read from it. known is false if the rows of the
-// site are unknown.
+// expect returns the best source of a scope, and the number of rows to read from it. `known` is false if the rows of
+// the site are unknown.
 func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -22,7 +22,7 @@ type size struct {
 // margin leaves room for the error of the estimate.
 const margin = 0.8
 
-// lighter returns advice on how to make a query lighter. err is the error that ended the query. read is the number of
+// lighter returns advice on how to make a query lighter. err is the error that ended the query. `read` is the number of
 // rows that it read, and `most` is the limit.
 func (s size) lighter(err error, read, most uint64) string {
 	ways := []string{"narrow the range of " + days(s.length), "add filters"}

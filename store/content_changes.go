@@ -54,8 +54,8 @@ func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allow
 	return c.run()
 }
 
-// comparison compares two revisions of a space. It is used for only one call. from is the zero Revision if there is no
-// earlier revision.
+// comparison compares two revisions of a space. It is used for only one call. `from` is the zero Revision if there is
+// no earlier revision.
 type comparison struct {
 	s        *Store
 	ctx      context.Context

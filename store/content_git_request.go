@@ -42,7 +42,7 @@ type gitWay struct {
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
 // same reports whether an import can proceed as it was prepared. w is how the import was to proceed when it was
-// prepared. as is how the import must proceed now.
+// prepared. `as` is how the import must proceed now.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()

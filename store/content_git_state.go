@@ -25,7 +25,7 @@ const gitSuperseded = "a later operation was done before the next attempt; the l
 // gitCancelled is the reason that users read for an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
-// StartGitOperation begins an operation. run is false if the operation is already over, or if it is skipped because a
+// StartGitOperation begins an operation. `run` is false if the operation is already over, or if it is skipped because a
 // later operation is done. Standalone imports are never skipped, and never cause other operations to be skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -60,7 +60,7 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 	return o, run, err
 }
 
-// FailGitOperation records that an operation failed, with the reason. again is true if the job will retry the
+// FailGitOperation records that an operation failed, with the reason. `again` is true if the job will retry the
 // operation.
 func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again bool) error {
 	set := db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason}

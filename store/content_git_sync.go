@@ -330,7 +330,8 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse returns the error for an import with conflicts. after is part of the message: it says how to import by force.
+// refuse returns the error for an import with conflicts. `after` is part of the message: it says how to import by
+// force.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(

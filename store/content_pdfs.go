@@ -170,7 +170,7 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 }
 
 // DeleteOldPDFs deletes PDFs that were not used for the time pdfKept, and bytes of failed attempts. Each call deletes a
-// limited number. more is true if more old PDFs or bytes may be left.
+// limited number. `more` is true if more old PDFs or bytes may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
 		Kept: postgres.Interval(pdfKept), Size: postgres.PurgeLarge,

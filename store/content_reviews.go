@@ -193,7 +193,7 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 }
 
 // StillAt returns an error if the user has decided about another revision than the current revision of a locked change
-// request. seen is the revision that the user has seen. It is nil if the client did not send it.
+// request. `seen` is the revision that the user has seen. It is nil if the client did not send it.
 func StillAt(request ChangeRequest, seen *string) error {
 	if seen == nil || *seen == request.Revision {
 		return nil

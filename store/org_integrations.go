@@ -172,7 +172,7 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 // IntegrationVersion is a row of the table integration_versions.
 type IntegrationVersion = db.IntegrationVersion
 
-// ListIntegrationVersions lists the versions of an integration, the newest first. before is the previous page's last
+// ListIntegrationVersions lists the versions of an integration, the newest first. `before` is the previous page's last
 // version, or "" for the first page.
 func (s *Store) ListIntegrationVersions(
 	ctx context.Context, name, before string, size int,

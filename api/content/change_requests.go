@@ -122,7 +122,7 @@ func (h *changeRequests) listInOrganization(
 		})
 }
 
-// list returns one page of a list of change requests. of identifies the list in page tokens.
+// list returns one page of a list of change requests. `of` identifies the list in page tokens.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error),

@@ -72,7 +72,7 @@ type Kind struct {
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind returns the row of a kind. work does the work of a job of this kind. work must return soon after its context
+// kind returns the row of a kind. work does the work of a job of this kind. `work` must return soon after its context
 // ends. A job may be stopped at any point, and its next attempt must then be able to finish the work.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A

@@ -185,8 +185,8 @@ func (t *translator) page(
 	return &document, err
 }
 
-// fill puts translations into `places`. known has the translations by their source text. fill returns a report for each
-// segment that a person should review.
+// fill puts translations into `places`. `known` has the translations by their source text. fill returns a report for
+// each segment that a person should review.
 func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport
 	for i := range places {

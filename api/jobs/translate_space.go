@@ -99,7 +99,7 @@ type translator struct {
 	run  string
 	work translation.Work
 
-	// These maps have pages by id. made has the pages that the previous run made. edited has the same pages as users
+	// These maps have pages by id. `made` has the pages that the previous run made. edited has the same pages as users
 	// have edited them since. source has the pages of the source at the previous run.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction

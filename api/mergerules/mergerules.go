@@ -97,8 +97,8 @@ func checkExpression(c *rules.Checker, field string, expression *string) {
 	}
 }
 
-// Encode returns the stored form of the rules after checking that every user they name is in the organization. now has
-// the stored rules that they replace. Users whom the stored rules name may have left the organization.
+// Encode returns the stored form of the rules after checking that every user they name is in the organization. `now`
+// has the stored rules that they replace. Users whom the stored rules name may have left the organization.
 func Encode(
 	ctx context.Context, st *store.Store, organization string, now []byte, kind string, rules []MergeRuleInput,
 ) ([]byte, error) {

@@ -70,7 +70,7 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// shareKey returns the key of a share link if segment n is a share key, and otherwise "". next is the number of the
+// shareKey returns the key of a share link if segment n is a share key, and otherwise "". `next` is the number of the
 // first segment after the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
 	if n < len(a.names) && sites.IsShareKey(a.names[n]) {

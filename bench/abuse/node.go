@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/single"
 )
 
-// node is the node under attack. others is the HTTP client of the well-behaved client, whose requests are measured.
+// node is the node under attack. `others` is the HTTP client of the well-behaved client, whose requests are measured.
 type node struct {
 	single.Node
 	others *http.Client

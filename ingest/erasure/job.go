@@ -267,7 +267,7 @@ func ofVisitor(v schema.Tombstone) string {
 
 // reachAhead looks for rows of a batch that were received by a clock which was ahead. It stores in the tombstone the
 // time span in which these rows were received, and the erasure begins again. Events outside this span are not erased,
-// so events that arrive after the clock is corrected are stored as usual. again is true if there are such rows. An
+// so events that arrive after the clock is corrected are stored as usual. `again` is true if there are such rows. An
 // erasure gets only one such span. Otherwise a clock that stays ahead could move the span forever.
 func (j *Job) reachAhead(ctx context.Context, b schema.ErasureBatch) (again bool, err error) {
 	ahead, err := j.cfg.Ledger.AheadOfClock(ctx)

@@ -86,7 +86,7 @@ func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	}
 }
 
-// Find looks for a message between an offset and the partition's end. next is the offset at which the search stopped.
+// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search stopped.
 // If ctx ended, another search can continue from `next`.
 func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error) {
 	first, end, err := l.topic.Offsets(ctx, partition)

@@ -256,7 +256,7 @@ func (d *decoder) payloadMember(name string) *insights.Refusal {
 	return nil
 }
 
-// member reads an object's next member up to its value. more is false after the last member.
+// member reads an object's next member up to its value. `more` is false after the last member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {
@@ -383,7 +383,7 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 }
 
 // derive fills the columns that are derived in the same way for API requests and for browsers' batches. stated is the
-// place that a trusted sender names. own is true if ip is certainly the visitor's address, and not the address of a
+// place that a trusted sender names. `own` is true if ip is certainly the visitor's address, and not the address of a
 // server.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
 	e := &d.event

@@ -49,7 +49,7 @@ type SearchableLog interface {
 	// RecentEnd returns an offset of the partition. The partition's next message will have this offset or a higher
 	// offset.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
-	// Find looks for a message between an offset and the partition's end. next is the offset at which the search
+	// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search
 	// stopped. If ctx ends first, another search can continue from next.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }

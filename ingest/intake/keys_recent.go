@@ -23,7 +23,7 @@ const (
 // place.
 type recentKeys struct {
 	mu      sync.Mutex
-	running map[keyName]chan struct{} // closed at the end of the attempt
+	running map[keyName]chan struct{} // the channel of a key is closed when the attempt with the key ends
 	done    []doneKey                 // a key is at the index place(name); done is nil until the first key is done
 }
 
@@ -76,8 +76,8 @@ func (r *recentKeys) begin(
 	}
 }
 
-// tryBegin is like begin, but does not wait. other is the channel of a key is closed when the attempt with the key ends
-// that is in progress.
+// tryBegin is like begin, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
+// ends.
 func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -288,8 +288,8 @@ func (a *analyzed) partition() [][]int {
 	return groups
 }
 
-// score has numbers of pairs of conversations. both is the number of pairs that are together in the result and in the
-// labels. found is the number of pairs that are together only in the result. labelled is the number of pairs that are
+// score has numbers of pairs of conversations. `both` is the number of pairs that are together in the result and in the
+// labels. `found` is the number of pairs that are together only in the result. labelled is the number of pairs that are
 // together only in the labels.
 type score struct{ both, found, labelled float64 }
 

@@ -97,7 +97,7 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes entries that are older than the duration `kept`, up to a limited number. more is true
+// DeleteOldAuditEntries deletes entries that are older than the duration `kept`, up to a limited number. `more` is true
 // if more such entries may exist.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{

@@ -42,7 +42,7 @@ type WebhookDeliveryFilter struct {
 	Type  *string
 }
 
-// ListWebhookDeliveries lists the deliveries of a webhook, the newest first. after is the id of the previous page's
+// ListWebhookDeliveries lists the deliveries of a webhook, the newest first. `after` is the id of the previous page's
 // last delivery, or "" for the first page.
 func (s *Store) ListWebhookDeliveries(
 	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
@@ -306,8 +306,8 @@ func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, wa
 	return postgres.Interpret(err, "deliveries")
 }
 
-// DeleteOldWebhookEvents deletes events that are two weeks old, with their deliveries, up to a limited number. more is
-// true if more such events may be left.
+// DeleteOldWebhookEvents deletes events that are two weeks old, with their deliveries, up to a limited number. `more`
+// is true if more such events may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
 		Kept: postgres.Interval(webhookEventKept), Size: webhookEventBatch,

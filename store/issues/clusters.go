@@ -67,8 +67,8 @@ type ClusterRow struct {
 	Requests []db.RequestsOfClustersRow
 }
 
-// ListClusters lists an organization's clusters. after has the sort keys of the previous page's last cluster, or is nil
-// for the first page.
+// ListClusters lists an organization's clusters. `after` has the sort keys of the previous page's last cluster, or is
+// nil for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
 ) (postgres.Page[ClusterRow], error) {

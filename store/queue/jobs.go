@@ -24,8 +24,8 @@ type Filter struct {
 // Row is a job with the state that users see.
 type Row = db.JobByIDRow
 
-// List lists the jobs of an organization, the newest first. after is the id of the previous page's last job, or "" for
-// the first page.
+// List lists the jobs of an organization, the newest first. `after` is the id of the previous page's last job, or ""
+// for the first page.
 func (s *Store) List(
 	ctx context.Context, organizationID string, f Filter, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -237,7 +237,7 @@ func readJob(row Row) (schema.Job, error) {
 	return job, nil
 }
 
-// DeleteOld deletes jobs that ended long ago, up to a limited number. more is true if more such jobs may be left.
+// DeleteOld deletes jobs that ended long ago, up to a limited number. `more` is true if more such jobs may be left.
 func (s *Store) DeleteOld(ctx context.Context) (more bool, err error) {
 	for _, old := range []db.DeleteOldJobsParams{
 		{States: []string{"completed"}, Kept: postgres.Interval(schema.JobDoneKept)},

@@ -89,7 +89,7 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
 
-// parentAt returns the parent that an item has after its move to the position. own is its present parent.
+// parentAt returns the parent that an item has after its move to the position. `own` is its present parent.
 func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {

@@ -136,7 +136,7 @@ func (m *maker) makeFront(ctx context.Context, sheets []int) (err error) {
 	return err
 }
 
-// makeParts renders the parts. before is the number of sheets in front of the first part. It sets the sheet number of
+// makeParts renders the parts. `before` is the number of sheets in front of the first part. It sets the sheet number of
 // each page in `sheets`. If a part needs too much memory, makeParts renders it as two halves.
 func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	m.dropParts()

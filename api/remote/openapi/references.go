@@ -62,8 +62,8 @@ type moved struct {
 	node *node
 	kind string
 	name string // name of the part in its document; it is used if it is free in the specification
-	// instead is an object of the specification that consists only of a reference to this part. at is the path of this
-	// object.
+	// instead is an object of the specification that consists only of a reference to this part. `at` is the path of
+	// this object.
 	instead *node
 	at      *path
 }

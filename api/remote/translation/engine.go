@@ -78,7 +78,7 @@ const (
 	hopelessAfter = 10
 )
 
-// Run translates segments in batches. done is called for each batch as soon as it is complete. So if a run stops, the
+// Run translates segments in batches. `done` is called for each batch as soon as it is complete. So if a run stops, the
 // next run need not request complete batches again.
 func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
 	r := run{Engine: e, work: w}

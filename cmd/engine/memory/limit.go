@@ -63,7 +63,7 @@ func Find(files fs.FS) (Limit, error) {
 }
 
 // Kills returns how many processes the kernel has killed because memory ran out. It adds the numbers of the machine and
-// of this process's control groups, so a process may be counted twice. known is false if the kernel does not count
+// of this process's control groups, so a process may be counted twice. `known` is false if the kernel does not count
 // killed processes.
 func Kills(files fs.FS) (count int64, known bool) {
 	counters := []string{"proc/vmstat"}

@@ -14,8 +14,8 @@ import (
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of the entries that stay at their place. from has the old items of all existing entries.
-	// The keys of stays and from are indexes in want.
+	// stays has the old items of the entries that stay at their place. `from` has the old items of all existing
+	// entries. The keys of stays and from are indexes in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
