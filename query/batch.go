@@ -22,7 +22,7 @@ const (
 	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,
 	// because a turn reserves the memory of only one query.
 	batchParallel = 2
-	// batchDepth is the number of levels of nesting that a batch adds to a query.
+	// batchDepth is the number of nesting levels that a batch adds to a query's JSON.
 	batchDepth = 2
 )
 
@@ -140,7 +140,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
-	first := map[string]int{} // index of the first of equal queries, by kind and key
+	first := map[string]int{} // the index of the first query with each kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)

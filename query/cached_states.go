@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/query/statecache"
 )
 
-// statesName is the name of the source of an answer from states.
+// statesName is the name that an answer gives to its source if the source is cached states.
 const statesName = "states"
 
 // offered returns the plan for reading from states. best is the scope with the best other source. ok is false if no

@@ -110,7 +110,8 @@ func keyText(target any) string {
 	return ""
 }
 
-// tupleKey is the name of the list of texts in a sort key that is a tuple.
+// tupleKey is the list name in a page token. A sort key that is a tuple is encoded as a page token of its leading
+// texts.
 const tupleKey = "tuple"
 
 // leadingTexts returns a tuple's leading texts, which identify the tuple. The first text of a geographic point is its

@@ -68,13 +68,14 @@ type sourceLimits struct {
 	// few is the largest number of events that are read as quickly as visits, because the statement over visits is
 	// longer.
 	few uint64
-	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
+	// Visits are read only if there are at least `fewer` times as many events as rows of visits, because a row of
+	// visits is larger than an event.
 	fewer uint64
-	// many is the largest number of rows of which a query always counts the visitors exactly. Above this number, it may
-	// use sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows
-	// a sketch is no faster.
+	// A query that reads at most `many` rows always counts visitors exactly. A query that reads more rows may use
+	// sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows a
+	// sketch is no faster.
 	many uint64
-	// keep is the largest number of rows of a range that is read quickly enough without cached states.
+	// A range with at most `keep` rows is read quickly enough without cached states.
 	keep uint64
 }
 

@@ -48,7 +48,7 @@ func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation s
 	return token, expiresAt, err
 }
 
-// AuthenticateIntegration returns the principal of a token of an integration or an installation.
+// AuthenticateIntegration returns the principal of a token that belongs to an integration or an installation.
 func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.IntegrationTokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {

@@ -99,7 +99,7 @@ func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, i
 	return err
 }
 
-// filled applies the first change of the content of a new request. The caller has locked the request's space.
+// filled applies the first content change of a new change request. The caller has locked the request's space.
 func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, content ContentChange) (ChangeRequest, error) {
 	if err := s.changeContent(ctx, q, &row, content); err != nil {
 		return row, err

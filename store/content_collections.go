@@ -20,7 +20,7 @@ const kindCollection = "collection"
 // MaxNesting is the largest depth of nested collections. Recursive queries stop at this depth.
 const MaxNesting = 16
 
-// CollectionAccess is a collection with the access of a member of its organization.
+// CollectionAccess has a collection, and the access that a member of its organization has to it.
 type CollectionAccess struct {
 	Collection Collection
 	postgres.ContentAccess

@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request. If one part fails, the whole change fails.
+// ContentChange is a change that a user makes to the content of a change request. If one part fails, the whole change
+// fails.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change

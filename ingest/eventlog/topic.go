@@ -54,7 +54,7 @@ func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// ReplicasOf returns the number of replicas of a topic that was passed to NewTopic.
+// ReplicasOf returns a topic's number of replicas. The topic must have been passed to NewTopic.
 func (t *Topic) ReplicasOf(ctx context.Context, name string) (int, error) {
 	found, err := t.metadata(ctx, name)
 	if err != nil {

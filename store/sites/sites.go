@@ -20,7 +20,7 @@ type Row struct {
 	SiteSpaces int64
 }
 
-// Access is a site, with the role of a member of the site's organization.
+// Access has a site, and the role that a member of the site's organization has.
 type Access struct {
 	Row
 	Role schema.Role

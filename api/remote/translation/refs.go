@@ -70,7 +70,7 @@ func (r *refs) value(value any) any {
 	return value
 }
 
-// fileMembers has the members of references that contain the id of a file of a space.
+// fileMembers has, of the members of a reference, the members that contain the id of a space's file.
 var fileMembers = map[string]string{"file": "file", "reusable-content": "reusableContent"}
 
 func (r *refs) ref(ref map[string]any) {
