@@ -19,7 +19,7 @@ import (
 // gitOutdated is the reason that users read for a skipped operation.
 const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
 
-// gitSuperseded is the beginning of the reason that users read for an operation that is not retried.
+// gitSuperseded is the beginning of a text for users. The text says why an operation is not retried.
 const gitSuperseded = "a later operation was done before the next attempt; the last attempt failed: "
 
 // gitCancelled is the reason that users read for an operation that a user cancelled.

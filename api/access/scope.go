@@ -43,8 +43,8 @@ type Scope struct {
 	Integration bool
 	// Insights also admits tokens that read a site's insights.
 	Insights bool
-	// InsightsLinks also admits the sessions of share links that show insights. The operation must read only the site's insights,
-	// and only the part that Caller.View shows.
+	// InsightsLinks also admits the sessions of share links that show insights. The operation must read only the site's
+	// insights, and only the part that Caller.View shows.
 	InsightsLinks bool
 	// Session also admits sessions of single sign-on to an operation without an object. Operations with an object
 	// always admit such sessions to the objects of their organization.

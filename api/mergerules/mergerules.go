@@ -32,10 +32,10 @@ type MergeRuleInput struct {
 	Expression *string  `json:"expression" rules:"len=..1024"`
 }
 
-// OpenAPIKeywords requires the list of rules for the type "rules", which alone has a list.
+// OpenAPIKeywords says that the list of rules is required if the type is "rules". The other types have no list.
 func (SpaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("spaceMergeRules") }
 
-// OpenAPIKeywords requires the list of rules for the type "rules", which alone has a list.
+// OpenAPIKeywords says that the list of rules is required if the type is "rules". The other types have no list.
 func (OrganizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
 
 func listOfMergeRules(types string) jsonschema.Dict {

@@ -156,8 +156,8 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 	}
 }
 
-// fewConnections is the least memory of Postgres for several workers of each kind of jobs. With less memory, each kind
-// has one worker, and so one connection.
+// fewConnections is the smallest size of Postgres at which each kind of jobs has several workers. If Postgres has less
+// memory, each kind has one worker, which needs one connection.
 const fewConnections = 128 << 20
 
 // fillJobs sets the sizes of background jobs.

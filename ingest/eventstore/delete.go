@@ -126,7 +126,8 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is the number of seconds after its start within which a server has read the list of its replaced parts.
+// oldPartsKnown is a number of seconds. Within this time after its start, a server has read the list of its replaced
+// parts.
 const oldPartsKnown = 60
 
 // Having counts the rows that satisfy the SQL condition `where`.

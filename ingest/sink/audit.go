@@ -33,7 +33,7 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom returns the number of rows of each of the given months. ends has an offset for each log partition.
+	// MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.
 	// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }

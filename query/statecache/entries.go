@@ -55,7 +55,8 @@ const (
 	maxTableParts = 5_000
 	// retryAfterFull is the time for which no states are built after a limit of the tables was reached.
 	retryAfterFull = 10 * time.Minute
-	// retryAsks is the number of further queries that must need states before they are built again after a failure.
+	// retryAsks is a number of queries. After a failed build, this many further queries must need the states before the
+	// states are built again.
 	retryAsks = 20
 )
 

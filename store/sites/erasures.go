@@ -154,8 +154,8 @@ func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
 	}), "erasures")
 }
 
-// MarkMutated records that, since a time, the active parts of the events table have no row of the visitors of a
-// version.
+// MarkMutated stores a time for the erasures with a version. Since this time, the active parts of the events table have
+// no row of the visitors that these erasures erase.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,
