@@ -14,7 +14,7 @@ import (
 // preset is a range that ends now.
 type preset struct {
 	name string
-	from func(now time.Time) time.Time // nil if the range begins with a day
+	from func(now time.Time) time.Time // from is nil if the range begins with a day
 	// first returns the first day of the range. `before` returns the corresponding day of the range with which the
 	// preset is compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day

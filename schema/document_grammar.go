@@ -12,8 +12,8 @@ type nodeRule struct {
 	dataRequired bool
 	data         *objectRule
 	meta         *objectRule
-	nodes        *childRule     // nil if the kind has no children
-	fragments    []fragmentRule // nil if the kind has no fragments
+	nodes        *childRule     // nodes is nil if the kind has no children
+	fragments    []fragmentRule // fragments is nil if the kind has no fragments
 }
 
 // childRule defines which nodes a list may contain, and how many. If most is 0, the number of nodes has no upper limit.

@@ -53,7 +53,7 @@ type rig struct {
 	kafka   string // "embedded", "apache", or "foreign" for a broker that was already running
 
 	engines *embedded.Engines
-	nodes   *supervise.Supervisor // also runs Apache Kafka
+	nodes   *supervise.Supervisor // nodes runs the nodes and Apache Kafka
 	proxies []*proxy
 	store   *witness.Table
 	apis    []string // addresses of the API nodes

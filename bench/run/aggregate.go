@@ -105,7 +105,7 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 
 // statement is an SQL statement that the query service sent.
 type statement struct {
-	ctx  context.Context // has the statement's ClickHouse settings
+	ctx  context.Context // ctx has the statement's ClickHouse settings
 	sql  string
 	args []any
 }

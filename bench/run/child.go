@@ -21,7 +21,7 @@ type child struct {
 	cmd    *exec.Cmd
 	name   string
 	log    string
-	exited chan struct{} // closed after the child has exited
+	exited chan struct{} // exited is closed after the child has exited
 	failed error         // error of the child's exit; read it only after exited is closed
 }
 

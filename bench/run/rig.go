@@ -36,7 +36,7 @@ type rig struct {
 	// cached gives the node its default cache of answers. Without it, each query reads stored rows.
 	cached bool
 
-	engines *enginetest.Running // nil if the node was already running, or if no engine is started yet
+	engines *enginetest.Running // engines is nil if the node was already running, or if no engine is started yet
 	node    *child
 	roles   string
 	bare    *child

@@ -40,7 +40,7 @@ type clockWatch struct {
 	metrics *observe.Clock
 	file    string // see clockFile; "" without an embedded broker
 
-	mu      sync.Mutex // held while look runs
+	mu      sync.Mutex // mu is held while look runs
 	node    string
 	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran at the last look

@@ -32,7 +32,7 @@ type verifyWatch struct {
 	damaged *prometheus.GaugeVec
 	log     *slog.Logger
 	ready   func() bool
-	suspect func(error) // called with each damaged part of the events table
+	suspect func(error) // suspect is called with each damaged part of the events table
 	began   time.Time
 	shown   atomic.Pointer[frame.Condition]
 }

@@ -30,7 +30,7 @@ type backends struct {
 	kafkaLogin    eventlog.Login
 	clickHouseURL string
 
-	engines *embedded.Engines // nil if settings name every engine
+	engines *embedded.Engines // engines is nil if settings name every engine
 	notes   string            // file with the addresses, for other commands
 }
 

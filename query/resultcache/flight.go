@@ -13,7 +13,7 @@ type run[V any] struct {
 	begin   context.CancelFunc // begin ends `turn`
 	begun   bool
 
-	done  chan struct{} // closed at the end of the run
+	done  chan struct{} // done is closed at the end of the run
 	entry *entry[V]
 	err   error
 	retry bool // the run ended because of its caller, so another caller must run it again

@@ -8,8 +8,8 @@ type statement struct {
 	text string // without FORMAT clause and trailing semicolon
 	verb string // the first keyword, upper case
 
-	insert      *insertTarget // set only for insertData
-	assignments []assignment  // set only for setSession
+	insert      *insertTarget // insert is set only for insertData
+	assignments []assignment  // assignments is set only for setSession
 }
 
 type statementKind uint8

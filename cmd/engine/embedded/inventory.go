@@ -29,7 +29,7 @@ type inventory map[string]counted
 
 type counted struct {
 	Size int64   `json:"size"`
-	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
+	Sum  *uint64 `json:"sum,omitzero"` // Sum is nil if the content was not read
 }
 
 // takeInventory lists files of Postgres with their sizes. It also computes the checksum of each file that has a

@@ -67,7 +67,7 @@ type Log struct {
 	queue    []*appending
 	flushing bool
 
-	damage        sync.Mutex // held while damage is reported
+	damage        sync.Mutex // this mutex is held while damage is reported
 	said          []offsets
 	damagedActive atomic.Bool // the next batch must begin a new segment
 
