@@ -18,7 +18,7 @@ type filter struct {
 	values   []any // values as parsed by the column's Value
 }
 
-// expr returns the filter's condition on value, the expression that reads the column.
+// expr returns the filter's condition on `value`, which is the expression that reads the column.
 func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 	return f.column.Condition(f.operator, f.args, value, f.values)
 }

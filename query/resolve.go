@@ -191,7 +191,7 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 	return refs, nil
 }
 
-// lastTimes returns output, with exact times replaced by the last time of each group. It does so if a request has
+// lastTimes returns `output`, with exact times replaced by the last time of each group. It does so if a request has
 // groups but no time, because such a request does not group by exact times.
 func lastTimes(groups, output []ref) []ref {
 	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {

@@ -142,7 +142,7 @@ func (s scope) span() scope {
 const fixedAge = 24 * time.Hour
 
 // lasts returns the time for which an answer is reused while the site's events do not change. For a range that ends
-// now, it returns moving, because events leave such a range even if no new events arrive.
+// now, it returns the time `moving`, because events leave such a range even if no new events arrive.
 func (s scope) lasts(moving time.Duration) time.Duration {
 	if s.moves {
 		return moving

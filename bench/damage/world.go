@@ -50,7 +50,7 @@ type world struct {
 	older, stored, waiting string
 }
 
-// newWorld makes the three data directories below dir.
+// newWorld makes the three data directories below `dir`.
 func newWorld(ctx context.Context, dir, binary string) (w *world, err error) {
 	w = &world{
 		dir: dir, binary: binary, token: schema.NewToken(), relations: map[string]string{},

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Handler returns a handler that serves the repositories below root, at paths that begin with `prefix`. The handler
+// Handler returns a handler that serves the repositories below `root`, at paths that begin with `prefix`. The handler
 // runs git http-backend. A repository accepts pushes if its own configuration allows them.
 func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()

@@ -137,8 +137,8 @@ var ErrNewer = errors.New("a later version's message of the event log")
 // bit of the presence mask increases Reads.
 const Reads = 2
 
-// BaselineError is the error about a message of another baseline. For errors.Is, it is also ErrNewer. Found is the
-// baseline of the message, or 0 if the message has none.
+// BaselineError is the error about a message of another baseline. errors.Is reports that it is also ErrNewer. Found is
+// the baseline of the message, or 0 if the message has none.
 type BaselineError struct{ Found int }
 
 func (e BaselineError) Error() string {

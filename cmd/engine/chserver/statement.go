@@ -2,7 +2,7 @@ package chserver
 
 import "strings"
 
-// statement has the facts about a query that the server needs to run it.
+// statement has what the server must know about a query to run it.
 type statement struct {
 	kind statementKind
 	text string // without FORMAT clause and trailing semicolon

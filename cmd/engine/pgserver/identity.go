@@ -53,8 +53,8 @@ func (i identity) own(path string) error {
 	return nil
 }
 
-// chooseIdentity finds a user that can run the postgres binary and use dir. For an existing cluster, it chooses the
-// owner of the cluster.
+// chooseIdentity finds a user that can run the postgres binary and use the folder `dir`. For an existing cluster, it
+// chooses the owner of the cluster.
 func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identity, error) {
 	var who identity
 	if os.Geteuid() == 0 {

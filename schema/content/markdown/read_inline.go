@@ -26,7 +26,7 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 	r.siblings(b, n.FirstChild(), nil, r.pairTags(n))
 }
 
-// siblings adds the nodes from child up to `end`, without end.
+// siblings adds the nodes from `child` up to `end`, without `end`.
 func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.Node]ast.Node) {
 	for ; child != nil && child != end; child = child.NextSibling() {
 		switch n := child.(type) {

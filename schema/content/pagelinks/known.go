@@ -130,7 +130,7 @@ type forms struct {
 	count int
 }
 
-// AsIn returns d with its references in the form that the document other uses for the same targets. For example, a
+// AsIn returns d with its references in the form that the document `other` uses for the same targets. For example, a
 // reference to an anchor of the page itself may have the page's id or not. If the other document has several references
 // to a target, their forms are used in order. AsIn changes neither document.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {

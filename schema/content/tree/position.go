@@ -108,7 +108,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		// Every fraction that begins with the low digit is less than high. So high is no longer a bound.
+		// Every fraction that begins with the low digit is less than `high`. So high is no longer a bound.
 		if highest > lowest {
 			high = ""
 		} else {
