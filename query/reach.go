@@ -52,8 +52,8 @@ func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	}
 }
 
-// within returns the reach, limited to a view. If a part of the view cannot be applied, it returns an error, so that
-// the view never shows too much.
+// within returns the reach of a caller who sees only this view. If a part of the view cannot be applied, it returns an
+// error, so that the view never shows too much.
 func (r reach) within(v schema.InsightsView) (reach, error) {
 	broken := func(err error) (reach, error) {
 		if e := schema.AsError(err); e.Code != schema.CodeBadRequest {
@@ -236,8 +236,8 @@ func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	return err
 }
 
-// key identifies the events that a reach and the segments of a request read. It contains the site's settings and all
-// conditions and ranges. Requests with equal keys read the same events.
+// key identifies the events that a request reads, by its reach and its segments. It contains the site's settings and
+// all conditions and ranges. Requests with equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {

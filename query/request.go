@@ -64,7 +64,7 @@ type scopeRequest struct {
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
 // decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls `read` for the
-// other members. It adds the conditions of the request's segments and of the reach.
+// other members. Then it adds the conditions of the request's segments and of the caller's view.
 func (q *scopeRequest) decode(
 	of reach, body []byte, members []string, read func(r *reader, name string) error,
 ) error {
@@ -103,7 +103,7 @@ func (q *scopeRequest) decode(
 	return q.narrow()
 }
 
-// narrow adds the conditions of the request's segments and of the reach to the request's where.
+// narrow adds conditions to the request's `where`: the conditions of the request's segments, and of the caller's view.
 func (q *scopeRequest) narrow() error {
 	for i, id := range q.segments {
 		list, err := q.reach.segment(nth("segments", i), id, &q.left)

@@ -91,7 +91,7 @@ func resolve(r request, now time.Time) (plan, error) {
 	return p, nil
 }
 
-// when returns the request's range within its reach.
+// when returns the request's range. If the caller sees a view, the range is cut to the view's ranges.
 func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.zone, err = insights.Location(q.timezone); err != nil {
 		return in, schema.Invalid("timezone", err.Error())

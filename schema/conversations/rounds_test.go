@@ -120,7 +120,8 @@ func (v *varied) next(n int) []conversations.Item {
 	return made
 }
 
-// variations returns a varied for the issues of the sets dev and held. If there is no model, their meanings are random.
+// variations returns a value of type varied, with the issues of the sets `dev` and `held`. If there is no model, their
+// meanings are random.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
 	v := &varied{random: rand.New(rand.NewPCG(3, 4))}
