@@ -14,7 +14,8 @@ func (
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs them on sc.
+// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs the
+// statements on the scope `sc` itself.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
