@@ -65,7 +65,7 @@ func TestNoDurationInWallTime(t *testing.T) {
 	wantReasons(t, "reads the calendar as a number", found, reasons)
 }
 
-// countInSources calls count for each Go file that nodes run. It leaves out the files for which the result is 0.
+// countInSources calls `count` for each Go file that nodes run. It leaves out the files for which the result is 0.
 func countInSources(t *testing.T, count func(text []byte) int) map[string]int {
 	t.Helper()
 	found := map[string]int{}

@@ -55,7 +55,7 @@ func (b *fileBench) upload(request string, contents map[string]string, names ...
 	}
 }
 
-// page adds a page to a change request. more has further members of the insert_page change.
+// page adds a page to a change request. `more` has further members of the insert_page change.
 func (b *fileBench) page(request, ref, more string) {
 	b.T.Helper()
 	change := fmt.Sprintf(`{"operation":"insert_page","ref":%q,"title":%q,%s}`, ref, ref, more)
@@ -80,7 +80,7 @@ func (b *fileBench) text(text string) string {
 	return `"document":{"markdown":` + string(quoted) + `}`
 }
 
-// everyKind returns a document that has a file in every place where a document can have a file. It calls name for the
+// everyKind returns a document that has a file in every place where a document can have a file. It calls `name` for the
 // name of each file.
 func everyKind(t *testing.T, name func() string) schema.Document {
 	t.Helper()

@@ -54,7 +54,7 @@ func TestQuotas(t *testing.T) {
 			return h.Do("POST", path, admin, strings.ReplaceAll(body, "{i}", fmt.Sprint(i)))
 		}
 	}
-	// The quota includes the objects that exist already. more is the number of further objects that the quota allows.
+	// The quota includes the objects that exist already. `more` is the number of further objects that the quota allows.
 	cases := map[string]struct {
 		more   int
 		create []func(i int) apitest.Answer

@@ -22,7 +22,7 @@ func compiler[R report](
 	return func(of reach, body []byte, now time.Time) (report, error) { return compile(of, body, now) }
 }
 
-// Answer answers the request in body for one of the [Reports] on a site. It returns JSON and the answer's headers.
+// Answer answers the request in `body` for one of the [Reports] on a site. It returns JSON and the answer's headers.
 // Every error is a *schema.Error.
 func (s *Service) Answer(
 	ctx context.Context, who Caller, of Report, site string, body []byte, now time.Time,

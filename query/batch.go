@@ -22,7 +22,7 @@ const (
 	// batchParallel is the number of light queries of a batch that run concurrently. Other queries run one by one,
 	// because a turn reserves the memory of only one query.
 	batchParallel = 2
-	// batchDepth is the number of levels of nesting that a batch adds to a query.
+	// batchDepth is the number of nesting levels that a batch adds to a query's JSON.
 	batchDepth = 2
 )
 
@@ -44,9 +44,9 @@ type named struct {
 	err     error
 }
 
-// Batch answers named queries about a site. All preset ranges end at now. The queries share one turn and the time limit
-// of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only if the
-// whole batch fails, for example because it gets no turn.
+// Batch answers named queries about a site. All preset ranges end at `now`. The queries share one turn and the time
+// limit of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only
+// if the whole batch fails, for example because it gets no turn.
 func (s *Service) Batch(
 	ctx context.Context, who Caller, site string, body []byte, now time.Time,
 ) ([]byte, map[string]string, error) {
@@ -140,7 +140,7 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
-	first := map[string]int{} // index of the first of equal queries, by kind and key
+	first := map[string]int{} // the index of the first query with each kind and key
 	run := false
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)

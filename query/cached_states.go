@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/query/statecache"
 )
 
-// statesName is the name of the source of an answer from states.
+// statesName is the name that an answer gives to its source if the source is cached states.
 const statesName = "states"
 
 // offered returns the plan for reading from states. best is the scope with the best other source. ok is false if no
@@ -28,10 +28,10 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
 }
 
-// saves reports whether reading states is worthwhile. left is the number of rows in scopes without states. extra is the
-// number of rows that must be read as events in scopes with states. After an import of old events, extra may be large,
-// because most rows may be in parts without states. left must be at most half of the rows that the best other source
-// reads. If extra is more than lightRows, the sum of both must be at most this half.
+// saves reports whether reading states is worthwhile. `left` is the number of rows in scopes without states. extra is
+// the number of rows that must be read as events in scopes with states. After an import of old events, extra may be
+// large, because most rows may be in parts without states. `left` must be at most half of the rows that the best other
+// source reads. If `extra` is more than lightRows, the sum of both must be at most this half.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
@@ -114,7 +114,7 @@ func (q *query) readStates(ctx context.Context, p plan, best scope, run func(pla
 }
 
 // fromCache builds the missing states, runs the plan's statement, and reports whether the answer is right: see
-// statecache.Cache.Confirm. left is the number of rows that the statement reads in scopes without states.
+// statecache.Cache.Confirm. `left` is the number of rows that the statement reads in scopes without states.
 func (q *query) fromCache(ctx context.Context, p plan, left uint64, run func(plan) error) (right bool, err error) {
 	cache, st := q.service.states, p.states
 	if err := q.buildStates(ctx, p); err != nil {

@@ -84,7 +84,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// settings returns the engine's settings for a statement that reads. left is the time that the statement may take.
+// settings returns the engine's settings for a statement that reads. `left` is the time that the statement may take.
 // readonly=2 forbids writes and DDL; readonly=1 would also forbid changing settings. Statements that build states run
 // without readonly: see query.write.
 func (c Config) settings(left time.Duration) clickhouse.Settings {

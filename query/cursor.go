@@ -82,7 +82,7 @@ func (p plan) continued(keys []string) (plan, error) {
 	return p, nil
 }
 
-// cursor returns the cursor that continues after the row whose keys were scanned into targets.
+// cursor returns the cursor that continues after the row whose keys were scanned into `targets`.
 func (p plan) cursor(targets []any) string {
 	keys := []string{strconv.FormatInt(p.now.UnixMilli(), 10), p.mark, strconv.Itoa(int(p.env.Counting))}
 	for _, target := range targets {
@@ -110,7 +110,8 @@ func keyText(target any) string {
 	return ""
 }
 
-// tupleKey is the name of the list of texts in a sort key that is a tuple.
+// tupleKey is the list name in a page token. A sort key that is a tuple is encoded as a page token of its leading
+// texts.
 const tupleKey = "tuple"
 
 // leadingTexts returns a tuple's leading texts, which identify the tuple. The first text of a geographic point is its

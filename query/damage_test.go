@@ -60,7 +60,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// damagePart changes a file of a part of the events table, or removes the file if damage is nil. The engine must not
+// damagePart changes a file of a part of the events table, or removes the file if `damage` is nil. The engine must not
 // have cached the file, so the table must be new and unread.
 func damagePart(t *testing.T, conn driver.Conn, file string, damage func([]byte) []byte) {
 	t.Helper()

@@ -273,7 +273,8 @@ func drawWords(t *rapid.T, events []insights.Event, now time.Time, week int) nai
 	return r
 }
 
-// drawCut draws a range that cuts a session, or that ends just outside of a session's reach.
+// drawCut draws a range that begins or ends near an event, or an hour or SessionReach before or after the event. So the
+// range may cut a session.
 func drawCut(t *rapid.T, events []insights.Event) [2]time.Time {
 	at := time.UnixMilli(events[rapid.IntRange(0, len(events)-1).Draw(t, "cut")].TimeMillis)
 	border := at.Add(rapid.SampledFrom([]time.Duration{-12 * time.Hour, -time.Hour, 0, time.Hour,

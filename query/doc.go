@@ -1,6 +1,6 @@
 // Package query answers queries about a site's visitor events: aggregates, funnels, retentions and visitor segments.
 //
-// A request passes through the files in this order. The uses between files form no circle (order_test.go).
+// A request passes through the files in this order. The files have no dependency cycles (order_test.go).
 //
 //   - Ask: answer.go and explain.go take a request, and segments.go takes a request for a page of segments
 //     (segments_page.go). share.go looks in resultcache for the answer of an equal query. The answer may be reused as
@@ -199,6 +199,6 @@
 // A live answer is a batch about the last 30 minutes. All callers of a site share it for two seconds, even if other
 // answers are not shared.
 //
-// The package imports schema, schema/fair, schema/insights and schema/sqltree of this module, and its own caches. It
-// never imports store, ingest, api or cmd.
+// The only other packages of this module that package query imports are schema, schema/fair, schema/insights,
+// schema/sqltree, and its own caches statecache and resultcache. It must not import store, ingest, api or cmd.
 package query

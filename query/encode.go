@@ -15,7 +15,7 @@ type encoder struct {
 	values      [][]byte // values of each output column, separated by commas
 	rows        int
 	approximate bool
-	more        bool      // there are rows after the limit
+	more        bool      // whether there are rows after the limit
 	cursor      string    // cursor of the next page
 	kept        []keptRow // the rows with their groups; only for plans with compare, others or keeps
 	total       uint64    // number of rows that exist without the limit
@@ -23,7 +23,7 @@ type encoder struct {
 
 // keptRow is a row to compare with its counterpart in another range, or to join with a page.
 type keptRow struct {
-	groups []any    // in comparable form
+	groups []any    // values of the groups, in comparable form
 	values [][]byte // values of the output columns
 	rank   any      // value of the order's first term, in comparable form; only for plans with keeps
 }
@@ -114,7 +114,7 @@ func (e *encoder) nothing(read int) bool {
 }
 
 // result returns the answer's JSON. compared has the columns of the other range. It is nil if the plan has no other
-// range. others has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
+// range. `others` has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
 	for _, v := range e.values {

@@ -37,8 +37,8 @@ func bucketsOf(member string, sc scope, g ref) ([]time.Time, error) {
 	return buckets, nil
 }
 
-// read begins a statement over the given rows and the filled rows. columns are the aliases of groups and measures,
-// groups first.
+// read builds the first part of the SELECT that returns the given rows and a row for each missing bucket. `columns` has
+// the aliases of the groups, then the aliases of the measures.
 //
 // The statement gathers the rows of each combination of the other groups, and appends the missing buckets. In these
 // buckets, a measure is zero, or has the value that it has without events.

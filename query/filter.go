@@ -18,15 +18,15 @@ type filter struct {
 	values   []any // values as parsed by the column's Value
 }
 
-// expr returns the filter's condition on value, the expression that reads the column.
+// expr returns the filter's condition on `value`, which is the expression that reads the column.
 func (f filter) expr(value sqltree.Expr) sqltree.Expr {
 	return f.column.Condition(f.operator, f.args, value, f.values)
 }
 
 // condition is a node of a tree: a filter, or a group of joined conditions.
 type condition struct {
-	filter        // set in a leaf
-	joined *joint // set in a group; nil in a leaf
+	filter        // filter is set in a leaf
+	joined *joint // joined is set in a group; it is nil in a leaf
 	list   []condition
 }
 
@@ -50,7 +50,7 @@ func Joints() []string {
 	return words
 }
 
-// expr returns the condition as an expression. read returns the expression that reads a column.
+// expr returns the condition as an expression. `read` returns the expression that reads a column.
 func (c condition) expr(read func(ref) sqltree.Expr) sqltree.Expr {
 	if c.joined == nil {
 		return c.filter.expr(read(c.ref))

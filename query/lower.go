@@ -84,8 +84,8 @@ func lower(p plan) statement {
 	return s
 }
 
-// grouped begins the statement of the plan's groups. columns has the groups, then the measures. keys are the
-// expressions to group by.
+// grouped builds the first part of the SELECT that computes the measures of each group. `columns` has the groups, then
+// the measures. `keys` has the expressions to group by.
 func (p plan) grouped(columns []sqltree.Aliased, groups, keys []sqltree.Expr) *sqltree.Select {
 	if p.states != nil {
 		return p.readStates(columns, groups)

@@ -26,7 +26,7 @@ func unknown(what, name string, known []string) string {
 	return didYouMean("must be "+what+", not "+quoteShort(name), name, known)
 }
 
-// unknownMember returns the error for an unknown member of the object at path.
+// unknownMember returns the error for an unknown member of the object at `path`.
 func unknownMember(path, name string, known []string) error {
 	if len(name) > maxShown {
 		// A name of kilobytes would make the path unreadable.
@@ -50,8 +50,8 @@ func shortened(text string, most int) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-// nearest returns the known name that is most similar to name; "" if no known name is similar. A name is similar if at
-// most a third of its characters differ, or if one name contains the other. If several are equally similar, a known
+// nearest returns the known name that is most similar to `name`; "" if no known name is similar. A name is similar if
+// at most a third of its characters differ, or if one name contains the other. If several are equally similar, a known
 // name that `name` abbreviates wins.
 func nearest(name string, known []string) string {
 	lower := strings.ToLower(name)
@@ -122,5 +122,5 @@ func at(path, member string) string {
 	return path + "." + member
 }
 
-// nth is the path of an entry of the list at path.
+// nth is the path of an entry of the list at `path`.
 func nth(path string, i int) string { return path + "[" + strconv.Itoa(i) + "]" }

@@ -76,7 +76,7 @@ func (r naiveRef) key() naiveKey {
 func (k naiveKey) metric() bool { return naiveMetrics[k.column] != nil }
 
 // inferredKeys returns the keys of a list of references. A reference without an interval or precision takes it from the
-// only reference to the same column in others.
+// only reference to the same column in `others`.
 func inferredKeys(list, others []naiveRef) []naiveKey {
 	var keys []naiveKey
 	for _, r := range list {
@@ -245,7 +245,7 @@ func (n *naive) others(events []insights.Event, r naiveRequest, dimensions []nai
 	return all
 }
 
-// naiveColumnsOf returns the values of rows. If absent is set, rows without events have null for measures other than
+// naiveColumnsOf returns the values of rows. If `absent` is set, rows without events have null for measures other than
 // counts.
 func naiveColumnsOf(rows []*naiveGroup, absent bool, dimensions, output []naiveKey) [][]any {
 	result := make([][]any, len(output))
@@ -321,7 +321,7 @@ func newNaiveGroup(values []naiveValue) *naiveGroup {
 	}
 }
 
-// combine calls add for each selected event and each combination of its values.
+// combine calls `add` for each selected event and each combination of its values.
 func (n *naive) combine(
 	events []insights.Event, r naiveRequest, dimensions []naiveKey, add func(values []naiveValue, e *insights.Event),
 ) {

@@ -196,7 +196,7 @@ var naiveColumns = map[string]naiveColumn{
 			_, rest, _ := strings.Cut(e.URL, "://")
 			rest = rest[:strings.IndexAny(rest+"?", "?#")]
 			if slash := strings.IndexByte(rest, '/'); slash >= 0 {
-				return text(rest[slash:]) // as it was sent, escaped or not
+				return text(rest[slash:]) // the path as it was sent, escaped or not
 			}
 			return text("/")
 		},

@@ -150,7 +150,8 @@ func (p plan) ofEvents() plan {
 	return p
 }
 
-// aroundEvents begins a statement over the events of all sessions that may have an event in the range.
+// aroundEvents builds the first part of the SELECT that reads the events of all sessions that may have an event in the
+// range.
 func (p plan) aroundEvents() *sqltree.Select {
 	return &sqltree.Select{Table: insights.Table, Where: sqltree.AllOf(p.around().bounds()...)}
 }
@@ -158,7 +159,7 @@ func (p plan) aroundEvents() *sqltree.Select {
 // chosenEvents is the name of a column in statements by session: the number of the session's chosen events.
 const chosenEvents = "chosen_events"
 
-// sessionsOnly begins the statement of a plan by session. columns has the groups, then the measures.
+// sessionsOnly builds the first part of the SELECT for a plan by session. `columns` has the groups, then the measures.
 func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
 	events := p.ofEvents()
 	rows := events.aroundEvents()
@@ -192,8 +193,9 @@ func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sq
 	}
 }
 
-// cells begins the statement of a plan whose measures of sessions are computed per group. It joins these measures with
-// the groups' other measures. columns has the groups, then the measures. keys distinguish the groups.
+// cells builds the first part of the SELECT for a plan whose measures of sessions are computed per group. It joins
+// these measures with the groups' other measures. `columns` has the groups, then the measures. `keys` has the
+// expressions that distinguish the groups.
 func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Select {
 	key := sqltree.Col(insights.GroupKey)
 	groups, measures := columns[:len(p.groups)], p.measures()
@@ -230,8 +232,8 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 	return tree
 }
 
-// sessionsInGroups begins a statement by cell over the rows of sessions. The rows come from visits if the other
-// measures come from visits too, and if visits contain the numbers of sessions.
+// sessionsInGroups builds the first part of the SELECT that reads the rows of sessions, for a plan by cell. The rows
+// come from visits if the other measures come from visits too, and if visits contain the numbers of sessions.
 func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}
@@ -246,8 +248,8 @@ func (p plan) sessionsInGroups() *sqltree.Select {
 	return rows
 }
 
-// groupNumbers returns the expressions for the numbers that identify the groups of an event. of returns the expression
-// for the value of the i-th group.
+// groupNumbers returns the expressions for the numbers that identify the groups of an event. `of` returns the
+// expression for the value of the i-th group.
 func (p plan) groupNumbers(of func(i int) sqltree.Expr) (numbers []sqltree.Expr) {
 	for i, g := range p.groups {
 		numbers = append(numbers, g.column.GroupNumbers(of(i))...)

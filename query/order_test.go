@@ -10,8 +10,9 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle checks that the files' uses of each other's functions, types, variables and constants form no
-// circle. So the package's files can be read in one order. Methods and fields are not checked.
+// TestFilesFormNoCircle checks that no file uses functions, types, variables or constants of another file that in turn
+// uses the first file, directly or through other files. So the package's files can be read in one order. Methods and
+// fields are not checked.
 func TestFilesFormNoCircle(t *testing.T) {
 	t.Parallel()
 	for _, folder := range []string{".", "statecache", "resultcache"} {
@@ -86,7 +87,7 @@ func declared(f *ast.File) (names []string) {
 	return names
 }
 
-// circleOf returns a circle of uses, or nil without a circle.
+// circleOf returns a dependency cycle between files, or nil if there is no cycle.
 func circleOf(uses map[string][]string) []string {
 	done := map[string]bool{}
 	var path []string

@@ -112,7 +112,7 @@ func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	return place
 }
 
-// rankOf returns the rank of a row's metric. known is false for null.
+// rankOf returns the rank of a row's metric. `known` is false for null.
 func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	by := p.plan.order[0]
 	if !row.seen {

@@ -21,7 +21,7 @@ type rowPlace struct {
 	known  bool // whether the row has a value
 	number int64
 	text   string
-	key    pageID // orders rows that are otherwise equal
+	key    pageID // key orders rows that are otherwise equal
 }
 
 // pageID identifies a page: a page of a space, or a path outside all spaces.

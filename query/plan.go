@@ -20,11 +20,11 @@ type plan struct {
 	having  []condition // conditions on groups, joined by AND: their columns are measures
 	order   []term
 	limit   int
-	fill    *filling    // nil: groups without events are not in the answer
-	compare *comparison // nil: no comparison
+	fill    *filling    // nil means that groups without events are not in the answer
+	compare *comparison // nil means no comparison
 	among   *groupSet   // the only groups that are read; nil means all groups
-	states  *states     // nil: the statement reads the scope's source
-	rest    *rest       // selects the events of the groups that it does not exclude; nil selects all events
+	states  *states     // nil means that the statement reads the scope's source
+	rest    *rest       // nil means all events; otherwise rest excludes the events of some groups
 	others  bool        // whether the answer has a row for all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
 	keeps   bool        // whether the rows are stored with their sort keys
@@ -128,9 +128,9 @@ type filling struct {
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
-	// first and other are the buckets of the group of time in the first range and in the other range, in the form of
-	// the group's column. They are empty without a group of time. Several groups of time are refused: weeks and months
-	// begin on different days, so their bucket numbers do not match.
+	// first has the start times of the buckets in the first range, and `other` has them in the other range. Both are in
+	// the form of the column by whose time the plan groups. They are empty without a group of time. Several groups of
+	// time are refused: weeks and months begin on different days, so their bucket numbers do not match.
 	first, other []time.Time
 }
 
@@ -184,6 +184,6 @@ type states struct {
 // stateSpan is a span of the plan's range, and its entry in the cache.
 type stateSpan struct {
 	scope
-	events scope // reads the events of the span if its states are absent
+	events scope // the scope that reads the events of the span if the span has no states
 	entry  *statecache.Entry
 }

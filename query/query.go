@@ -71,12 +71,12 @@ type query struct {
 	// summary is the name of the source that replaced at least some events; "" if all rows came from events
 	summary     string
 	approximate insights.Counting        // counting method of an estimated distinct count
-	truncated   bool                     // there are rows after the limit
-	assigned    bool                     // there may be sessions that nodes assigned
-	within      scope                    // has the answer's range if the request does not name it
+	truncated   bool                     // whether there are rows after the limit
+	assigned    bool                     // whether there may be sessions that nodes assigned
+	within      scope                    // within has the answer's range if the request does not name a range
 	ranges      []scope                  // ranges whose events the answer needs
 	missing     []schema.MissingRows     // rows that the store may lack in the ranges
-	ran         func(ExplainedStatement) // receives each statement; set only by Explain
+	ran         func(ExplainedStatement) // ran receives each statement. Only Explain sets it.
 }
 
 func (s *Service) query(kind Report, who Caller, site string) *query {
@@ -145,7 +145,7 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 
 // failure is the error of a query that ran.
 type failure struct {
-	public *schema.Error // for the caller
+	public *schema.Error // the error that the caller gets
 	class  class
 }
 

@@ -14,9 +14,9 @@ import (
 // preset is a range that ends now.
 type preset struct {
 	name string
-	from func(now time.Time) time.Time // nil if the range begins with a day
-	// first returns the first day of the range. before returns the corresponding day of the range with which the preset
-	// is compared.
+	from func(now time.Time) time.Time // from is nil if the range begins with a day
+	// first returns the first day of the range. `before` returns the corresponding day of the range with which the
+	// preset is compared.
 	first  func(now insights.Day, week insights.WeekStart) insights.Day
 	before func(insights.Day) insights.Day
 }
@@ -38,7 +38,7 @@ var presets = []preset{
 	},
 }
 
-// begins returns the start of the range that ends at now.
+// begins returns the start of the range that ends at `now`.
 func (p *preset) begins(now time.Time, week insights.WeekStart) time.Time {
 	if p.from != nil {
 		return p.from(now)

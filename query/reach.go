@@ -52,8 +52,8 @@ func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	}
 }
 
-// within returns the reach, limited to a view. If a part of the view cannot be applied, it returns an error, so that
-// the view never shows too much.
+// within returns the reach of a caller who sees only this view. If a part of the view cannot be applied, it returns an
+// error, so that the view never shows too much.
 func (r reach) within(v schema.InsightsView) (reach, error) {
 	broken := func(err error) (reach, error) {
 		if e := schema.AsError(err); e.Code != schema.CodeBadRequest {
@@ -92,8 +92,8 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 	return r, nil
 }
 
-// limit cuts a period to one range of the view: the range that contains the largest part of the period. now is the time
-// at which the request's presets end.
+// limit cuts a period to one range of the view: the range that contains the largest part of the period. `now` is the
+// time at which the request's presets end.
 func (r reach) limit(in period, now time.Time) (period, error) {
 	if len(r.ranges) == 0 {
 		return in, nil
@@ -134,8 +134,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns the time at which the presets of the view's ranges end. If now is the time of a cursor's first page, and
-// at most pageTime ago, it returns this time, so that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page,
+// and at most pageTime ago, it returns this time, so that all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now
@@ -161,7 +161,7 @@ func earliest(a, b time.Time) time.Time {
 	return a
 }
 
-// resolved returns the range of a view whose presets end at now.
+// resolved returns the range of a view whose presets end at `now`.
 func (r rangeRequest) resolved(now time.Time, zone *time.Location) (from, to time.Time, err error) {
 	from, to, err = resolveRange(r, now.In(zone), insights.WeekStart(0))
 	return storable(from), storable(to), err
@@ -190,7 +190,7 @@ func readWhere(where []byte) ([]conditionRequest, error) {
 	return newReader(body).conditionsOf("", &whereBudget{maxFilters, maxValues})
 }
 
-// CheckRanges returns an error if the time zone is unknown, or if ranges is not a JSON list of ranges. Each range has
+// CheckRanges returns an error if the time zone is unknown, or if `ranges` is not a JSON list of ranges. Each range has
 // the form of a request's member `range`.
 func CheckRanges(ranges []byte, timezone string) error {
 	_, _, err := readRanges(ranges, timezone)
@@ -236,8 +236,8 @@ func (r rangeRequest) check(path string, zone *time.Location) (err error) {
 	return err
 }
 
-// key identifies the events that a reach and the segments of a request read. It contains the site's settings and all
-// conditions and ranges. Requests with equal keys read the same events.
+// key identifies the events that a request reads, by its reach and its segments. It contains the site's settings and
+// all conditions and ranges. Requests with equal keys read the same events.
 func (r reach) key(segments []string) (string, error) {
 	q := scopeRequest{reach: r, segments: segments, left: whereBudget{maxFilters, maxValues}}
 	if err := q.narrow(); err != nil {

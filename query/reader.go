@@ -28,7 +28,7 @@ func newReader(body []byte) *reader {
 	return &reader{jsontext.NewDecoder(bytes.NewBuffer(body), insights.JSONOptions), body}
 }
 
-// checkJSON refuses a body that is not one JSON value, or nests deeper than depth.
+// checkJSON refuses a body that is not one JSON value, or nests deeper than `depth`.
 func checkJSON(body []byte, depth int) error {
 	for r := newReader(body); ; {
 		_, err := r.ReadToken()
@@ -86,7 +86,7 @@ func (r *reader) path(p jsontext.Pointer) string {
 	return path
 }
 
-// object reads an object and calls read for the value of each member. It skips members that are null, because many
+// object reads an object and calls `read` for the value of each member. It skips members that are null, because many
 // clients send null for an absent member.
 func (r *reader) object(known []string, read func(name string) error) error {
 	if r.PeekKind() != jsontext.KindBeginObject {
@@ -111,7 +111,7 @@ func (r *reader) object(known []string, read func(name string) error) error {
 	return nil
 }
 
-// array reads an array and calls read for each entry.
+// array reads an array and calls `read` for each entry.
 func (r *reader) array(most int, read func(i int) error) error {
 	if r.PeekKind() != jsontext.KindBeginArray {
 		return r.refuse("must be an array")

@@ -14,7 +14,8 @@ func (
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs them on sc.
+// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs the
+// statements on the scope `sc` itself.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
 		best = sc
@@ -60,8 +61,8 @@ type scan struct {
 	refs []ref // the columns that determine the source
 }
 
-// scans returns the readings of a statement that reads refs in the scope. A join of events with their sessions reads
-// the range's events, and then all events of the range and around it.
+// scans returns the readings of a statement that reads the columns `refs` in the scope. A join of events with their
+// sessions reads the range's events, and then all events of the range and around it.
 func (s scope) scans(refs []ref) []scan {
 	if len(s.sessions) == 0 {
 		return []scan{{s, refs}}

@@ -149,8 +149,8 @@ func TestReportsAreImmutable(t *testing.T) {
 	}
 }
 
-// FuzzReports checks that any body gives an error that names its fault, or a statement with only this program's
-// words.
+// FuzzReports checks that each body gives an error that names the fault, or a statement. The statement's text must have
+// only words of this program, and no text from the body.
 func FuzzReports(f *testing.F) {
 	for _, c := range readCases(f, "testdata/reports.txt") {
 		f.Add([]byte(c.request))

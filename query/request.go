@@ -27,27 +27,27 @@ type request struct {
 	scopeRequest
 	selects, groups []columnRequest
 	order           *orderRequest
-	compare         *rangeRequest // nil: no comparison
+	compare         *rangeRequest // nil means no comparison
 	accuracy        string
 	fill            bool
 	others          bool
 	count           bool
 	limit           int
-	cursor          *string // nil: the answer has no cursor
+	cursor          *string // nil means that the answer has no cursor
 }
 
 // reach has the data that a request can read: a site, its saved segments, and the caller's view of the site. Each
 // request applies its reach once, between decoding and resolving: see [scopeRequest.narrow] and [scopeRequest.when].
 type reach struct {
 	site  Site
-	saved func(id string) (where []byte, err error) // nil: the site has no saved segments
+	saved func(id string) (where []byte, err error) // saved finds a saved segment; nil means that the site has none
 	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
 	where  []conditionRequest
-	ranges []rangeRequest // ranges of the view; nil: all time
+	ranges []rangeRequest // ranges of the view; nil means all time
 	zone   *time.Location // time zone in which the days of the ranges begin
 	now    time.Time      // the time at which presets of the view's ranges end
 	view   string         // the view's ranges as text, for keys; "" if there are none
-	shared bool           // the caller sees a view
+	shared bool           // whether the caller sees a view
 }
 
 // scopeRequest has the members that the requests of all reports have.
@@ -63,8 +63,8 @@ type scopeRequest struct {
 
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
-// decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls read for the
-// other members. It adds the conditions of the request's segments and of the reach.
+// decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls `read` for the
+// other members. Then it adds the conditions of the request's segments and of the caller's view.
 func (q *scopeRequest) decode(
 	of reach, body []byte, members []string, read func(r *reader, name string) error,
 ) error {
@@ -103,7 +103,7 @@ func (q *scopeRequest) decode(
 	return q.narrow()
 }
 
-// narrow adds the conditions of the request's segments and of the reach to the request's where.
+// narrow adds conditions to the request's `where`: the conditions of the request's segments, and of the caller's view.
 func (q *scopeRequest) narrow() error {
 	for i, id := range q.segments {
 		list, err := q.reach.segment(nth("segments", i), id, &q.left)

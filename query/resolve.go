@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// resolve resolves a request's names. Presets end at now.
+// resolve resolves a request's names. Presets end at `now`.
 //
 // Two rules give extras the meaning that users expect:
 //   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
@@ -91,7 +91,7 @@ func resolve(r request, now time.Time) (plan, error) {
 	return p, nil
 }
 
-// when returns the request's range within its reach.
+// when returns the request's range. If the caller sees a view, the range is cut to the view's ranges.
 func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.zone, err = insights.Location(q.timezone); err != nil {
 		return in, schema.Invalid("timezone", err.Error())
@@ -118,7 +118,8 @@ func (in period) scope(of reach) scope {
 	return s
 }
 
-// namedColumn is a ref with its place and form in the request.
+// namedColumn is a ref with its place in the request. If the request leaves out the column's extra, such as an
+// interval, inferExtras sets it.
 type namedColumn struct {
 	ref
 	place    place
@@ -136,7 +137,7 @@ func resolveList(list []columnRequest) ([]namedColumn, error) {
 	return out, nil
 }
 
-// resolveColumn finds a column that has one of the roles.
+// resolveColumn finds the column that a request names. The column must have one of the roles.
 func resolveColumn(c columnRequest, roles ...insights.Role) (namedColumn, error) {
 	n := namedColumn{place: c.place}
 	column, ok := insights.ByName(c.name)
@@ -162,7 +163,7 @@ var columnNames = func() []string {
 	return names
 }()
 
-// inferExtras completes each column of list that has no extra. It copies the extra of the same column in others. A
+// inferExtras completes each column of `list` that has no extra. It copies the extra of the same column in `others`. A
 // column that is not in others keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
@@ -190,7 +191,7 @@ func inferExtras(list, others []namedColumn) ([]ref, error) {
 	return refs, nil
 }
 
-// lastTimes returns output, with exact times replaced by the last time of each group. It does so if a request has
+// lastTimes returns `output`, with exact times replaced by the last time of each group. It does so if a request has
 // groups but no time, because such a request does not group by exact times.
 func lastTimes(groups, output []ref) []ref {
 	if len(groups) == 0 || slices.ContainsFunc(groups, ref.isTime) {

@@ -23,20 +23,20 @@ type scope struct {
 	view     string // the ranges of the caller's view; "" without ranges
 	cut      bool   // whether the ranges of the view cut the scope's range
 	moves    bool   // whether the range depends on the present time
-	key      string // equal for reports that differ only in the present time
+	key      string // key is equal for reports that differ only in the current time
 }
 
 // source identifies the rows that a scope reads: events or visits.
 type source struct {
 	name   string
-	visits *visits // nil: a row for each event
+	visits *visits // nil means that the source has a row for each event
 }
 
 // rawEvents has a row for each event.
 var rawEvents = source{name: "raw"}
 
 // newScope selects all events of a site in a range. It cuts the range to the years that the store can hold. So a
-// request for everything since the year 1 gets all events. Time is cut to intervals in zone; nil is UTC.
+// request for everything since the year 1 gets all events. Time is cut to intervals in `zone`; nil is UTC.
 func newScope(site string, from, to time.Time, zone *time.Location) scope {
 	from, to = storable(from), storable(to)
 	return scope{site: site, from: from, to: to, source: rawEvents, env: insights.Env{Zone: insights.NewZone(zone, from, to)}}
@@ -111,7 +111,7 @@ func (b *description) line(name string, list ...string) {
 	}
 }
 
-// conditions writes conditions. It writes an empty list only if always is set.
+// conditions writes conditions. It writes an empty list only if `always` is set.
 func (b *description) conditions(name string, list []condition, always bool) {
 	if always && len(list) == 0 {
 		b.line(name, "any event")
@@ -142,7 +142,7 @@ func (s scope) span() scope {
 const fixedAge = 24 * time.Hour
 
 // lasts returns the time for which an answer is reused while the site's events do not change. For a range that ends
-// now, it returns moving, because events leave such a range even if no new events arrive.
+// now, it returns the time `moving`, because events leave such a range even if no new events arrive.
 func (s scope) lasts(moving time.Duration) time.Duration {
 	if s.moves {
 		return moving

@@ -34,7 +34,7 @@ type segmentPage struct {
 	limit int
 	zone  *time.Location // the zone in which the page's days begin; nil means UTC
 	reach reach
-	where []condition // conditions of the reach
+	where []condition // conditions of the caller's view
 }
 
 // segmentKey has the values that order the list.
@@ -43,7 +43,8 @@ type segmentKey struct {
 	id               string // segmentID of the claims
 }
 
-// within returns the page, cut to a reach. It fails if the view shows no day of the page's longest range.
+// within returns the page for a caller with this reach. It fails if the caller's view shows no day of the page's
+// longest range.
 func (p segmentPage) within(of reach) (_ segmentPage, err error) {
 	p.reach = of
 	if p.where, err = resolveEvents(of.where); err != nil {
@@ -63,8 +64,8 @@ func (p segmentPage) period() period {
 	return period{from: daysBefore(p.days)(to), to: p.to, zone: time.UTC}
 }
 
-// scope selects the events of the page's days within the reach. If a view shows none of these days, it selects no
-// event.
+// scope selects the events of the page's days that the caller may read. If the caller's view shows none of these days,
+// it selects no event.
 func (p segmentPage) scope() scope {
 	in, err := p.reach.limit(p.period(), p.reach.now)
 	if err != nil {

@@ -20,7 +20,7 @@ func (s scope) joining(refs []ref) scope {
 	return s
 }
 
-// around returns the scope with its range extended on both sides, by the reach of a session.
+// around returns the scope with its range extended by SessionReach on both sides.
 func (s scope) around() scope {
 	s.from, s.to = storable(s.from.Add(-insights.SessionReach)), storable(s.to.Add(insights.SessionReach))
 	return s

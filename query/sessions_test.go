@@ -140,11 +140,12 @@ func TestSessionsAtBorders(t *testing.T) {
 	view(1, day.Add(-10*time.Second), "p1")
 	view(1, day.Add(10*time.Second), "p2")
 	view(2, day.Add(12*time.Hour), "p3")
-	// These are the first and the last page view within the reach, before and after the range.
+	// p4 has the earliest time within SessionReach before the range. p6 has the latest time within SessionReach after
+	// the range.
 	view(3, day.Add(-12*time.Hour), "p4")
 	view(3, day.Add(time.Hour), "p5")
 	view(3, day.Add(36*time.Hour-time.Millisecond), "p6")
-	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // outside of the reach on both sides
+	view(4, day.Add(-12*time.Hour-time.Millisecond), "p7") // p7 and p9 are outside of SessionReach
 	view(4, day.Add(time.Hour), "p8")
 	view(4, day.Add(36*time.Hour), "p9")
 	view(5, day.Add(-time.Millisecond), "p10") // before the range

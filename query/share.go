@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// version returns the version of the site's events, for the result cache. If current is false, a light query does not
+// version returns the version of the site's events, for the result cache. If `current` is false, a light query does not
 // wait for the version, because the cache compares it only later.
 func (q *query) version(ctx context.Context, current bool) string {
 	v := q.service.versions
@@ -40,8 +40,8 @@ func (c Config) freshUntil(ctx context.Context, site string) string {
 // headerAge is the answer's age in seconds: the time since the query that computed it was requested.
 const headerAge = "Age"
 
-// shared answers a query from the result cache, or by calling work. Queries with equal kind, site and key have the same
-// answer, except for the time at which presets end.
+// shared answers a query from the result cache, or by calling work. Queries with equal `kind`, `site` and `key` have
+// the same answer, except for the time at which presets end.
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
 	r, err := s.results.Do(ctx, resultcache.Query[answer]{

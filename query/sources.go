@@ -41,8 +41,8 @@ type death struct {
 type siteRows struct {
 	counted time.Time
 	visits  bool          // whether rows of visits were counted, not only events
-	days    []dayRows     // nil: unknown
-	first   chan struct{} // closed when the first count has ended
+	days    []dayRows     // nil means that the days are unknown
+	first   chan struct{} // first is closed when the first count has ended
 }
 
 type dayRows struct {
@@ -68,13 +68,14 @@ type sourceLimits struct {
 	// few is the largest number of events that are read as quickly as visits, because the statement over visits is
 	// longer.
 	few uint64
-	// fewer is the least ratio of events to visits at which visits are read. Rows of visits are larger than events.
+	// Visits are read only if there are at least `fewer` times as many events as rows of visits, because a row of
+	// visits is larger than an event.
 	fewer uint64
-	// many is the largest number of rows of which a query always counts the visitors exactly. Above this number, it may
-	// use sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows
-	// a sketch is no faster.
+	// A query that reads at most `many` rows always counts visitors exactly. A query that reads more rows may use
+	// sketches. Counting the visitors of `many` rows exactly takes a tenth of a second on two cores. For fewer rows a
+	// sketch is no faster.
 	many uint64
-	// keep is the largest number of rows of a range that is read quickly enough without cached states.
+	// A range with at most `keep` rows is read quickly enough without cached states.
 	keep uint64
 }
 
@@ -87,9 +88,9 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	}
 }
 
-// choose returns a scope with the best source for a statement that reads refs. If the numbers of rows are unknown, the
-// source is events. estimate is the counting method for distinct values of many rows. It is CountExact if the statement
-// counts no distinct values. Code that reads visits must first check that visits are complete.
+// choose returns a scope with the best source for a statement that reads the columns `refs`. If the numbers of rows are
+// unknown, the source is events. estimate is the counting method for distinct values of many rows. It is CountExact if
+// the statement counts no distinct values. Code that reads visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
@@ -262,7 +263,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 	return sc.rowsOf(days), nil
 }
 
-// count counts a site's rows by day. It counts rows of visits, or only events if visits is false.
+// count counts a site's rows by day. It counts rows of visits, or only events if `visits` is false.
 func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
 	time, events := insights.TimeExpr(), sqltree.Call("count")
 	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}
@@ -359,8 +360,8 @@ func (s *sources) query(ctx context.Context, sql string, args, targets []any, ea
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It takes the same arguments as choose. known is false if the
-// number is a guess.
+// cost returns the number of rows that a statement reads. It takes the same arguments as choose. `known` is false if
+// the number is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {
 		return cost(rows), true
@@ -371,8 +372,8 @@ func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows c
 	return unknownRows, false
 }
 
-// expect returns the best source of a scope, and the number of rows to read from it. known is false if the rows of the
-// site are unknown.
+// expect returns the best source of a scope, and the number of rows to read from it. `known` is false if the rows of
+// the site are unknown.
 func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

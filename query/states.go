@@ -44,7 +44,8 @@ func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits fu
 	if len(spans) == 0 {
 		return p, false
 	}
-	// All spans share one table, although expressions with times may differ between them.
+	// The states of all spans go into one table, which is named after the columns for the whole range. The columns of a
+	// span may have other SQL, because the span's zone is limited to the span.
 	st := &states{table: statecache.TableOf(p.stateRows(p.scope).Print())}
 	for _, span := range spans {
 		s := stateSpan{scope: in(span.From, span.To), entry: &statecache.Entry{Span: span, Parts: parts.Of(span)}}
@@ -134,7 +135,8 @@ func (p plan) stateColumns() (columns []sqltree.Aliased) {
 	return columns
 }
 
-// readStates begins a statement over the plan's states. columns has the groups, then the measures.
+// readStates builds the first part of the SELECT that computes the plan's measures from cached states. `columns` has
+// the groups, then the measures.
 func (p plan) readStates(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
 	outer := &sqltree.Select{GroupBy: groups}
 	cached := &sqltree.Select{Table: p.states.table, Where: statecache.Rows(entriesOf(p.states.spans))}

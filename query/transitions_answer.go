@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// passage has the number of the steps of one kind, and the pages at their other ends.
+// passage has the steps of one kind: their total number, and the pages from which or to which they lead.
 type passage struct {
 	total uint64
 	pages []neighbour

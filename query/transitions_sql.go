@@ -26,7 +26,7 @@ const (
 type neighbour struct {
 	hash        uint64
 	views       uint64
-	first, last time.Time // times of its first and last views in the transitions
+	first, last time.Time // times of the first and the last view of this page in the transitions
 }
 
 // lower turns the transitions into SQL. The statement has a row for each kind of step and each page. Entries, reloads
@@ -37,7 +37,7 @@ type neighbour struct {
 // these sessions. For a page that few sessions viewed, this is twice as fast as listing the views of all sessions. For
 // a page that half of the sessions viewed, both take the same time. If too many sessions viewed the page, the keys do
 // not fit into the query's memory. Then the caller sets everySession, and the statement lists the views of all sessions
-// in one pass, whose lists may go to disk.
+// in one pass. The engine may write these lists to disk.
 func (t transitions) lower() sqltree.Statement {
 	is := t.page.is()
 	list := []sqltree.Aliased{{

@@ -91,8 +91,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version and stores it. now is the time of the reading. read first gets the time up to which the
-// site's events are complete. So the version includes all events up to this time.
+// read reads the site's version and stores it. `now` is the time of the reading. read first gets the time up to which
+// the site's events are complete. So the version includes all events up to this time.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
 	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	ctx = v.sources.config.choosing(ctx)

@@ -82,7 +82,7 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
-// read begins a statement over the rows of visits, and over the events at both ends of the range.
+// read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)
@@ -114,10 +114,10 @@ func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), text))
 }
 
-// sessionRows begins a statement over the rows of all sessions that may have an event in the scope's range. These rows
-// may be before and after the range. The quarters of an hour in which the range or its surroundings begin and end come
-// from events. All other quarters come from visits. The column chosenName is true if a row is in the range and has an
-// event of the selected types.
+// sessionRows builds the first part of the SELECT that reads the rows of all sessions that may have an event in the
+// scope's range. These rows may be before and after the range. The quarters of an hour in which the range or its
+// surroundings begin and end come from events. All other quarters come from visits. The column chosenName is true if a
+// row is in the range and has an event of the selected types.
 func (v *visits) sessionRows(s scope) *sqltree.Select {
 	around := s.around()
 	ceil := func(t time.Time) time.Time {
@@ -194,7 +194,7 @@ func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, numbe
 	return row
 }
 
-// read begins a statement over the scope's events.
+// read builds the first part of the SELECT that reads the scope's events.
 func (s scope) read(columns []sqltree.Aliased, conditions ...sqltree.Expr) *sqltree.Select {
 	if v := s.source.visits; v != nil {
 		return v.read(s, columns, conditions)

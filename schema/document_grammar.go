@@ -12,8 +12,8 @@ type nodeRule struct {
 	dataRequired bool
 	data         *objectRule
 	meta         *objectRule
-	nodes        *childRule     // nil if the kind has no children
-	fragments    []fragmentRule // nil if the kind has no fragments
+	nodes        *childRule     // nodes is nil if the kind has no children
+	fragments    []fragmentRule // fragments is nil if the kind has no fragments
 }
 
 // childRule defines which nodes a list may contain, and how many. If most is 0, the number of nodes has no upper limit.
@@ -260,7 +260,7 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes returns the kinds of marks, sorted.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may contain a node of kind child. If parent is "", the parent is the
+// Allows reports whether a node of kind parent may contain a node of kind child. If `parent` is "", the parent is the
 // document. parent may also be the type of a fragment. Fragments without a type are the cells of a table. For them,
 // parent is FragmentCell, and all blocks are allowed.
 func Allows(parent, child string) bool {

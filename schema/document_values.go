@@ -191,7 +191,7 @@ func tagged(tag string, rules map[string]*objectRule) check {
 }
 
 // anyOf returns a check that accepts a value if at least one of the checks accepts it. If no check accepts it, the
-// error is problem.
+// error is `problem`.
 func anyOf(problem string, checks ...check) check {
 	return func(p *problems, field string, value any) {
 		for _, c := range checks {

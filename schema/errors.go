@@ -94,7 +94,7 @@ func BadRequest(message string) *Error {
 }
 
 // Invalid returns the error for a request with a problem in one member. field is the name of the member. problem is the
-// end of a sentence that begins with this name. allowed lists the accepted values, if the member has only a few.
+// end of a sentence that begins with this name. `allowed` lists the accepted values, if the member has only a few.
 func Invalid(field, problem string, allowed ...string) *Error {
 	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
 }

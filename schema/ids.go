@@ -22,7 +22,7 @@ func NewID() string {
 	return idEncoding.EncodeToString(id[:])
 }
 
-// DerivedID makes an id from content. Equal contents give equal ids.
+// DerivedID makes an id from `content`. Equal contents give equal ids.
 func DerivedID(content []byte) string {
 	sum := sha256.Sum256(content)
 	return idEncoding.EncodeToString(sum[:16])

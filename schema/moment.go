@@ -17,7 +17,7 @@ const momentForm = "2006-01-02T15:04:05.000Z"
 // list then includes the object.
 func FormatMoment(at time.Time) string { return at.UTC().Format(momentForm) }
 
-// MomentOf reads a time that was checked by the rules of a request. It returns nil if text is nil. It rounds up to a
+// MomentOf reads a time that was checked by the rules of a request. It returns nil if `text` is nil. It rounds up to a
 // millisecond, because responses truncate times to milliseconds.
 func MomentOf(text *string) *time.Time {
 	if text == nil {

@@ -23,7 +23,7 @@ func Some[T any](value T) Opt[T] { return Opt[T]{Set: true, Value: &value} }
 func (o Opt[T]) Null() bool { return o.Set && o.Value == nil }
 
 // Or returns the member's value. It returns nil if the member is null. If the member is absent, it returns the argument
-// absent.
+// `absent`.
 func (o Opt[T]) Or(absent *T) *T {
 	if o.Set {
 		return o.Value
@@ -50,7 +50,7 @@ func (o *Opt[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, o.Value)
 }
 
-// Or returns the value of an optional member. If there is no value, it returns absent.
+// Or returns the value of an optional member. If there is no value, it returns `absent`.
 func Or[T any](value *T, absent T) T {
 	if value == nil {
 		return absent

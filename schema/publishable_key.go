@@ -62,8 +62,8 @@ func PublishableKeyText(secret []byte, id string, generation int) string {
 	return PublishableKeyPrefix + idEncoding.EncodeToString(key[:])
 }
 
-// ReadPublishableKey returns the id and the generation in a key's text. made is false if the installation did not make
-// the text. It accepts only the canonical form of the text.
+// ReadPublishableKey returns the id and the generation in a key's text. `made` is false if the installation did not
+// make the text. It accepts only the canonical form of the text.
 func ReadPublishableKey(secret []byte, text string) (id string, generation int, made bool) {
 	digits, ok := strings.CutPrefix(text, PublishableKeyPrefix)
 	if !ok || len(text) != keyTextSize {

@@ -86,7 +86,7 @@ func (i SiteItem) MarshalJSONTo(e *jsontext.Encoder) error {
 	return json.MarshalEncode(e, i.Group)
 }
 
-// EachSiteSpace calls visit for each site space in the part, at every level.
+// EachSiteSpace calls `visit` for each site space in the part, at every level.
 func (i SiteItem) EachSiteSpace(visit func(SiteSpace)) {
 	switch {
 	case i.Space != nil:

@@ -103,7 +103,7 @@ func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) 
 	}, nil
 }
 
-// earlier returns the earlier of two times. If other is nil, it returns `at`.
+// earlier returns the earlier of two times. If `other` is nil, it returns `at`.
 func earlier(at time.Time, other *time.Time) time.Time {
 	if other != nil && other.Before(at) {
 		return *other

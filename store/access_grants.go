@@ -62,7 +62,7 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes the grants of users and teams on the target. If role is nil, it changes nothing. The role guest
+// ChangeGrant changes the grants of users and teams on the target. If `role` is nil, it changes nothing. The role guest
 // removes the grants. If none of the users and teams has a grant on the target, ChangeGrant returns not_found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -120,7 +120,7 @@ func (s *Store) ListGrantedUsers(
 
 // ListContentAccess lists all members who have access to content, and their roles on the content. The access may come
 // from a grant, from the content's level, or from the role in the organization. level is the content's default level.
-// If role is set, the list has only members with exactly this role.
+// If `role` is set, the list has only members with exactly this role.
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (postgres.Page[UserRole], error) {

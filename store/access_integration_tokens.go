@@ -28,7 +28,7 @@ const (
 	integrationTokens = 200
 )
 
-// CreateIntegrationToken creates a token of an integration, or of an installation if installation is not "". Only the
+// CreateIntegrationToken creates a token of an integration, or of an installation if `installation` is not "". Only the
 // token's hash is stored.
 func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation string) (token string, expiresAt time.Time, err error) {
 	token, expiresAt = schema.NewIntegrationToken(), time.Now().Add(integrationTokenLife).UTC().Truncate(time.Second)
@@ -48,7 +48,7 @@ func (s *Store) CreateIntegrationToken(ctx context.Context, name, installation s
 	return token, expiresAt, err
 }
 
-// AuthenticateIntegration returns the principal of a token of an integration or an installation.
+// AuthenticateIntegration returns the principal of a token that belongs to an integration or an installation.
 func (s *Store) AuthenticateIntegration(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.IntegrationTokenByHash(ctx, hash[:])
 	if errors.Is(err, pgx.ErrNoRows) {

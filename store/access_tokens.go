@@ -31,7 +31,8 @@ type Principal struct {
 	Scopes         []string
 	// Browser is set for a browser session. The session has the rights of the token TokenID.
 	Browser bool
-	// ShareLink and Generation are set for sessions of share links of insights. The session's site is the link's site.
+	// ShareLink and Generation are set for the sessions of share links that show insights. The session's site is the
+	// link's site.
 	ShareLink  string
 	Generation int
 	// ExpiresAt is zero for a token that does not expire. Code that stores a Principal must check ExpiresAt again.

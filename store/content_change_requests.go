@@ -99,7 +99,7 @@ func unmutedCluster(ctx context.Context, q *db.Queries, organizationID string, i
 	return err
 }
 
-// filled applies the first change of the content of a new request. The caller has locked the request's space.
+// filled applies the first content change of a new change request. The caller has locked the request's space.
 func (s *Store) filled(ctx context.Context, q *db.Queries, row ChangeRequest, content ContentChange) (ChangeRequest, error) {
 	if err := s.changeContent(ctx, q, &row, content); err != nil {
 		return row, err
@@ -246,7 +246,7 @@ func (f ChangeRequestFilter) Cursor(row ChangeRequestRow) postgres.Cursor[time.T
 	return postgres.Cursor[time.Time]{Key: row.ChangeRequest.UpdatedAt, ID: row.ChangeRequest.ID}
 }
 
-// ListChangeRequestsInSpace lists the change requests of a space. If after is set, the list continues after this
+// ListChangeRequestsInSpace lists the change requests of a space. If `after` is set, the list continues after this
 // cursor.
 func (s *Store) ListChangeRequestsInSpace(
 	ctx context.Context, spaceID string, f ChangeRequestFilter, after *postgres.Cursor[time.Time], size int,
@@ -273,7 +273,7 @@ func (s *Store) ListChangeRequestsInSpace(
 }
 
 // ListChangeRequestsInOrganization lists the change requests of an organization's spaces that the viewer may see. If
-// after is set, the list continues after this cursor.
+// `after` is set, the list continues after this cursor.
 func (s *Store) ListChangeRequestsInOrganization(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, f ChangeRequestFilter,
 	after *postgres.Cursor[time.Time], size int,

@@ -29,7 +29,7 @@ type Change struct {
 }
 
 // RevisionChanges lists at most `most` changes of a revision since its first parent, and returns the number of the
-// remaining changes. In a space's first revision, all content is new. If allows is set, the list is for a visitor. A
+// remaining changes. In a space's first revision, all content is new. If `allows` is set, the list is for a visitor. A
 // visitor sees changes of pages that the visitor sees in both revisions, and changes of files that the visitor sees in
 // the later revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
@@ -54,8 +54,8 @@ func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allow
 	return c.run()
 }
 
-// comparison compares two revisions of a space. It is used for only one call. from is the zero Revision if there is no
-// earlier revision.
+// comparison compares two revisions of a space. It is used for only one call. `from` is the zero Revision if there is
+// no earlier revision.
 type comparison struct {
 	s        *Store
 	ctx      context.Context
@@ -217,7 +217,7 @@ func (c *comparison) files() error {
 	return err
 }
 
-// each calls visit for each listed page and for the parents of moved pages, with the page's revision. parent is true
+// each calls `visit` for each listed page and for the parents of moved pages, with the page's revision. parent is true
 // for parents.
 func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	for i := range c.list {

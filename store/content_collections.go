@@ -20,7 +20,7 @@ const kindCollection = "collection"
 // MaxNesting is the largest depth of nested collections. Recursive queries stop at this depth.
 const MaxNesting = 16
 
-// CollectionAccess is a collection with the access of a member of its organization.
+// CollectionAccess has a collection, and the access that a member of its organization has to it.
 type CollectionAccess struct {
 	Collection Collection
 	postgres.ContentAccess
@@ -95,7 +95,7 @@ func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 }
 
 // ListCollections lists the collections of an organization that the viewer may see, parents before their children. If
-// nested is false, it lists only the collections at the top.
+// `nested` is false, it lists only the collections at the top.
 func (s *Store) ListCollections(
 	ctx context.Context, viewer postgres.Viewer, organizationID string, nested bool, after *CollectionCursor, size int,
 ) (postgres.Page[CollectionAccess], error) {

@@ -166,8 +166,8 @@ type CommentFilter struct {
 	Authors []string
 }
 
-// ListComments lists the comments of a place, sorted by the time of posting. If after is set, the list continues after
-// this cursor.
+// ListComments lists the comments of a place, sorted by the time of posting. If `after` is set, the list continues
+// after this cursor.
 func (s *Store) ListComments(
 	ctx context.Context, place Place, filter CommentFilter, ascending bool, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[CommentRow], error) {
@@ -245,8 +245,8 @@ type CommentChange struct {
 	Removed []string
 }
 
-// UpdateComment changes a comment or a reply for a user. It calls allow with the locked row. If allow returns an error,
-// nothing changes.
+// UpdateComment changes a comment or a reply for a user. It calls `allow` with the locked row. If `allow` returns an
+// error, nothing changes.
 func (s *Store) UpdateComment(
 	ctx context.Context, ref CommentRef, userID string, change CommentChange, allow func(Comment) error,
 ) (CommentRow, error) {
@@ -283,7 +283,7 @@ func (s *Store) UpdateComment(
 }
 
 // DeleteComment deletes a reply, or a comment with its replies. If the comment does not exist, DeleteComment succeeds.
-// It calls allow with the locked row. If allow returns an error, nothing changes.
+// It calls `allow` with the locked row. If `allow` returns an error, nothing changes.
 func (s *Store) DeleteComment(ctx context.Context, ref CommentRef, allow func(Comment) error) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		row, err := lockComment(ctx, q, ref)

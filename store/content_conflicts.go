@@ -62,8 +62,8 @@ func conflicts(ctx context.Context, q *db.Queries, request ChangeRequest, head s
 	return &Conflicts{list: result.Conflicts, choices: choices, in: in}, err
 }
 
-// Page returns a page of the list of conflicts. after has the sort keys of the last conflict of the previous page, or
-// is nil for the first page. If status is set, the list has only conflicts with this status.
+// Page returns a page of the list of conflicts. `after` has the sort keys of the last conflict of the previous page, or
+// is nil for the first page. If `status` is set, the list has only conflicts with this status.
 func (c *Conflicts) Page(status string, after []string, size int) (postgres.Page[ConflictRow], error) {
 	shown := slices.DeleteFunc(slices.Clone(c.list), func(one merge.Conflict) bool {
 		return status == schema.ConflictOpen && one.Choice != nil || status == schema.ConflictResolved && one.Choice == nil

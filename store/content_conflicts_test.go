@@ -48,7 +48,7 @@ func paragraph(text string) schema.Node {
 	return schema.Block("paragraph", schema.Node{Object: schema.ObjectText, Leaves: []schema.Leaf{{Text: text}}})
 }
 
-// text returns a changed document. If before is nil, it returns a new document.
+// text returns a changed document. If `before` is nil, it returns a new document.
 func (m *conflictModel) text(before *schema.Document) schema.Document {
 	if before == nil {
 		d := schema.NewDocument(paragraph(m.word()+" a b"), paragraph(m.word()+" c d"), paragraph(m.word()+" e f"))

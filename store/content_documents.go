@@ -113,8 +113,8 @@ func documents(ctx context.Context, q *db.Queries, spaceID string, hashes []stri
 }
 
 // DocumentsWithin reads documents in the order of hashes. It stops before their total size exceeds a number of bytes,
-// but reads at least one document. read is the number of hashes whose documents are read. The hash "" stands for a page
-// without a document.
+// but reads at least one document. `read` is the number of hashes whose documents are read. The hash "" stands for a
+// page without a document.
 func (s *Store) DocumentsWithin(
 	ctx context.Context, spaceID string, hashes []string, bytes int64,
 ) (texts map[string]Text, read int, err error) {

@@ -153,7 +153,7 @@ func (s *Store) AddFilesNamedElsewhere(
 func elsewhere(spaceID, id string) string { return spaceID + "/" + id }
 
 // ShownFiles returns the files of a revision that a visitor sees: the files to which the visitor's pages refer, and the
-// files in `linked`. If allows is nil, the viewer is a user, who sees all files.
+// files in `linked`. If `allows` is nil, the viewer is a user, who sees all files.
 func (s *Store) ShownFiles(
 	ctx context.Context, spaceID, revisionID string, files []File, allows Allows, linked map[string]bool,
 ) ([]File, error) {

@@ -75,8 +75,8 @@ func (s *Store) GitCredentials(ctx context.Context, operationID string) (string,
 	return string(credentials), err
 }
 
-// ListGitOperations lists the operations of a space. The latest operation is first. If after is set, the list continues
-// after this cursor.
+// ListGitOperations lists the operations of a space. The latest operation is first. If `after` is set, the list
+// continues after this cursor.
 func (s *Store) ListGitOperations(
 	ctx context.Context, spaceID string, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[GitOperation], error) {

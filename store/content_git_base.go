@@ -142,7 +142,7 @@ func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	return nil
 }
 
-// cameFrom returns the synchronization from which an import starts. known is sorted, with the latest synchronization
+// cameFrom returns the synchronization from which an import starts. `known` is sorted, with the latest synchronization
 // first.
 func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
 	var at time.Time

@@ -72,7 +72,7 @@ func (g GitPaths) At(paths []string) (map[string]pagelinks.Target, error) {
 const maxRootPages = 1000
 
 // Below returns the folder in which files of new pages below the page `parent` belong, and the root folder of the
-// content. If parent is "", the new pages are at the top of the space. Each result ends with a slash, or is "".
+// content. If `parent` is "", the new pages are at the top of the space. Each result ends with a slash, or is "".
 func (g GitPaths) Below(parent string) (folder, root string, err error) {
 	source := g.store.PagesIn(g.ctx, Revision{SpaceID: g.space, ID: g.revisionID})
 	var up []tree.Node // the page's ancestors, from the page up to the root

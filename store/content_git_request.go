@@ -42,7 +42,7 @@ type gitWay struct {
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
 // same reports whether an import can proceed as it was prepared. w is how the import was to proceed when it was
-// prepared. as is how the import must proceed now.
+// prepared. `as` is how the import must proceed now.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
 		return w.proposes == as.proposes && w.updates() == as.updates()
@@ -51,8 +51,8 @@ func (w gitWay) same(as gitWay) bool {
 }
 
 // wayOfImport returns how an import must proceed. An import needs no change request if there are no merge rules, or if
-// the user may bypass them. If proposes is true, the import always needs a change request, in which people resolve its
-// conflicts.
+// the user may bypass them. If `proposes` is true, the import always needs a change request, in which people resolve
+// its conflicts.
 func wayOfImport(
 	ctx context.Context, q *db.Queries, space Space, o GitOperation, remote string, proposes bool,
 ) (w gitWay, err error) {

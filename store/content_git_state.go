@@ -19,13 +19,13 @@ import (
 // gitOutdated is the reason that users read for a skipped operation.
 const gitOutdated = "a later operation was done before: an import or export with a later timestamp"
 
-// gitSuperseded is the beginning of the reason that users read for an operation that is not retried.
+// gitSuperseded is the beginning of a text for users. The text says why an operation is not retried.
 const gitSuperseded = "a later operation was done before the next attempt; the last attempt failed: "
 
 // gitCancelled is the reason that users read for an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
-// StartGitOperation begins an operation. run is false if the operation is already over, or if it is skipped because a
+// StartGitOperation begins an operation. `run` is false if the operation is already over, or if it is skipped because a
 // later operation is done. Standalone imports are never skipped, and never cause other operations to be skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
@@ -60,7 +60,7 @@ func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperatio
 	return o, run, err
 }
 
-// FailGitOperation records that an operation failed, with the reason. again is true if the job will retry the
+// FailGitOperation records that an operation failed, with the reason. `again` is true if the job will retry the
 // operation.
 func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again bool) error {
 	set := db.SetGitOperationParams{ID: id, State: schema.GitFailed, Reason: reason}
@@ -79,8 +79,8 @@ func (s *Store) RequeueGitOperation(ctx context.Context, id string) error {
 // ErrGitCancelled ends the run of an operation that a user cancelled.
 var ErrGitCancelled = errors.New("the operation was cancelled")
 
-// NoteGitProgress stores an operation's progress. If progress is nil, it stores nothing. It returns ErrGitCancelled if
-// a user has cancelled the operation.
+// NoteGitProgress stores an operation's progress. If `progress` is nil, it stores nothing. It returns ErrGitCancelled
+// if a user has cancelled the operation.
 func (s *Store) NoteGitProgress(ctx context.Context, id string, progress *schema.GitProgress) error {
 	p := db.GitProgressParams{ID: id}
 	if progress != nil {

@@ -234,7 +234,7 @@ func (i *gitImporter) base() (Revision, error) {
 }
 
 // write stores the repository's pages as the new revision `after`. It writes only the differences from the revision
-// `before`. If files is true, it also adds the imported files. It returns the id of the new revision. If nothing
+// `before`. If `files` is true, it also adds the imported files. It returns the id of the new revision. If nothing
 // differs, it returns the id of `before`.
 func (i *gitImporter) write(after, before Revision, files bool) (string, error) {
 	was, err := i.pagesOf(before)
@@ -330,7 +330,8 @@ func (i *gitImporter) finish(head, synced string) error {
 	return finishGit(i.ctx, i.q, i.in.GitOutcome, head)
 }
 
-// refuse returns the error for an import with conflicts. after is part of the message: it says how to import by force.
+// refuse returns the error for an import with conflicts. `after` is part of the message: it says how to import by
+// force.
 func (i *gitImporter) refuse(who, after string, open []merge.Conflict) error {
 	return schema.Conflict(
 		gitConflicts(

@@ -55,8 +55,8 @@ type glossaryWrites struct {
 	remove db.DeleteGlossaryEntriesParams
 }
 
-// glossaryChange computes the writes of operations on a locked glossary. known has the ids of existing entries that the
-// operations name.
+// glossaryChange computes the writes of operations on a locked glossary. `known` has the ids of existing entries that
+// the operations name.
 func glossaryChange(organizationID string, known []string, operations []GlossaryOperation) (w glossaryWrites, err error) {
 	w.insert.OrganizationID, w.update.OrganizationID, w.remove.OrganizationID = organizationID, organizationID, organizationID
 	there, updated := map[string]bool{}, map[string][]byte{}
@@ -119,8 +119,8 @@ type GlossaryRow struct {
 	Term  string
 }
 
-// ListGlossary lists an organization's glossary. If language is set, it sorts the entries by their terms in this
-// language, and entries without such a term come last. Otherwise it sorts the entries by age. after has the term and
+// ListGlossary lists an organization's glossary. If `language` is set, it sorts the entries by their terms in this
+// language, and entries without such a term come last. Otherwise it sorts the entries by age. `after` has the term and
 // the id of the previous page's last entry. It is nil for the first page.
 func (s *Store) ListGlossary(
 	ctx context.Context, organizationID string, language *string, after []string, size int,

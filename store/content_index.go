@@ -253,8 +253,8 @@ func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, 
 	return top, parts
 }
 
-// rewrite updates the words of pages in the index, and the number of pages that have each word. before has the pages
-// that may have old words in the index. gone has the pages whose words are all removed.
+// rewrite updates the words of pages in the index, and the number of pages that have each word. `before` has the pages
+// that may have old words in the index. `gone` has the pages whose words are all removed.
 func (x *indexing) rewrite(
 	ctx context.Context, q *db.Queries, state db.SearchSpace, pages []db.PlacedPagesRow, texts map[string]Text, before, gone []string,
 ) error {

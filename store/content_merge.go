@@ -13,7 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// ContentChange is a user's change of the content of a change request. If one part fails, the whole change fails.
+// ContentChange is a change that a user makes to the content of a change request. If one part fails, the whole change
+// fails.
 type ContentChange struct {
 	UserID string
 	Pages  []tree.Change
@@ -129,10 +130,10 @@ var ErrCostly = errors.New("the merge has to be judged without a lock")
 // is locked, and MergeJudge may return ErrCostly.
 type MergeJudge func(facts MergeFacts, locked bool) error
 
-// MergeChangeRequest merges the content of a request into its space, as a new revision. It calls judge while the space
-// is locked. If judge returns ErrCostly, MergeChangeRequest unlocks the space and calls judge again. If judge allows
-// the merge and the facts are unchanged under the next lock, the request is merged. A request without changes can be
-// merged too.
+// MergeChangeRequest merges the content of a request into its space, as a new revision. It calls `judge` while the
+// space is locked. If `judge` returns ErrCostly, MergeChangeRequest unlocks the space and calls `judge` again. If judge
+// allows the merge and the facts are unchanged under the next lock, the request is merged. A request without changes
+// can be merged too.
 func (s *Store) MergeChangeRequest(
 	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
 ) (MergeResult, error) {

@@ -37,7 +37,7 @@ type Move struct {
 }
 
 // contentIn reads the items directly in a collection, in order. If parentID is nil, it reads the items at the top. If
-// most is set, it reads only the last `most` items.
+// `most` is set, it reads only the last `most` items.
 func contentIn(
 	ctx context.Context, q *db.Queries, organizationID string, parentID *string, most *int32,
 ) (postgres.Siblings, error) {

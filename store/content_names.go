@@ -28,8 +28,8 @@ type Sight struct {
 const maxNames = 2000
 
 // Named returns a document of a revision. Its references have the names of their targets wherever Markdown shows names.
-// If a target does not exist or the reader may not read it, the name is the word for the target's kind. If revision is
-// "", Named uses the newest revision.
+// If a target does not exist or the reader may not read it, the name is the word for the target's kind. If `revision`
+// is "", Named uses the newest revision.
 func (s *Store) Named(
 	ctx context.Context, by Sight, spaceID, revision string, d schema.Document,
 ) (schema.Document, error) {

@@ -100,8 +100,8 @@ func (s *Store) PDF(ctx context.Context, spaceID, key string) (PDF, error) {
 	return p, nil
 }
 
-// WritePDF stores the output of make in chunks. If another attempt has already stored the PDF, WritePDF deletes its own
-// bytes, because the bytes of both attempts are equal.
+// WritePDF stores the output of the function `make` in chunks. If another attempt has already stored the PDF, WritePDF
+// deletes its own bytes, because the bytes of both attempts are equal.
 func (s *Store) WritePDF(ctx context.Context, spaceID, key string, make func(io.Writer) error) error {
 	w := &pdfWriter{ctx: ctx, queries: s.db.Queries, content: schema.NewID()}
 	if err := s.db.Queries.BeginPDFContent(ctx, w.content); err != nil {
@@ -170,7 +170,7 @@ func (s *Store) ReadPDF(ctx context.Context, p PDF) *postgres.Pieces {
 }
 
 // DeleteOldPDFs deletes PDFs that were not used for the time pdfKept, and bytes of failed attempts. Each call deletes a
-// limited number. more is true if more old PDFs or bytes may be left.
+// limited number. `more` is true if more old PDFs or bytes may be left.
 func (s *Store) DeleteOldPDFs(ctx context.Context) (more bool, err error) {
 	pdfs, err := s.db.Queries.DeleteOldPDFs(ctx, db.DeleteOldPDFsParams{
 		Kept: postgres.Interval(pdfKept), Size: postgres.PurgeLarge,

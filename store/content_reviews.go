@@ -193,7 +193,7 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 }
 
 // StillAt returns an error if the user has decided about another revision than the current revision of a locked change
-// request. seen is the revision that the user has seen. It is nil if the client did not send it.
+// request. `seen` is the revision that the user has seen. It is nil if the client did not send it.
 func StillAt(request ChangeRequest, seen *string) error {
 	if seen == nil || *seen == request.Revision {
 		return nil
@@ -212,7 +212,7 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 }
 
 // ListReviews lists the reviews of a change request, after the id `after`. revision is the request's current revision.
-// If outdated is set, the list has only outdated reviews (true) or only current reviews (false).
+// If `outdated` is set, the list has only outdated reviews (true) or only current reviews (false).
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (postgres.Page[ReviewRow], error) {

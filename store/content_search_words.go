@@ -15,9 +15,9 @@ import (
 // each space indexes all pages again.
 const searchVersion = "1 "
 
-// dictionaries has the name of the dictionary of Postgres's text search for each language of a space. Words of other
-// languages are compared unchanged. All these dictionaries exist in Postgres 15 and later. Dictionaries that only later
-// versions have, such as the Estonian dictionary of Postgres 18, are left out.
+// dictionaries has, for each language that a space can have, the name of Postgres's dictionary for text search. Words
+// of other languages are compared unchanged. All these dictionaries exist in Postgres 15 and later. Dictionaries that
+// only later versions have, such as the Estonian dictionary of Postgres 18, are left out.
 var dictionaries = map[string]string{
 	"ar": "arabic_stem", "da": "danish_stem", "de": "german_stem", "el": "greek_stem", "en": "english_stem", "es": "spanish_stem",
 	"fi": "finnish_stem", "fr": "french_stem", "hi": "hindi_stem", "hu": "hungarian_stem", "id": "indonesian_stem",

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// SpaceAccess is a space with the access of a member of its organization.
+// SpaceAccess has a space, and the access that a member of its organization has to it.
 type SpaceAccess struct {
 	Space Space
 	postgres.ContentAccess

@@ -76,7 +76,7 @@ func openMerge(ctx context.Context, q *db.Queries, head string, row ChangeReques
 	return between(ctx, q, [3]Revision{found[baseOf(row)], found[head], found[row.Revision]})
 }
 
-// between reads the changes that the revisions of[1] and of[2] have made since the base of[0].
+// between reads the changes that the revisions `of[1]` and `of[2]` have made since the base `of[0]`.
 func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, error) {
 	m := &threeWay{of: of}
 	for _, side := range m.of[1:] {
@@ -95,7 +95,7 @@ func between(ctx context.Context, q *db.Queries, of [3]Revision) (*threeWay, err
 	return m, nil
 }
 
-// mergeAll merges the revisions of[1] and of[2], which have the base of[0]. The caller must store the returned
+// mergeAll merges the revisions `of[1]` and `of[2]`. Their base is `of[0]`. The caller must store the returned
 // documents.
 func mergeAll(ctx context.Context, q *db.Queries, of [3]Revision) (merge.Result, []Document, error) {
 	m, err := between(ctx, q, of)

@@ -56,7 +56,7 @@ func followSpace(ctx context.Context, q *db.Queries, space Space, following []st
 }
 
 // StartTranslationRun records that a run has started or starts again. It returns the translation's current
-// organization. run is false if the run is already done.
+// organization. `run` is false if the run is already done.
 func (s *Store) StartTranslationRun(ctx context.Context, translationID, id string) (organizationID string, run bool, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		t, err := q.LockTranslation(ctx, translationID)

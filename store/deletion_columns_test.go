@@ -121,7 +121,7 @@ func TestColumnsOfDeletionsByAge(t *testing.T) {
 	}
 }
 
-// tableOf returns the table of a column. If alias is "", it is the last table before the column.
+// tableOf returns the table of a column. If `alias` is "", it is the last table before the column.
 func tableOf(before, after, alias string) string {
 	tables := regexp.MustCompile(`\b(?:from|join|update) (\w+)`)
 	if alias != "" {

@@ -248,7 +248,7 @@ type Installed struct {
 	Integration  Integration
 }
 
-// ListInstalled lists the installations in an organization of the user, after the id `after`. If search is set, the
+// ListInstalled lists the installations in an organization of the user, after the id `after`. If `search` is set, the
 // list has only integrations that match it.
 func (s *Store) ListInstalled(
 	ctx context.Context, target orgs.Membership, userID string, search *string, after string, size int,

@@ -51,7 +51,7 @@ func recordEvent(ctx context.Context, q *db.Queries, i Installation, payload sch
 	})
 }
 
-// ListIntegrationEvents lists the events of an integration, the newest first. before is the id of the previous page's
+// ListIntegrationEvents lists the events of an integration, the newest first. `before` is the id of the previous page's
 // last event, or "" for the first page.
 func (s *Store) ListIntegrationEvents(
 	ctx context.Context, name, before string, size int,

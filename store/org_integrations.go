@@ -172,7 +172,7 @@ func keepVersion(ctx context.Context, q *db.Queries, userID string, n NewIntegra
 // IntegrationVersion is a row of the table integration_versions.
 type IntegrationVersion = db.IntegrationVersion
 
-// ListIntegrationVersions lists the versions of an integration, the newest first. before is the previous page's last
+// ListIntegrationVersions lists the versions of an integration, the newest first. `before` is the previous page's last
 // version, or "" for the first page.
 func (s *Store) ListIntegrationVersions(
 	ctx context.Context, name, before string, size int,
@@ -201,7 +201,7 @@ type ScriptVersion struct {
 	Script string
 }
 
-// IntegrationVersion reads a version of an integration. If number is not a number, it returns not_found.
+// IntegrationVersion reads a version of an integration. If `number` is not a number, it returns not_found.
 func (s *Store) IntegrationVersion(ctx context.Context, name, number string) (ScriptVersion, error) {
 	version, err := strconv.ParseInt(number, 10, 32)
 	if err != nil {
@@ -219,9 +219,9 @@ func (s *Store) UnpublishIntegration(ctx context.Context, name string) error {
 	return postgres.Interpret(err, "integration")
 }
 
-// SetIntegrationTunnel sets the URL to which the events of an integration are sent. If everybody is true, the tunnel
-// gets the events of all organizations. Otherwise it gets only the events of the integration's owner. If address is "",
-// the tunnel is turned off.
+// SetIntegrationTunnel sets the URL to which the events of an integration are sent. If `everybody` is true, the tunnel
+// gets the events of all organizations. Otherwise it gets only the events of the integration's owner. If `address` is
+// "", the tunnel is turned off.
 func (s *Store) SetIntegrationTunnel(ctx context.Context, name, address string, everybody bool) error {
 	return postgres.Interpret(s.db.Queries.SetIntegrationTunnel(ctx, db.SetIntegrationTunnelParams{
 		Name: name, Tunnel: postgres.UnlessEmpty(address), Everybody: everybody && address != "",

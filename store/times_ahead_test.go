@@ -17,9 +17,9 @@ const (
 	// validUntil is the reason for a date until which something is valid. If a wrong clock sets the date, the thing is
 	// valid for longer. People see the date and can end the validity.
 	validUntil = "a date that people see and can end"
-	// deletedLater is the reason of columns that only statements with deletion_time() compare (deletionColumns).
+	// deletedLater is the reason for columns that only statements with deletion_time() compare (deletionColumns).
 	deletedLater = "the row is deleted later, and nothing waits for that"
-	// ofEvents is the reason of times of events and deletions of events.
+	// ofEvents is the reason for the times at which events happened or are deleted.
 	ofEvents = "a time of events, which no statement compares with the present"
 )
 

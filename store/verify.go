@@ -17,7 +17,7 @@ func (s *Store) VerifyPages(ctx context.Context) (bytes int64, damaged []string,
 // SmallTable is the size in bytes up to which a table is small. Small tables are verified once an hour.
 const SmallTable = 64 << 20
 
-// VerifyTables looks for lost pages: in all small tables if small is true, and otherwise in all other tables. It
+// VerifyTables looks for lost pages: in all small tables if `small` is true, and otherwise in all other tables. It
 // returns postgres.ErrPages if the database cannot look for lost pages.
 func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) error {
 	return s.db.EachTable(ctx, func(table string, bytes int64) error {

@@ -39,7 +39,7 @@ type PageOrigin struct {
 	Base string
 }
 
-// OriginOf returns the origin of a URL, or "" if address is not an absolute URL.
+// OriginOf returns the origin of a URL, or "" if `address` is not an absolute URL.
 func OriginOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {

@@ -57,7 +57,7 @@ func (c *Caller) Viewer() postgres.Viewer {
 // RequestID returns a copy of the request's id, which the response has in X-Request-Id.
 func (c *Caller) RequestID() string { return string(c.requestID) }
 
-// Begin sets the Caller's data about a request that has been read. The frame still owns requestID and conn.
+// Begin sets the Caller's data about a request that has been read. The frame still owns requestID and `conn`.
 func (c *Caller) Begin(requestID []byte, conn net.Conn, ip netip.Addr, now time.Time) {
 	c.requestID, c.conn, c.IP, c.Now = requestID, conn, ip, now
 }

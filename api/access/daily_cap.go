@@ -56,7 +56,7 @@ func (r *keyRates) of(name string) *keyUse {
 }
 
 // WithinDailyCap refuses a request if this node has accepted as many events of the key today as the daily cap allows.
-// The client may try again after midnight (UTC). first is true for the first refused request of the day.
+// The client may try again after midnight (UTC). `first` is true for the first refused request of the day.
 func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	if k.use.events(now) < k.dailyCap {
 		return false, nil

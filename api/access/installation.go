@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// installation finds the session of a token of an integration or an installation. Each time the session is loaded into
-// the cache, the installation is read again. So the token ends when the installation ends, and changes of the
-// installation's scopes and sites apply to the token.
+// installation finds the session of a token that belongs to an integration or an installation. Each time the session is
+// loaded into the cache, the installation is read again. So the token ends when the installation ends, and changes of
+// the installation's scopes and sites apply to the token.
 func (g *Guard) installation(ctx context.Context, hash schema.TokenHash) (*Session, error) {
 	principal, err := g.store.AuthenticateIntegration(ctx, hash)
 	if err != nil {

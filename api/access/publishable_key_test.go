@@ -43,7 +43,7 @@ func newKeyed(t *testing.T, cfg Config, dailyCap int64) *keyed {
 	return k
 }
 
-// text returns the text of a generation of the key.
+// text returns the text that the key has in a generation.
 func (k *keyed) text(generation int) string {
 	k.Helper()
 	secret, err := NewKeySecret(k.st).Read(k.Context())

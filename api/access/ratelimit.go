@@ -50,7 +50,8 @@ func newRateLimits(cfg Config) (*rateLimits, error) {
 	return l, nil
 }
 
-// perSecondLimit allows a burst of the requests of two seconds, because a page that loads many resources is not abuse.
+// perSecondLimit allows a burst of twice the requests of one second, because a page that loads many resources is not
+// abuse.
 func perSecondLimit(perSecond int) rateLimit {
 	if perSecond <= 0 {
 		return rateLimit{}

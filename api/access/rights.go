@@ -95,7 +95,7 @@ func rightsOfRole(role schema.Role) Rights {
 	return rights
 }
 
-// EffectiveRole returns the user's role on an object. any is false if the user has no role there.
+// EffectiveRole returns the user's role on an object. `any` is false if the user has no role there.
 func EffectiveRole(access Access) (role schema.Role, any bool) {
 	if access.Level == nil || access.Role == schema.RoleAdmin {
 		return access.Role, true

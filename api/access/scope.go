@@ -33,9 +33,9 @@ type Scope struct {
 	// Readers also admits the readers of a published site, who have a site token. They may use their site and the
 	// spaces that it shows.
 	Readers bool
-	// Installation is the name of a scope of integrations. The operation also admits the tokens of installations that
-	// have this scope, for the organization, the spaces and the sites of the installation. If Installation is empty,
-	// the operation refuses the tokens of installations.
+	// Installation names a scope that an integration can have. The operation also admits the tokens of installations
+	// that have this scope, for the organization, the spaces and the sites of the installation. If Installation is
+	// empty, the operation refuses the tokens of installations.
 	Installation string
 	// Members are the members of the body that integrations and installations may send; nil means all members.
 	Members []string
@@ -43,8 +43,8 @@ type Scope struct {
 	Integration bool
 	// Insights also admits tokens that read a site's insights.
 	Insights bool
-	// InsightsLinks also admits sessions of share links of insights. The operation must read only the site's insights,
-	// and only the part that Caller.View shows.
+	// InsightsLinks also admits the sessions of share links that show insights. The operation must read only the site's
+	// insights, and only the part that Caller.View shows.
 	InsightsLinks bool
 	// Session also admits sessions of single sign-on to an operation without an object. Operations with an object
 	// always admit such sessions to the objects of their organization.
@@ -124,7 +124,7 @@ func (s Scope) OrInsightsTokens() Scope {
 	return s
 }
 
-// OrInsightsLinks also admits sessions of share links of insights.
+// OrInsightsLinks also admits the sessions of share links that show insights.
 func (s Scope) OrInsightsLinks() Scope {
 	s.InsightsLinks = true
 	return s
@@ -201,7 +201,7 @@ var rightNames = map[Rights]string{
 	RightMerge: "merge", RightCreate: "create", RightAdmin: "admin",
 }
 
-// Check validates the scope of an operation at path.
+// Check validates the scope of an operation at `path`.
 func (s Scope) Check(path string) error {
 	switch {
 	case !s.set:

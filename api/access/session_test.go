@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// guarded returns a Guard that caches answers for ttl, on a store with one tenant. The use of tokens is not recorded.
+// guarded returns a Guard that caches answers for the time `ttl`, on a store with one tenant. The use of tokens is not
+// recorded.
 func guarded(t *testing.T, ttl time.Duration) (*store.Store, *storetest.Tenant, *Guard) {
 	t.Helper()
 	st := storetest.New(t)

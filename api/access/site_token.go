@@ -100,12 +100,12 @@ func NewSiteTokens(st *store.Store) *SiteTokens {
 	return &SiteTokens{store: st, keys: map[string]siteTokenKey{}}
 }
 
-// keyName returns the name of the key that signs tokens at the time at.
+// keyName returns the name of the key that signs tokens at the time `at`.
 func keyName(at time.Time) string { return fmt.Sprintf("w%d", at.Unix()/int64(7*day/time.Second)) }
 
-// Make signs claims. The token expires five minutes after the next midnight (UTC), or when the claims expire if this is
-// earlier. The expiry of the claims is rounded up to a multiple of visitorGrain. On one day, equal claims give equal
-// tokens.
+// Make returns a site token: a signed text with the given claims. The token expires five minutes after the next
+// midnight (UTC), or when the claims expire if this is earlier. The expiry of the claims is rounded up to a multiple of
+// visitorGrain. On one day, equal claims give equal tokens.
 func (t *SiteTokens) Make(ctx context.Context, claims SiteClaims, now time.Time) (string, error) {
 	name := keyName(now)
 	key, err := t.key(ctx, name, now)

@@ -45,7 +45,7 @@ var (
 
 type made = map[string]string
 
-// Collection creates a collection in a parent, or at the top level if parent is nil.
+// Collection creates a collection in a parent, or at the top level if `parent` is nil.
 func (h *Harness) Collection(tenant *storetest.Tenant, parent *string) string {
 	h.T.Helper()
 	row, err := h.Store.CreateCollection(h.T.Context(), store.NewCollection{

@@ -183,7 +183,7 @@ func (s *SiteOf) Ok(method, path string, body any, status int) map[string]any {
 	return value
 }
 
-// Refused sends a request and checks that the response is an error with this status. If field is not empty, the first
+// Refused sends a request and checks that the response is an error with this status. If `field` is not empty, the first
 // detail of the error must name this field.
 func (s *SiteOf) Refused(method, path string, body any, status int, field string) {
 	s.T.Helper()

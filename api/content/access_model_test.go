@@ -21,7 +21,7 @@ import (
 // contentModel is a tree of collections and spaces in memory, with the grants on them.
 type contentModel struct {
 	nodes map[string]*contentNode
-	// order has the ids of the children of each collection. The top level has the key "".
+	// order has, by collection, the ids of its children. The top level has the key "".
 	order map[string][]string
 }
 

@@ -73,7 +73,7 @@ func changeRequestOperations(h *changeRequests) []frame.Operation {
 	}
 }
 
-// These are the sort orders of lists of change requests. The latest change request comes first.
+// These are the sort orders for lists of change requests. The latest change request comes first.
 const (
 	orderByUpdate   = "updatedAt"
 	orderByCreation = "createdAt"
@@ -122,7 +122,7 @@ func (h *changeRequests) listInOrganization(
 		})
 }
 
-// list returns one page of a list of change requests. of identifies the list in page tokens.
+// list returns one page of a list of change requests. `of` identifies the list in page tokens.
 func (h *changeRequests) list(
 	ctx context.Context, of string, r *listChangeRequestsRequest, filter store.ChangeRequestFilter,
 	read func(after *postgres.Cursor[time.Time], size int) (postgres.Page[store.ChangeRequestRow], error),
@@ -180,7 +180,8 @@ type createChangeRequestRequest struct {
 		} `json:"template"`
 		// AgentTaskID is accepted but not stored, because no part of Octavo uses agent tasks yet.
 		AgentTaskID *string `json:"agentTaskId"`
-		// Cluster is the id of the cluster of issues for which the request is made. A muted cluster is refused.
+		// Cluster is the id of a cluster of issues. The new change request is made for these issues. A muted cluster is
+		// refused.
 		Cluster *string `json:"conversationsIssuesCluster"`
 	} `body:"json,optional"`
 }

@@ -200,8 +200,8 @@ func (b *contentBuilder) add(change tree.Change) {
 	b.change.Pages, b.change.Names = append(b.change.Pages, change), append(b.change.Names, b.name)
 }
 
-// attributes returns the attributes that a change sets. page is the id or the ref of the page. before is the document
-// that the change replaces. at returns the position of the page.
+// attributes returns the attributes that a change sets. page is the id or the ref of the page. `before` is the document
+// that the change replaces. `at` returns the position of the page.
 func (b *contentBuilder) attributes(
 	ctx context.Context, change *contentChange, page string, before *schema.Document, at placing,
 ) (tree.Attributes, error) {

@@ -67,8 +67,8 @@ func collectionOperations(h *collections) []frame.Operation {
 	}
 }
 
-// requireParent requires the right to create in a collection of the scope's organization. If parent is nil, it requires
-// the right to create at the top level of the organization. It returns the access that the caller has there.
+// requireParent requires the right to create in a collection of the scope's organization. If `parent` is nil, it
+// requires the right to create at the top level of the organization. It returns the access that the caller has there.
 func requireParent(
 	ctx context.Context, c *access.Caller, st *store.Store, parent *string,
 ) (postgres.ContentAccess, error) {

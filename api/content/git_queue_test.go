@@ -111,7 +111,7 @@ func TestGitQueueAfterFailures(t *testing.T) {
 	}
 }
 
-// jobs returns the organization's jobs for Git in a state. If state is "", it returns all such jobs.
+// jobs returns the organization's jobs for Git in a state. If `state` is "", it returns all such jobs.
 func (b *gitBench) jobs(state schema.JobState) []schema.Job {
 	b.T.Helper()
 	path := "/v1/orgs/" + b.Ours.Organization.ID + "/jobs?kind=sync_git"

@@ -57,7 +57,7 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 // placing is a function that returns the position of a page.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
-// below returns the position of a new page below another page. The other page may also be new. If above is nil, the
+// below returns the position of a new page below another page. The other page may also be new. If `above` is nil, the
 // page is at the root.
 func (l *linkPaths) below(above placing, slug string) placing {
 	return func(ctx context.Context) (page pagelinks.Page, err error) {
@@ -105,7 +105,7 @@ func (l *linkPaths) known(
 }
 
 // resolved returns a new document with references instead of links. If the previous document also has a link, the link
-// keeps its form. id is empty for a new page. at returns the position of the page, and is called only if a link needs
+// keeps its form. id is empty for a new page. `at` returns the position of the page, and is called only if a link needs
 // it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,

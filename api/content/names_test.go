@@ -271,7 +271,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// eachRef calls visit for each reference in nodes.
+// eachRef calls `visit` for each reference in `nodes`.
 func eachRef(nodes []schema.Node, visit func(ref any)) {
 	for _, n := range nodes {
 		if ref := n.Data["ref"]; ref != nil {

@@ -208,7 +208,7 @@ func (h *pages) files(ctx context.Context, c *access.Caller, revision string) ([
 	return h.store.ShownFiles(ctx, space, revision, files, c.Reader.Allows, linked)
 }
 
-// addCovers adds the ids of the images above pages to linked.
+// addCovers adds the ids of the images above pages to `linked`.
 func addCovers(linked map[string]bool, pages []tree.Page) {
 	for i := range pages {
 		for _, member := range []string{"ref", "refDark"} {

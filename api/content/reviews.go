@@ -280,8 +280,8 @@ func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, lock
 	return nil
 }
 
-// judgePeople adds the reviews of people who may still review to facts. Reviews of all other people neither approve nor
-// block.
+// judgePeople adds the reviews of people who may still review to `facts`. Reviews of all other people neither approve
+// nor block.
 func judgePeople(f store.MergeFacts, rules schema.MergeRules, facts *schema.MergeFacts) {
 	rights := func(user string) access.Rights {
 		if person := f.People[user]; person.Member {

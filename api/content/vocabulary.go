@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/discussion"
 )
 
-// vocabulary returns the names that only the rules of these operations use. The policy repositories decides on which
+// vocabulary returns the names that only the rules of these operations use. The policy `repositories` decides on which
 // hosts repositories may be.
 func vocabulary(repositories outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{

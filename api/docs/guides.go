@@ -86,8 +86,8 @@ func (pageLinks) Transform(doc *ast.Document, _ text.Reader, _ parser.Context) {
 	})
 }
 
-// linkRoot stands for the path of the folder of the pages, in the HTML of guides. Body replaces it by the relative path
-// from the shown page.
+// linkRoot stands, in the HTML of guides, for the path to the folder that has the pages. Body replaces it by the
+// relative path from the shown page.
 const linkRoot = "@docs@"
 
 func pageLink(destination string) string {

@@ -217,7 +217,7 @@ const (
 	mostMembers = 90
 )
 
-// membersOf lists the members of a body, the required ones first. more is the number of omitted members.
+// membersOf lists the members of a body, the required ones first. `more` is the number of omitted members.
 func (d *document) membersOf(s *jsonSchema) (list []member, more int) {
 	d.walk(s, "", 0, map[*jsonSchema]bool{}, func(m member) { list = append(list, m) })
 	whole := len(list)

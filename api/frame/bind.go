@@ -154,8 +154,8 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 	return nil
 }
 
-// paramSource is a part of the request that can contain parameters, with the tag of fields that are read from it. The
-// values that read returns alias the request.
+// paramSource is a part of the request that can contain parameters. It has the tag of the struct fields that are read
+// from this part. The values that read returns alias the request.
 type paramSource struct {
 	Tag  string
 	In   string // In is the parameter's place in the OpenAPI document.

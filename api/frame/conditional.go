@@ -11,7 +11,7 @@ import (
 
 var headerETag = []byte("Etag")
 
-// conditional sets an ETag, which is a hash of body. If the client already has the answer with this ETag, it sets the
+// conditional sets an ETag, which is a hash of `body`. If the client already has the answer with this ETag, it sets the
 // status 304 and returns true. Cache-Control stays no-store, so that browsers do not write visitors' claims to disk.
 // Other clients that store answers may still revalidate them.
 func conditional(c *call, body []byte) (unchanged bool) {

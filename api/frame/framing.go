@@ -228,7 +228,7 @@ func leaveUnread(ctx *fasthttp.RequestCtx) {
 }
 
 // mayContinue answers `Expect: 100-continue`. It returns the status 100 only if the operation may admit the caller and
-// accept a body of this size. For another status, fasthttp sends the response that continues has set.
+// accept a body of this size. For another status, fasthttp sends the response that `continues` has set.
 func (s *Server) mayContinue(continues fasthttp.RequestHandler) func(ctx *fasthttp.RequestCtx) int {
 	return func(ctx *fasthttp.RequestCtx) int {
 		continues(ctx)

@@ -41,9 +41,9 @@ var (
 	noStore                  = []byte("no-store")
 )
 
-// readJSON decodes body strictly: names of members are case-sensitive, duplicate members are errors, text must be valid
-// UTF-8, and a string is not accepted as a number. Unknown members are ignored if options do not refuse them. value
-// does not alias body afterwards.
+// readJSON decodes `body` strictly: names of members are case-sensitive, duplicate members are errors, text must be
+// valid UTF-8, and a string is not accepted as a number. Unknown members are ignored if options do not refuse them.
+// value does not share memory with `body`.
 func readJSON(body []byte, value any, options ...json.Options) error {
 	if err := checkAmount(body); err != nil {
 		return err
@@ -54,7 +54,7 @@ func readJSON(body []byte, value any, options ...json.Options) error {
 	return nil
 }
 
-// jsonError returns the error about the member of body that cannot be decoded, with the reason.
+// jsonError returns the error about the member of `body` that cannot be decoded, with the reason.
 func jsonError(body []byte, err error) error {
 	if semantic, ok := errors.AsType[*json.SemanticError](err); ok {
 		if errors.Is(err, json.ErrUnknownName) {

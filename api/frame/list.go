@@ -20,7 +20,7 @@ const (
 )
 
 // ListPage returns one page of a list that is sorted by one key. name identifies the list and its filters, so that a
-// page token of another list is refused. read gets the key of the last row of the previous page, or "" for the first
+// page token of another list is refused. `read` gets the key of the last row of the previous page, or "" for the first
 // page.
 func ListPage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
@@ -43,7 +43,7 @@ func ListMadePage[Row, Resource any](
 }
 
 // ListKeyed returns one page of a list that is sorted by several keys. The last key must be unique, so that no two rows
-// are equal. read returns an error for keys that it cannot parse.
+// are equal. `read` returns an error for keys that it cannot parse.
 func ListKeyed[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) Resource,

@@ -311,7 +311,7 @@ func (c *edgeConn) awaitFirst() bool {
 	return err == nil && arrived && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// peek reports whether data has arrived, without consuming it. known is false if neither data nor the end of the
+// peek reports whether data has arrived, without consuming it. `known` is false if neither data nor the end of the
 // connection has arrived.
 func peek(fd uintptr) (arrived, known bool) {
 	var next [1]byte

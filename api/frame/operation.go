@@ -20,7 +20,8 @@ type Operation struct {
 	// Method and Path identify the operation in requests. Path is below /v1 and has `{name}` for each parameter.
 	Method string
 	Path   string
-	// Root means that Path is not below /v1. Browsers that show pages of front ends send some requests there.
+	// Root means that Path is not below /v1. Browsers call most of these operations, for example to send the events of
+	// a page.
 	Root bool
 	// ID is the operationId. It is unique, and names the operation in metrics and logs.
 	ID string

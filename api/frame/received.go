@@ -60,8 +60,8 @@ type bodyHolder struct {
 	bodies int
 }
 
-// bodyPiecesMost is the largest number of pieces in memory. It is so high that the limit on bytes is always reached
-// first.
+// bodyPiecesMost is the gate's limit on slots. Each larger buffer takes a slot. This limit is so high that the limit on
+// bytes is always reached first.
 const bodyPiecesMost = 1 << 32
 
 func newBodyMemory(bytes int, wait time.Duration) *bodyMemory {
@@ -133,7 +133,7 @@ type body struct {
 
 var errBodyTooLarge = errors.New("the body is larger than its limit")
 
-// fill reads r to its end, but at most limit bytes. It calls ready, if not nil, before each read.
+// fill reads r to its end, but at most limit bytes. It calls `ready`, if not nil, before each read.
 func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() error) ([]byte, error) {
 	if b.piece == nil {
 		b.piece, b.class = b.memory.take(0), 0

@@ -84,7 +84,7 @@ func cut(e *schema.Error) *schema.Error {
 	return &short
 }
 
-// Clip shortens text to at most most bytes and an ellipsis. It never cuts within a character.
+// Clip shortens a text to at most `most` bytes and an ellipsis. It never cuts within a character.
 func Clip(text string, most int) string {
 	if len(text) <= most {
 		return text

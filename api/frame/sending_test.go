@@ -116,7 +116,7 @@ func pair(t *testing.T) (server, client *net.TCPConn) {
 	return accepted.(*net.TCPConn), dialed.(*net.TCPConn)
 }
 
-// edge returns an edgeConn. If the connection is ended early, it adds the reason to ended.
+// edge returns an edgeConn. If the connection is ended early, it adds the reason to `ended`.
 func edge(tcp *net.TCPConn, stall time.Duration, ended *[]string) *edgeConn {
 	return &edgeConn{TCPConn: tcp, listener: &edgeListener{connections: &connections{
 		stall: stall, ended: func(reason string) { *ended = append(*ended, reason) }, sent: func(*edgeConn) {},

@@ -141,8 +141,9 @@ func (u *unsent) leave(a *unsentAnswer) {
 	u.observe(u.all.bytes)
 }
 
-// keep counts the response of a call until the connection reports that the response has been sent. Responses without a
-// connection, which tests make, are not counted.
+// keep counts a call's response as unread until the connection has sent it. It returns an error if the response must
+// not be sent. A small response with its own bytes is not counted. A response without a connection is not counted
+// either; only tests make such responses.
 func (f *frame) keep(c *call, rt *route) error {
 	response := &c.http.Response
 	bytes := int64(streamedAnswer)

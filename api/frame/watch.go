@@ -11,7 +11,7 @@ import (
 const statusClientGone = 499
 
 // watched returns a context that also ends when the client closes its connection, for operations with long work. It
-// must be called after the body has been read. Until stop returns, no other code may read from the connection.
+// must be called after the body has been read. Until `stop` returns, no other code may read from the connection.
 //
 // A client that closes only its sending half is treated as disconnected, as in Go's own server. The context of its
 // request ends, but an answer that is already complete is still sent. If the client sends its next request early, the

@@ -43,7 +43,7 @@ func (h *insightsAccess) get(ctx context.Context, c *access.Caller, _ *struct{})
 	return a, nil
 }
 
-// partOf presents the part of the insights that a share link shows.
+// partOf returns the API form of the part of the insights that a share link shows.
 func partOf(v schema.InsightsView) schema.InsightsPart {
 	return schema.InsightsPart{
 		Where: listOr(v.Where), Segments: append([]string{}, v.Segments...), Ranges: listOr(v.Ranges),

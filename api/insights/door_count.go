@@ -42,8 +42,8 @@ func countEvents(body []byte) int {
 	return count
 }
 
-// endOfString returns the index of the quote that ends the string that begins at start. If there is no such quote, it
-// returns the last index of body.
+// endOfString returns the index of the quote that ends the string that begins at `start`. If there is no such quote, it
+// returns the last index of `body`.
 func endOfString(body []byte, start int) int {
 	for i := start + 1; i < len(body); i++ {
 		switch body[i] {

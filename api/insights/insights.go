@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// EventIntake takes in the events of a request. It stores all events of the request or none. from may allow it to
+// EventIntake takes in the events of a request. It stores all events of the request or none. `from` may allow it to
 // refuse only the events of unknown types. body is the decompressed JSON text and belongs to the caller.
 // Implementations must copy the bytes that they store.
 type EventIntake interface {

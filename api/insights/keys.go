@@ -186,7 +186,7 @@ func (h *publishableKeys) answer(
 	return h.resource(c, secret, row), err
 }
 
-// resource presents a key with its text.
+// resource returns the API form of a key, with the key's text.
 func (h *publishableKeys) resource(c *access.Caller, secret []byte, row sites.PublishableKey) schema.PublishableKey {
 	key := schema.PublishableKey{
 		Object: "publishable-key", ID: row.ID, Name: row.Name, Hosts: row.Hosts,

@@ -112,7 +112,7 @@ func checkSegment(where conditions) error {
 	return schema.Invalid("where", "must have at least one condition")
 }
 
-// isEmpty reports whether list is the text of an empty JSON list.
+// isEmpty reports whether `list` is the text of an empty JSON list.
 func isEmpty(list []byte) (bool, error) {
 	value := jsontext.Value(list).Clone()
 	err := value.Compact()

@@ -25,12 +25,12 @@
 //
 // Organizations, and the users within an organization, take turns at the workers of a kind. A job that no user made is
 // assigned to the first administrator of its organization. Postgres decides which job runs next (give_job_turns in
-// store/functions/jobs.sql). It takes a job of the organization and the user whose last turn is longest ago. Retries
-// wait for a turn, too. An organization or a user gets several workers only if no other organization or user waits. If
-// a job has its turn and finds no free worker, surplus jobs of others are stopped and wait for their next turn. A
-// stopped attempt is not counted as one of the job's attempts. A job is slow if it runs longer than its kind's row
-// allows, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind together take turns like the
-// jobs of one user. While other jobs wait, slow jobs share one worker.
+// store/functions/jobs.sql). It takes a job whose organization and user have waited longest since their last turns.
+// Retries wait for a turn, too. An organization or a user gets several workers only if no other organization or user
+// waits. If a job has its turn and finds no free worker, surplus jobs of others are stopped and wait for their next
+// turn. A stopped attempt is not counted as one of the job's attempts. A job is slow if it runs longer than its kind's
+// row allows, or if one of its transfers is slow (outbound.WhenSlow). All slow jobs of a kind together take turns like
+// the jobs of one user. While other jobs wait, slow jobs share one worker.
 //
 // # When a node ends
 //

@@ -76,7 +76,7 @@ func newSpecBench(t *testing.T) *specBench {
 	return &specBench{b, storetest.NewTenant(t, b.st, "ours").Organization.ID}
 }
 
-// withSpecs makes a runner fetch specifications, and fetch each of them again after interval.
+// withSpecs makes a runner fetch specifications, and fetch each of them again after `interval`.
 func withSpecs(specs Specs, interval time.Duration) func(*Config) {
 	return func(c *Config) {
 		c.Kinds, c.Deps.Specs, c.Deps.SpecsInterval = []Kind{kind(fetchOpenAPI)}, specs, interval

@@ -16,8 +16,8 @@ import (
 // exportFrom describes the commit on which an export builds.
 type exportFrom struct {
 	force bool
-	// snapshot has the files of the parent of the export's commit; it is nil if the commit has no parent. newBranch is
-	// true if the export creates the branch at this parent.
+	// The parent is the commit before the export's commit. snapshot has the parent's files. It is nil if the export's
+	// commit has no parent. newBranch is true if the export creates the branch at the parent.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
 	// copied is a commit of another repository. If it is set, the export's commit has no parent, and gets the

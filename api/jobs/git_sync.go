@@ -257,7 +257,7 @@ func (g *gitRun) tools(ctx context.Context) gitlayout.Tools {
 // keptBytes is the largest size in bytes of the documents that wait to be stored together.
 const keptBytes = 4 << 20
 
-// keep stores the waiting documents if they have more bytes than allowed.
+// keep stores the waiting documents if they have more bytes than `allowed`.
 func (g *gitRun) keep(ctx context.Context, allowed int) error {
 	if g.bytes <= allowed {
 		return nil

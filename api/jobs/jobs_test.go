@@ -103,7 +103,7 @@ func (b *bench) ask(steps ...step) {
 	}
 }
 
-// run starts a runner. Its steps call work.
+// run starts a runner. Its steps call `work`.
 func (b *bench) run(work func(context.Context, step) error, options ...func(*Config)) (stop func()) {
 	b.t.Helper()
 	st := storetest.Open(b.t, b.url)

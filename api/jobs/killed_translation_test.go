@@ -188,8 +188,8 @@ func translationHeld(b *bench, tenant *storetest.Tenant) exchange {
 	return e
 }
 
-// holdTable adds a trigger to a table. A change of a row that meets the condition when waits until release is called.
-// reached returns when a change waits.
+// holdTable adds a trigger to a table. A change of a row that meets the SQL condition `when` waits until `release` is
+// called. reached returns when a change waits.
 func (b *bench) holdTable(table, event, when string) (reached, release func()) {
 	b.t.Helper()
 	const key = 4711

@@ -70,7 +70,7 @@ func (m *Metrics) ended(kind string, state schema.JobState, took time.Duration) 
 	m.seconds.WithLabelValues(kind).Observe(took.Seconds())
 }
 
-// set sets the gauges to the totals. If a kind is not in totals, it has no open and no failed jobs, so its gauges
+// set sets the gauges to the totals. If a kind is not in `totals`, it has no open and no failed jobs, so its gauges
 // become 0.
 func (m *Metrics) set(totals []queue.Totals) {
 	byKind := map[string]queue.Totals{}

@@ -270,8 +270,8 @@ func longestPauses(specs time.Duration) clock.Pauses {
 }
 
 // rescue lets the jobs of lost nodes run again. A node is lost if it has no lock for Config.LostAfter. A node that has
-// only lost its connection takes its lock again before that. before has the time since which each node has had no lock.
-// rescue returns the new times.
+// only lost its connection takes its lock again before that. `before` has the time since which each node has had no
+// lock. rescue returns the new times.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Sweep) Run(ctx context.Context) {
 	}
 }
 
-// Once deletes until nothing is left to delete or sweepTime is over. more is true if something may be left.
+// Once deletes until nothing is left to delete or sweepTime is over. `more` is true if something may be left.
 func (s *Sweep) Once(ctx context.Context) (more bool, err error) { return repeat(ctx, s.batch) }
 
 // Packs deletes old packs, which killed processes have not deleted.
@@ -88,7 +88,7 @@ func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	return guarded, err
 }
 
-// sweepStep is one kind of data that a sweep deletes. delete deletes a batch. more is true if another batch is left.
+// sweepStep is one kind of data that a sweep deletes. delete deletes a batch. `more` is true if another batch is left.
 type sweepStep struct {
 	what   string
 	delete func(context.Context) (more bool, err error)
@@ -150,7 +150,8 @@ func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// repeat calls step until it returns false for more, or until sweepTime is over. more is true if something may be left.
+// repeat calls `step` until it returns false for more, or until sweepTime is over. `more` is true if something may be
+// left.
 func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)
 	defer cancel()
@@ -167,7 +168,7 @@ func repeat(ctx context.Context, step func(context.Context) (more bool, err erro
 	return false, nil
 }
 
-// sweepPacks deletes entries of dir that are older than packAge.
+// sweepPacks deletes entries of `dir` that are older than packAge.
 func sweepPacks(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

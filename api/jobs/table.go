@@ -47,7 +47,7 @@ type Deps struct {
 	Translator translation.Provider
 	// Tunnels sends the events of integrations in development mode; it is nil if this node does not send them.
 	Tunnels Tunnels
-	// View presents the resources that jobs send, in the same form as in answers to requests.
+	// View returns the API form of the resources that jobs send. Answers to requests have the same form.
 	View view.Presenter
 	// Specs fetches OpenAPI specifications; it is nil if this node does not fetch them.
 	Specs Specs
@@ -72,7 +72,7 @@ type Kind struct {
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind returns the row of a kind. work does the work of a job of this kind. work must return soon after its context
+// kind returns the row of a kind. work does the work of a job of this kind. `work` must return soon after its context
 // ends. A job may be stopped at any point, and its next attempt must then be able to finish the work.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A

@@ -79,8 +79,8 @@ func heap() [2]uint64 {
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
 }
 
-// watchHeap measures the heap repeatedly until the returned function is called. The returned function returns the
-// largest value of each of the two measures of heap.
+// watchHeap measures the heap repeatedly until the returned function is called. For each of the two numbers that heap
+// returns, the returned function returns the largest value.
 func watchHeap() func() [2]uint64 {
 	var most [2]uint64
 	stop, done := make(chan struct{}), make(chan struct{})

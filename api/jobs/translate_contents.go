@@ -23,8 +23,8 @@ type reusable struct {
 	translatedPage
 }
 
-// eachContent calls visit with each reusable content to which pages refer and that is not in seen. It adds their ids to
-// seen.
+// eachContent calls `visit` with each reusable content to which pages refer and that is not in `seen`. It adds their
+// ids to `seen`.
 func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
 	for i := range pages {
 		if pages[i].document == nil {

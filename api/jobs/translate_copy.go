@@ -76,7 +76,7 @@ func placesOf(pages []translatedPage) (places []translation.Place) {
 	return places
 }
 
-// eachBatch reads the pages of the source in batches, and calls visit with each batch.
+// eachBatch reads the pages of the source in batches, and calls `visit` with each batch.
 func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage) error) error {
 	for left := t.base.Pages; len(left) > 0; {
 		batch := left[:min(len(left), pagesAtOnce)]
@@ -185,8 +185,8 @@ func (t *translator) page(
 	return &document, err
 }
 
-// fill puts translations into places. known has the translations by their source text. fill returns a report for each
-// segment that a person should review.
+// fill puts translations into `places`. `known` has the translations by their source text. fill returns a report for
+// each segment that a person should review.
 func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport
 	for i := range places {

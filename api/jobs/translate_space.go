@@ -47,8 +47,8 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run. organization owns the space now. It may differ from the organization in args, which owned
-// the space when the job was enqueued.
+// runTranslation does a run. organization owns the space now. It may differ from the organization in `args`, which
+// owned the space when the job was enqueued.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
 		return GiveUp(&schema.Error{Code: schema.CodeConflict, Message: noTranslator})
@@ -99,7 +99,7 @@ type translator struct {
 	run  string
 	work translation.Work
 
-	// These maps have pages by id. made has the pages that the previous run made. edited has the same pages as users
+	// These maps have pages by id. `made` has the pages that the previous run made. edited has the same pages as users
 	// have edited them since. source has the pages of the source at the previous run.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction

@@ -32,10 +32,10 @@ type MergeRuleInput struct {
 	Expression *string  `json:"expression" rules:"len=..1024"`
 }
 
-// OpenAPIKeywords requires the list of rules for the type "rules", which alone has a list.
+// OpenAPIKeywords says that the list of rules is required if the type is "rules". The other types have no list.
 func (SpaceMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("spaceMergeRules") }
 
-// OpenAPIKeywords requires the list of rules for the type "rules", which alone has a list.
+// OpenAPIKeywords says that the list of rules is required if the type is "rules". The other types have no list.
 func (OrganizationMergeRules) OpenAPIKeywords() map[string]any { return listOfMergeRules("mergeRules") }
 
 func listOfMergeRules(types string) jsonschema.Dict {
@@ -97,8 +97,8 @@ func checkExpression(c *rules.Checker, field string, expression *string) {
 	}
 }
 
-// Encode returns the stored form of the rules after checking that every user they name is in the organization. now has
-// the stored rules that they replace. Users whom the stored rules name may have left the organization.
+// Encode returns the stored form of the rules after checking that every user they name is in the organization. `now`
+// has the stored rules that they replace. Users whom the stored rules name may have left the organization.
 func Encode(
 	ctx context.Context, st *store.Store, organization string, now []byte, kind string, rules []MergeRuleInput,
 ) ([]byte, error) {

@@ -164,7 +164,7 @@ func (h *invites) delete(ctx context.Context, c *access.Caller, r *linkInviteReq
 	return frame.NoContent{}, h.store.Orgs.DeleteLinkInvite(ctx, c.Organization.Organization.ID, r.ID)
 }
 
-// resource presents an invite to the organization, to a space or to a collection.
+// resource returns the API form of an invite. The invite is for the organization, for a space or for a collection.
 func (h *invites) resource(ctx context.Context, c *access.Caller, row orgs.LinkInvite) (people.LinkInvite, error) {
 	invite := h.view.LinkInvite(c.Organization.Role, row)
 	if row.SpaceID == nil && row.CollectionID == nil {

@@ -76,7 +76,7 @@ func (h *samlProviders) list(
 		func(row orgs.SAMLProvider) string { return row.ID })
 }
 
-// resource presents a provider to the caller.
+// resource returns the API form of a provider for the caller.
 func (h *samlProviders) resource(
 	ctx context.Context, c *access.Caller, row orgs.SAMLProvider,
 ) (people.SAMLProvider, error) {

@@ -55,8 +55,9 @@ func (h *users) get(ctx context.Context, c *access.Caller, r *struct {
 	return h.view.User(user), nil
 }
 
-// mentioned presents a member of an organization to a reader of its sites. A page that mentions the member has the
-// member's id. mentioned shows no more than the page does: the name.
+// mentioned returns the API form of a member of an organization for a reader of the organization's sites. A page that
+// mentions the member has the member's id and name. So mentioned shows only the name, and hides the e-mail address and
+// the photo.
 func (h *users) mentioned(ctx context.Context, organizationID, id string) (schema.User, error) {
 	members, err := h.store.Orgs.MembersAmong(ctx, organizationID, []string{id})
 	if err != nil {

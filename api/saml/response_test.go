@@ -31,7 +31,8 @@ func read(encoded string) (saml.Login, error) {
 	return saml.Read(service, provider(samltest.Ours()), encoded, []string{"id-other", request}, time.Now())
 }
 
-// alsoFor returns a response with a signed assertion whose restriction lists two audiences: this service and audience.
+// alsoFor returns a response with a signed assertion whose restriction lists two audiences: this service and
+// `audience`.
 func alsoFor(audience string) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna).Element()

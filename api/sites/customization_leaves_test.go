@@ -114,7 +114,7 @@ func (d describer) leaves(described, value any, path []any) (found []leaf) {
 	return []leaf{{path, text + "x"}}
 }
 
-// with returns a copy of a JSON value in which the member at path has the value other.
+// with returns a copy of a JSON value in which the member at `path` has the value `other`.
 func with(value any, path []any, other any) any {
 	if len(path) == 0 {
 		return other
@@ -139,7 +139,7 @@ var actionPaths = map[string][]any{
 	"git": {"git", "showEditLink"}, "pdf": {"pdf", "enabled"},
 }
 
-// settled returns the settings that the server shows after the setting at path has changed. Page actions have two
+// settled returns the settings that the server shows after the setting at `path` has changed. Page actions have two
 // forms, a list and switches. A change of one form also changes the other form.
 func settled(settings map[string]any, path []any) map[string]any {
 	items := slices.Clone(settings["pageActions"].(map[string]any)["items"].([]any))

@@ -128,7 +128,7 @@ var leafNames = map[string]bool{
 	"primaryColor": true, "tint": true, "font": true, "monospaceFont": true, "favicon": true, "logo": true, "announcement": true, "primaryLink": true,
 }
 
-// over returns a copy of base with the values of patch. It merges objects, except the members in leaves, which it
+// over returns a copy of `base` with the values of `patch`. It merges objects, except the members in `leaves`, which it
 // replaces. It does not use the types under test.
 func over(base, patch map[string]any, leaves map[string]bool) map[string]any {
 	merged := map[string]any{}

@@ -140,7 +140,7 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 }
 
 // siteOf finds the site of an address, by its host, or by its path if no site has the host. key is the share key in the
-// address. at is the number of path segments that name the site and the key.
+// address. `at` is the number of path segments that name the site and the key.
 func (h *addresses) siteOf(
 	ctx context.Context, asked askedAddress,
 ) (site sites.Published, key string, at int, err error) {

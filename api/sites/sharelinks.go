@@ -104,8 +104,8 @@ func (h *handlers) removeShareLink(
 	return frame.NoContent{}, h.store.Sites.DeleteShareLink(ctx, c.Site.Site.ID, r.ShareLinkID)
 }
 
-// shareLinkResource presents a link. It includes the site's address with the link's key if the site is published and
-// the link is active.
+// shareLinkResource returns a function that returns the API form of a share link. If the site is published and the link
+// is active, the result includes the site's address with the link's key.
 func (h *handlers) shareLinkResource(site sites.Site) func(sites.ShareLink) schema.ShareLink {
 	return func(s sites.ShareLink) schema.ShareLink {
 		link := schema.ShareLink{

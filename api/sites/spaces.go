@@ -211,8 +211,8 @@ func (h *handlers) oneSiteSpace(
 	return h.siteSpaceResource(seen)(row)
 }
 
-// siteSpaceResource presents site spaces to the caller. If the caller may not see a space, the site space has only the
-// space's id and title.
+// siteSpaceResource returns a function that returns the API form of a site space. If the caller may not see the space,
+// the result has only the space's id and title.
 func (h *handlers) siteSpaceResource(seen siteView) func(sites.SiteSpaceRow) (schema.SiteSpace, error) {
 	return func(row sites.SiteSpaceRow) (schema.SiteSpace, error) {
 		space, err := h.view.SpaceOfSite(seen.space(row.Space))

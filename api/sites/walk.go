@@ -70,7 +70,7 @@ func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	return "", 0, false
 }
 
-// shareKey returns the key of a share link if segment n is a share key, and otherwise "". next is the number of the
+// shareKey returns the key of a share link if segment n is a share key, and otherwise "". `next` is the number of the
 // first segment after the key.
 func (a askedAddress) shareKey(n int) (key string, next int) {
 	if n < len(a.names) && sites.IsShareKey(a.names[n]) {
@@ -100,7 +100,7 @@ type shownPart struct {
 // walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. If a section
 // and a site space or a page have the same path, walk finds the section. The path may omit the default section and the
 // default site space. If the reader does not see a default, walk uses the first section or site space that the reader
-// sees. walk returns false if parts is empty.
+// sees. walk returns false if `parts` is empty.
 func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
 		return shownPart{}, false

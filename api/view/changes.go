@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// PageChange presents a change of a page.
+// PageChange returns the API form of a change to a page.
 func (Presenter) PageChange(c store.Change) schema.RevisionChange {
 	change := schema.RevisionChange{Type: c.Type, Page: changedPage(&c.Page)}
 	switch c.Type {

@@ -34,7 +34,7 @@ func (v Presenter) Cluster(row issues.ClusterRow) (schema.IssuesCluster, error) 
 	}, nil
 }
 
-// ClusterEvent presents a row of a cluster's history.
+// ClusterEvent returns the API form of an entry in a cluster's history.
 func (v Presenter) ClusterEvent(row issues.ClusterEvent) schema.ClusterEvent {
 	return schema.ClusterEvent{
 		Object: "issues-cluster-event", ID: row.ID, Kind: row.Kind, CreatedAt: row.CreatedAt.UTC(), Title: row.Title, Reason: row.Reason,

@@ -5,7 +5,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Collection presents a collection to a member of its organization. a also has this member's access.
+// Collection returns the API form of a collection for a member of its organization. `a` has the collection and this
+// member's access.
 func (v Presenter) Collection(a store.CollectionAccess) schema.Collection {
 	row := a.Collection
 	return schema.Collection{

@@ -18,7 +18,7 @@ var conflictSides = map[string]string{
 // MergeTake returns the merge's name for a value of `take` in the API.
 func MergeTake(take string) string { return conflictSides[take] }
 
-// Conflict presents a conflict of a change request. resolver is the user who resolved it.
+// Conflict returns the API form of a conflict in a change request. `resolver` is the user who resolved the conflict.
 func (v Presenter) Conflict(row store.ConflictRow, resolver orgs.User) schema.ChangeRequestConflict {
 	conflict := schema.ChangeRequestConflict{
 		Object: "change-request-conflict", ID: row.ID, Kind: row.Kind, Status: schema.ConflictOpen, Field: row.Field, Block: row.Block, Part: row.Path,

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Installation presents an installation. Configurations may contain keys of other services, so only admins of the
-// organization see configurations.
+// Installation returns the API form of an installation. Configurations may contain keys of other services, so only
+// admins of the organization see configurations.
 func (v Presenter) Installation(i store.Installation) schema.IntegrationInstallation {
 	row := i.Row
 	return schema.IntegrationInstallation{
@@ -42,19 +42,19 @@ func (v Presenter) contentInstallation(c store.ContentInstallation, path ...stri
 	}
 }
 
-// SpaceInstallation presents an installation on a space.
+// SpaceInstallation returns the API form of an installation on a space.
 func (v Presenter) SpaceInstallation(c store.ContentInstallation) schema.IntegrationSpaceInstallation {
 	space := schema.Or(c.Row.SpaceID, "")
 	return schema.IntegrationSpaceInstallation{IntegrationContentInstallation: v.contentInstallation(c, "spaces", space), Space: space}
 }
 
-// SiteInstallation presents an installation on a site.
+// SiteInstallation returns the API form of an installation on a site.
 func (v Presenter) SiteInstallation(c store.ContentInstallation) schema.IntegrationSiteInstallation {
 	site := schema.Or(c.Row.SiteID, "")
 	return schema.IntegrationSiteInstallation{IntegrationContentInstallation: v.contentInstallation(c, "sites", site), Site: site}
 }
 
-// IntegrationVersion presents a published version of an integration.
+// IntegrationVersion returns the API form of a published version of an integration.
 func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion {
 	return schema.IntegrationVersion{
 		Version: row.Version, Title: row.Title, Runtime: row.Runtime, Scopes: row.Scopes, ScriptHash: "sha256:" + hex.EncodeToString(row.ScriptHash),
@@ -62,12 +62,12 @@ func IntegrationVersion(row store.IntegrationVersion) schema.IntegrationVersion 
 	}
 }
 
-// IntegrationScriptVersion presents a published version of an integration, with the script.
+// IntegrationScriptVersion returns the API form of a published version of an integration, with the script.
 func IntegrationScriptVersion(row store.ScriptVersion) schema.IntegrationScriptVersion {
 	return schema.IntegrationScriptVersion{IntegrationVersion: IntegrationVersion(row.IntegrationVersion), Script: row.Script}
 }
 
-// IntegrationEvent presents an event that was sent to an integration.
+// IntegrationEvent returns the API form of an event that was sent to an integration.
 func IntegrationEvent(row store.IntegrationEvent) (schema.IntegrationEvent, error) {
 	payload, err := schema.DecodeJSON[schema.IntegrationEventPayload](row.Payload)
 	return schema.IntegrationEvent{
@@ -76,7 +76,8 @@ func IntegrationEvent(row store.IntegrationEvent) (schema.IntegrationEvent, erro
 	}, err
 }
 
-// TracedIntegrationEvent presents an event that was sent to an integration, with the log of its run.
+// TracedIntegrationEvent returns the API form of an event that was sent to an integration, with the log of the
+// integration's run for this event.
 func TracedIntegrationEvent(row store.IntegrationEvent) (schema.TracedIntegrationEvent, error) {
 	event, err := IntegrationEvent(row)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Integration presents an integration to a user.
+// Integration returns the API form of an integration for a user.
 func (v Presenter) Integration(i store.Integration) (schema.Integration, error) {
 	owner, err := v.owner(i.Owner, i.IsMember)
 	if err != nil {
@@ -33,8 +33,8 @@ func (v Presenter) Integration(i store.Integration) (schema.Integration, error) 
 	return resource, nil
 }
 
-// owner presents the organization that owns an integration. Non-members see its name, but neither its settings nor the
-// rules for joining it.
+// owner returns the API form of the organization that owns an integration. Users who are not members see the
+// organization's name, but neither its settings nor the rules for joining it.
 func (v Presenter) owner(owner orgs.Membership, isMember bool) (schema.Organization, error) {
 	resource, err := v.Organization(owner)
 	if err != nil {
@@ -48,7 +48,7 @@ func (v Presenter) owner(owner orgs.Membership, isMember bool) (schema.Organizat
 	return resource, nil
 }
 
-// IntegrationAssets presents the pictures of an integration.
+// IntegrationAssets returns the API form of the pictures of an integration.
 func (v Presenter) IntegrationAssets(name string, rows []store.IntegrationAsset) schema.IntegrationAssets {
 	assets := make([]schema.IntegrationAsset, len(rows))
 	for i, row := range rows {

@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// LinkInvite presents an organization's invite to a user whose role in the organization is held.
+// LinkInvite returns the API form of an organization's invite link for a user. `held` is the user's role in the
+// organization.
 func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) people.LinkInvite {
 	role := schema.RoleFromNullable(row.Role)
 	invite := people.LinkInvite{
@@ -17,7 +18,7 @@ func (v Presenter) LinkInvite(held schema.Role, row orgs.LinkInvite) people.Link
 	return invite.At(v.API("orgs", row.OrganizationID, "link-invites", row.ID))
 }
 
-// PendingInvite presents an invite by e-mail to administrators of the organization.
+// PendingInvite returns the API form of an invite by e-mail, for administrators of the organization.
 func (v Presenter) PendingInvite(row orgs.EmailInvite) people.EmailInvite {
 	invite := v.OwnInvite(row)
 	mail := people.InviteMail{
@@ -31,7 +32,7 @@ func (v Presenter) PendingInvite(row orgs.EmailInvite) people.EmailInvite {
 	return invite
 }
 
-// OwnInvite presents an invite by e-mail to the invited person.
+// OwnInvite returns the API form of an invite by e-mail, for the invited person.
 func (v Presenter) OwnInvite(row orgs.EmailInvite) people.EmailInvite {
 	return people.EmailInvite{
 		Object: "invite", ID: row.UserID, Email: row.Email, Role: schema.RoleFromNullable(row.Role), SSO: row.Sso,

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Organization presents an organization to a member.
+// Organization returns the API form of an organization for a member.
 func (v Presenter) Organization(m orgs.Membership) (schema.Organization, error) {
 	o := m.Organization
 	mergeRules, err := schema.DecodeJSON[schema.MergeRules](o.MergeRules)

@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// Pages presents pages with all their descendants, without their text.
+// Pages returns the API form of pages with all their descendants, without their text.
 func (v Presenter) Pages(space string, pages []tree.Page) []schema.RevisionPage {
 	return v.pagesBelow(space, "", pages)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// OrganizationPermissions presents rights as the booleans of an organization's `permissions`.
+// OrganizationPermissions returns rights as the booleans of an organization's `permissions`.
 func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	return schema.OrganizationPermissions{
 		View:                r.Has(access.RightView),
@@ -25,8 +25,8 @@ func OrganizationPermissions(r access.Rights) schema.OrganizationPermissions {
 	}
 }
 
-// SpacePermissions presents what a member may do with a space. Only the organization's admins may install integrations
-// and list invite links. A grant on the space does not give these two rights.
+// SpacePermissions returns, as booleans, what a member may do with a space. Only the organization's admins may install
+// integrations and list invite links. A grant on the space does not give these two rights.
 func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.SpacePermissions{
@@ -43,7 +43,7 @@ func SpacePermissions(a postgres.ContentAccess) schema.SpacePermissions {
 	}
 }
 
-// collectionPermissions presents what a member may do with a collection.
+// collectionPermissions returns, as booleans, what a member may do with a collection.
 func collectionPermissions(a postgres.ContentAccess) schema.CollectionPermissions {
 	r, organization := access.ContentRights(a), access.RightsOf(access.Access{Role: a.Role})
 	return schema.CollectionPermissions{

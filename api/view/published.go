@@ -39,8 +39,8 @@ func (v Presenter) SiteAddress(s sites.Site, key string) string {
 	}
 }
 
-// PublishedPath returns the address of a path below root, the address of a site. It returns only the path if root is
-// empty.
+// PublishedPath returns the address of a path below `root`, which is the address of a site. It returns only the path if
+// `root` is empty.
 func PublishedPath(root string, path []string) string {
 	var b strings.Builder
 	b.WriteString(root)

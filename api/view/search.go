@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// FoundSpace presents a space in which a search found pages.
+// FoundSpace returns the API form of a space in which a search found pages.
 func (v Presenter) FoundSpace(s store.FoundSpace) schema.SearchSpaceResult {
 	result := schema.SearchSpaceResult{
 		Type: "space", ID: s.SpaceID, Title: s.Title, Score: score(s.Best), Pages: make([]schema.SearchPageResult, len(s.Pages)),
@@ -19,7 +19,7 @@ func (v Presenter) FoundSpace(s store.FoundSpace) schema.SearchSpaceResult {
 	return result
 }
 
-// FoundPage presents a page that a search found.
+// FoundPage returns the API form of a page that a search found.
 func (v Presenter) FoundPage(space string, p store.FoundPage) schema.SearchPageResult {
 	result := schema.SearchPageResult{
 		ID: p.PageID, Title: p.Title, Description: p.Description, Path: p.Path, Score: score(p.Rank), Rank: p.Number,

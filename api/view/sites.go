@@ -5,11 +5,11 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// Site presents a site to a caller who has no share key.
+// Site returns the API form of a site for a caller who has no share key.
 func (v Presenter) Site(row sites.Row) schema.Site { return v.SiteFor(row, "") }
 
-// SiteFor presents a site to a caller who has the key of a share link of the site. An empty shareKey means that the
-// caller has no key.
+// SiteFor returns the API form of a site. shareKey is the key of the share link that the caller used. It is empty if
+// the caller used no share link.
 func (v Presenter) SiteFor(row sites.Row, shareKey string) schema.Site {
 	s := row.Site
 	site := schema.Site{

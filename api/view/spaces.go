@@ -21,7 +21,7 @@ func GitSyncState(s store.Space) (*schema.GitSyncState, error) {
 // DefaultSpaceEmoji is the code point of the emoji "open book". The contract allows a code point as an emoji.
 const DefaultSpaceEmoji = "1f4d6"
 
-// Space presents a space to the member whose access is in a.
+// Space returns the API form of a space for a member. `a` has the space and this member's access.
 func (v Presenter) Space(a store.PlacedSpace) (schema.Space, error) {
 	s := a.Space
 	if a.Reader {
@@ -62,9 +62,9 @@ func asRead(s store.Space) store.Space {
 	return s
 }
 
-// SpaceOfSite presents a space to a caller who reaches it through its site. A caller who may not see the space gets its
-// id, its title and its organization, and default values for the other required members. The creation time is not
-// secret, because it is also part of the id.
+// SpaceOfSite returns the API form of a space for a caller who reads it as a part of a site. A caller who may not see
+// the space gets its id, its title and its organization, and default values for the other required members. The
+// creation time is not secret, because it is also part of the id.
 func (v Presenter) SpaceOfSite(a store.PlacedSpace) (schema.Space, error) {
 	if access.ContentRights(a.ContentAccess).Has(access.RightView) {
 		return v.Space(a)

@@ -6,7 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Spec presents specifications to a caller who has these rights on the organization.
+// Spec returns a function that returns the API form of a specification. `rights` has the caller's rights on the
+// organization.
 func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPISpec {
 	return func(s apispecs.Spec) schema.OpenAPISpec {
 		// If the errors cannot be decoded, another version of the service stored them. They are then omitted, and the
@@ -28,8 +29,8 @@ func (v Presenter) Spec(rights access.Rights) func(apispecs.Spec) schema.OpenAPI
 	}
 }
 
-// SpecVersion presents versions of a specification. If a version was sent as text, its `url` is the address of its
-// content on this server.
+// SpecVersion returns a function that returns the API form of a version of the specification. If a version was sent as
+// text, its `url` is the address of its content on this server.
 func (v Presenter) SpecVersion(organization, slug string) func(apispecs.Version) schema.OpenAPISpecVersion {
 	return func(row apispecs.Version) schema.OpenAPISpecVersion {
 		location := v.API("orgs", organization, "openapi", slug, "versions", row.ID)

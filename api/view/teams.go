@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/store/orgs"
 )
 
-// Team presents teams to a member with these rights in the organization.
+// Team returns a function that returns the API form of a team. `rights` has the caller's rights in the organization.
 func Team(rights access.Rights) func(orgs.TeamRow) people.Team {
 	return func(row orgs.TeamRow) people.Team {
 		t := row.Team
@@ -20,7 +20,7 @@ func Team(rights access.Rights) func(orgs.TeamRow) people.Team {
 	}
 }
 
-// TeamMember presents a member of a team to somebody who may list the members.
+// TeamMember returns the API form of a member of a team, for a caller who may list the members.
 func (v Presenter) TeamMember(row orgs.TeamMemberRow) people.TeamMember {
 	return people.TeamMember{
 		Organization: v.Member(row.MemberRow), Team: people.TeamMembership{Role: row.Role},

@@ -5,7 +5,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// RequestTemplate presents a template of change requests.
+// RequestTemplate returns the API form of a template for change requests.
 func (v Presenter) RequestTemplate(row store.RequestTemplate) (schema.ChangeRequestTemplate, error) {
 	template := schema.ChangeRequestTemplate{
 		Object: "change-request-template", ID: row.ID, Title: row.Title, Pages: []schema.TemplatePage{}, CreatedAt: row.CreatedAt.UTC(),

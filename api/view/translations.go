@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Translation presents translations. A translation without a result is pending, even if a run failed. `lastRun` shows
-// the failure.
+// Translation returns a function that returns the API form of a translation. A translation without a result is pending,
+// even if a run failed. Its `lastRun` shows the failure.
 func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation) (schema.Translation, error) {
 	return func(row store.ShownTranslation) (schema.Translation, error) {
 		instructions, err := schema.DecodeJSON[schema.Document](row.Instructions)
@@ -46,7 +46,7 @@ func (v Presenter) Translation(rights access.Rights) func(store.ShownTranslation
 // seconds rounds up, because work that took less than a second still took time.
 func seconds(milliseconds int64) int64 { return (milliseconds + 999) / 1000 }
 
-// TranslationRun presents runs of a translation.
+// TranslationRun returns a function that returns the API form of a run of a translation.
 func (v Presenter) TranslationRun(organizationID string) func(store.TranslationRun) (schema.TranslationRun, error) {
 	return func(row store.TranslationRun) (schema.TranslationRun, error) {
 		r := schema.TranslationRun{

@@ -30,7 +30,7 @@ func (v Presenter) Webhook(row hooks.Webhook) schema.Webhook {
 	return w
 }
 
-// WebhookPayload presents an event as webhooks receive it.
+// WebhookPayload returns the form in which webhooks receive an event.
 func (v Presenter) WebhookPayload(row hooks.WebhookEvent) (schema.WebhookPayload, error) {
 	data, err := schema.DecodeJSON[map[string]any](row.Data)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/single"
 )
 
-// node is the node under attack. others is the HTTP client of the well-behaved client, whose requests are measured.
+// node is the node under attack. `others` is the HTTP client of the well-behaved client, whose requests are measured.
 type node struct {
 	single.Node
 	others *http.Client
@@ -29,8 +29,8 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 // question is a request that the well-behaved client sends repeatedly. Its response times are measured.
 type question struct{ method, path, token, body string }
 
-// ask sends requests for the duration total, with a pause before each request. Every second request uses a new
-// connection. ask returns the response times and the node's peak memory in MB.
+// ask repeats the request for the time `total`. It waits for the time `pause` before each request. Every second request
+// uses a new connection. ask returns the response times and the node's peak memory in MB.
 func (n *node) ask(ctx context.Context, total, pause time.Duration, q question) (times []time.Duration, peak int, err error) {
 	for end := time.Now().Add(total); time.Now().Before(end); {
 		time.Sleep(pause)

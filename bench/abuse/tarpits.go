@@ -180,7 +180,7 @@ func (h *hosts) full(ctx context.Context, t trap) (held int64, err error) {
 	return held, err
 }
 
-// timed calls ask, which enqueues a job. It returns the time until the job was done.
+// timed calls `ask`, which enqueues a job. It returns the time until the job was done.
 func timed(
 	ctx context.Context, limit time.Duration, ask func() (func(context.Context) error, error),
 ) (time.Duration, error) {

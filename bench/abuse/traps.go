@@ -65,7 +65,7 @@ func imported(
 	}, c.Call(ctx, http.MethodPost, base+"/import", wanted, http.StatusNoContent, nil)
 }
 
-// fetched creates an OpenAPI specification that a job fetches from host. The returned function reports whether it is
+// fetched creates an OpenAPI specification that a job fetches from `host`. The returned function reports whether it is
 // fetched.
 func fetched(
 	ctx context.Context, c product.Client, organization, host string, i int,

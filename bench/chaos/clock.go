@@ -72,7 +72,7 @@ func (c *clocks) fileOf(name string) string { return filepath.Join(c.dir, name+"
 
 func (c *clocks) faketimeFile() string { return filepath.Join(c.dir, "faketime") }
 
-// set sets the clock of a target ahead by step. Processes notice the change within a second.
+// set sets the clock of a target ahead by `step`. Processes notice the change within a second.
 func (c *clocks) set(target string, step time.Duration) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 // injector injects faults at random moments.
 type injector struct {
 	kinds []kind
-	rng   *rand.Rand // used only by the goroutine of run
+	rng   *rand.Rand // rng is used only by the goroutine of run
 	deck  []int      // indexes of the kinds that are drawn before the next shuffle
 	say   func(format string, arguments ...any)
 

@@ -260,7 +260,7 @@ func (l *link) fromServer(data []byte) chan<- bool {
 }
 
 // withhold waits until the engine has finished the insert whose response is not forwarded. It reports whether the
-// insert succeeded. last is the last byte of the response that has arrived so far.
+// insert succeeded. `last` is the last byte of the response that has arrived so far.
 func (l *link) withhold(last byte) (applied bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), settleLimit)
 	defer cancel()

@@ -53,7 +53,7 @@ type rig struct {
 	kafka   string // "embedded", "apache", or "foreign" for a broker that was already running
 
 	engines *embedded.Engines
-	nodes   *supervise.Supervisor // also runs Apache Kafka
+	nodes   *supervise.Supervisor // nodes runs the nodes and Apache Kafka
 	proxies []*proxy
 	store   *witness.Table
 	apis    []string // addresses of the API nodes
@@ -216,7 +216,8 @@ func (r *rig) restarted(ctx context.Context, before supervise.State) error {
 	})
 }
 
-// stop stops all processes and kills processes that do not exit. If keep is true, the engines' data stays on the disk.
+// stop stops all processes and kills processes that do not exit. If `keep` is true, the engines' data stays on the
+// disk.
 func (r *rig) stop(keep bool) error {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

@@ -31,7 +31,7 @@ func (a answer) right(want answer) bool {
 	return a.status == want.status && a.text == want.text && a.missing == want.missing && a.doubled == want.doubled
 }
 
-// ask requests every stored object from a node, and returns the answers. If git is true, it also starts a Git import,
+// ask requests every stored object from a node, and returns the answers. If `git` is true, it also starts a Git import,
 // which needs the cached repository.
 func (w *world) ask(ctx context.Context, c product.Client, git bool) (list []answer) {
 	one := func(name, method, path string, body []byte, read func([]byte) string) {

@@ -50,7 +50,7 @@ type world struct {
 	older, stored, waiting string
 }
 
-// newWorld makes the three data directories below dir.
+// newWorld makes the three data directories below `dir`.
 func newWorld(ctx context.Context, dir, binary string) (w *world, err error) {
 	w = &world{
 		dir: dir, binary: binary, token: schema.NewToken(), relations: map[string]string{},
@@ -92,7 +92,7 @@ func (w *world) node(dir string, more ...string) (*single.Node, error) {
 	}, nil
 }
 
-// with starts a node, calls work with it, and then stops the node.
+// with starts a node, calls `work` with it, and then stops the node.
 func (w *world) with(ctx context.Context, dir string, work func(*single.Node) error, more ...string) error {
 	n, err := w.node(dir, more...)
 	if err != nil {
@@ -202,7 +202,7 @@ func (w *world) readPages(ctx context.Context, n *single.Node) error {
 	return err
 }
 
-// load posts events of two months to all sites. If stored is true, load waits until the events are stored.
+// load posts events of two months to all sites. If `stored` is true, load waits until the events are stored.
 func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	const month = 31 * 24 * time.Hour
 	for i := range requests {

@@ -1,5 +1,5 @@
 // Package disk creates file systems for fault runs. A run can freeze a file system, fill it, and simulate a power cut
-// of its disk. The package needs root. Of this module it may import only bench/witness.
+// of its disk. The package needs root. The only other package of this module that it may import is bench/witness.
 package disk
 
 import (

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Handler returns a handler that serves the repositories below root, at paths that begin with prefix. The handler runs
-// git http-backend. A repository accepts pushes if its own configuration allows them.
+// Handler returns a handler that serves the repositories below `root`, at paths that begin with `prefix`. The handler
+// runs git http-backend. A repository accepts pushes if its own configuration allows them.
 func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	path, err := exec.CommandContext(ctx, "git", "--exec-path").Output()
 	if err != nil {
@@ -44,7 +44,7 @@ func Make(ctx context.Context, path string, stream io.Reader) error {
 	return nil
 }
 
-// Start serves the repositories below root at a free address until stop is called.
+// Start serves the repositories below root at a free address until `stop` is called.
 func Start(ctx context.Context, root string) (address string, stop func() error, err error) {
 	handler, err := Handler(ctx, root, "")
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Request returns a complete HTTP/1.1 request with a JSON body. If token is "", the request has no Authorization
+// Request returns a complete HTTP/1.1 request with a JSON body. If `token` is "", the request has no Authorization
 // header. Each of the headers has the form "name: value".
 func Request(method, address, path, token string, body []byte, headers ...string) []byte {
 	head := fmt.Sprintf("%s %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", method, path, address, len(body))

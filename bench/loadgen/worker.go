@@ -59,7 +59,7 @@ func (w *worker) closed(ctx context.Context) {
 	}
 }
 
-// open sends requests at the times from due, or as soon as possible afterwards.
+// open sends requests at the times from `due`, or as soon as possible afterwards.
 func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	for at := range due {
 		if ctx.Err() != nil {
@@ -73,8 +73,9 @@ func (w *worker) open(ctx context.Context, due <-chan time.Time) {
 	}
 }
 
-// send sends one request that was due at intended. A response after the window is not counted. Otherwise the last
-// requests of a closed loop would be counted as work in the measured time.
+// send sends the request that should have been sent at the time `intended`. The latency begins at this time. A response
+// after the window is not counted. Otherwise the last requests of a closed loop would be counted as work in the
+// measured time.
 func (w *worker) send(intended time.Time) {
 	turn := w.window.turn.Add(1) - 1
 	which := turn % uint64(len(w.load.Requests))

@@ -1,7 +1,6 @@
 // Package machine describes the machine and the commit of a measurement.
 //
-// It may import only cmd/engine/enginetest of this module, to find the module's
-// root.
+// The only other package of this module that it may import is cmd/engine/enginetest, to find the module's root.
 package machine
 
 import (

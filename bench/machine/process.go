@@ -90,7 +90,7 @@ func (p Process) entries(folder string) int {
 	return len(list)
 }
 
-// kilobytes returns the value of a line of a file of the process, in kB.
+// kilobytes finds a line in a file about the process, and returns the line's value in kB.
 func (p Process) kilobytes(file, name string) float64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/%s", p, file))
 	if err != nil {

@@ -47,9 +47,9 @@ func (r *Run) Head(title string) string {
 		title, r.Date[:10], r.Commit, r.Command, r.Took, r.Machine.Text())
 }
 
-// Save writes a result's files into dir, or into bench/results if dir is "". files maps each file's extension to its
-// content. A file's name consists of the date, the commit, kind and the extension. Save returns the path without the
-// extension.
+// Save writes a result's files into `dir`, or into bench/results if `dir` is "". files maps each file's extension to
+// its content. A file's name consists of the date, the commit, kind and the extension. Save returns the path without
+// the extension.
 func (r *Run) Save(dir, kind string, files map[string][]byte) (string, error) {
 	if dir == "" {
 		root, err := enginetest.ModuleRoot()

@@ -57,7 +57,7 @@ func (l *life) begin(ctx context.Context) error {
 	return l.node.Ready(ctx)
 }
 
-// newDisk mounts a disk with the content of a snapshot. If picture is "", the disk is empty.
+// newDisk mounts a disk with the content of a snapshot. If `picture` is "", the disk is empty.
 func (l *life) newDisk(ctx context.Context, picture string) error {
 	l.disks++
 	l.disk = &disk.Disk{Dir: filepath.Join(l.dir, "disk-"+strconv.Itoa(l.disks)), Size: l.size}

@@ -39,8 +39,8 @@ func (n Node) Environment(more ...string) []string {
 	}, more...)...)
 }
 
-// KafkaLogin returns the settings for a broker that requires SCRAM-SHA-256, like the embedded broker. If user is "", it
-// returns no settings.
+// KafkaLogin returns the settings for a broker that requires SCRAM-SHA-256, like the embedded broker. If `user` is "",
+// it returns no settings.
 func KafkaLogin(user, password string) []string {
 	if user == "" {
 		return nil
@@ -48,7 +48,7 @@ func KafkaLogin(user, password string) []string {
 	return []string{"OCTAVO_KAFKA_SASL=scram-sha-256", "OCTAVO_KAFKA_USERNAME=" + user, "OCTAVO_KAFKA_PASSWORD=" + password}
 }
 
-// KafkaMechanism returns the SCRAM-SHA-256 login for a Kafka client in this process, or nil if user is "".
+// KafkaMechanism returns the SCRAM-SHA-256 login for a Kafka client in this process, or nil if `user` is "".
 func KafkaMechanism(user, password string) (sasl.Mechanism, error) {
 	if user == "" {
 		return nil, nil

@@ -1,7 +1,7 @@
 // Package product builds the octavo binary for a benchmark or a fault run. It also returns settings for nodes, and
 // sends single requests to nodes.
 //
-// Of this module it may import only cmd/engine/enginetest, to find the module's root.
+// The only other package of this module that it may import is cmd/engine/enginetest, to find the module's root.
 package product
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// Build builds octavo from the module to path.
+// Build builds octavo from the module to `path`.
 func Build(ctx context.Context, path string, flags ...string) error {
 	root, err := enginetest.ModuleRoot()
 	if err != nil {
@@ -79,8 +79,8 @@ type Client struct{ Address, Token string }
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
 // Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
-// sent as JSON. If into is not nil, the response is decoded into it. The names of fields are compared without regard to
-// case, so the fields of into need no tags.
+// sent as JSON. If `into` is not nil, the response is decoded into it. The names of fields are compared without regard
+// to case, so the fields of into need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {

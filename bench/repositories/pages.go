@@ -80,7 +80,8 @@ func (r *round) documents(ctx context.Context) ([]page, error) {
 	return all, nil
 }
 
-// visible calls look with each text of a document that is outside of code and formulas. It stops if look returns false.
+// visible calls `look` with each text of a document that is outside of code and formulas. It stops if `look` returns
+// false.
 func visible(node any, look func(text string) bool) bool {
 	switch n := node.(type) {
 	case []any:

@@ -26,7 +26,7 @@ type result struct {
 	// untouched is the number of files that an export without an edit changed.
 	untouched int
 	// markdown counts the edits that were sent as Markdown, and document counts the edits that were sent as documents.
-	// others is the number of files that the export of the edits changed although their pages were not edited.
+	// `others` is the number of files that the export of the edits changed although their pages were not edited.
 	markdown, document edits
 	others             int
 	// equal, different and added count the files of the new branch, compared with the imported branch. Files of edited

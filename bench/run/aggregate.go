@@ -61,7 +61,8 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate calls ours and ceiling in turn. In each round it compares the medians of their durations, in milliseconds.
+// alternate calls `ours` and `ceiling` in turn. In each round it compares the medians of their durations, in
+// milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)
 	if err != nil {
@@ -104,7 +105,7 @@ func (b *bench) alternateAt(quantiles []float64, times int, ours, ceiling func()
 
 // statement is an SQL statement that the query service sent.
 type statement struct {
-	ctx  context.Context // has the statement's ClickHouse settings
+	ctx  context.Context // ctx has the statement's ClickHouse settings
 	sql  string
 	args []any
 }
@@ -121,8 +122,8 @@ func statementOf(ctx context.Context, conn driver.Conn, site string, body []byte
 	return &heard[len(heard)-1], nil
 }
 
-// statementsOf builds a query service and calls ask with it. It returns all statements that the service sends, and the
-// headers that ask returns.
+// statementsOf builds a query service and calls `ask` with it. It returns all statements that the service sends, and
+// the headers that `ask` returns.
 func statementsOf(listener *listening, c query.Config, ask func(*query.Service) (map[string]string, error)) ([]statement, map[string]string, error) {
 	headers, err := ask(query.New(c, listener, query.NewMetrics(prometheus.NewRegistry())))
 	if err == nil && len(listener.heard) == 0 {

@@ -21,12 +21,12 @@ type child struct {
 	cmd    *exec.Cmd
 	name   string
 	log    string
-	exited chan struct{} // closed after the child has exited
+	exited chan struct{} // exited is closed after the child has exited
 	failed error         // error of the child's exit; read it only after exited is closed
 }
 
 // startChild starts a program and writes its output to a log file. If the channel first is not nil, startChild sends
-// the first line of the output to it. If environment is nil, the child gets this process's environment.
+// the first line of the output to it. If `environment` is nil, the child gets this process's environment.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *child) stop() error {
 	return fmt.Errorf("cannot stop %s: it was killed after a minute\n%s", c.name, c.tail())
 }
 
-// await calls ready until ready returns nil. It fails if the child exits or the time atMost is over.
+// await calls `ready` until `ready` returns nil. It fails if the child exits or the time atMost is over.
 func (c *child) await(ctx context.Context, atMost time.Duration, ready func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, atMost)
 	defer cancel()

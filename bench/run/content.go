@@ -172,7 +172,7 @@ func pagePath(i int) string {
 	return pagePath(parentOf(i)) + "/" + pageSlug(i)
 }
 
-// readParents reads the ids of a change request's pages into parents, by page number.
+// readParents reads the ids of a change request's pages into `parents`, by page number.
 func (b *bench) readParents(ctx context.Context, request string, parents map[int]string) error {
 	var content struct{ Pages []contentPage }
 	if err := b.rig.Call(ctx, http.MethodGet, request+"/content/pages", nil, http.StatusOK, &content); err != nil {

@@ -69,7 +69,7 @@ func (b *bench) fill(ctx context.Context) error {
 // store opens a connection to the insights engine.
 func (b *bench) store() (driver.Conn, error) { return b.storeIn("") }
 
-// storeIn opens a connection to a database of the insights engine. If database is "", it is the node's database.
+// storeIn opens a connection to a database of the insights engine. If `database` is "", it is the node's database.
 func (b *bench) storeIn(database string) (driver.Conn, error) {
 	options, err := clickhouse.ParseDSN(b.rig.engines.ClickHouseURL)
 	if err != nil {

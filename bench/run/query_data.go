@@ -190,7 +190,7 @@ const (
 // insertedRows is the largest number of rows of an insert, unless a single day has more rows.
 const insertedRows = 100_000
 
-// dayText returns the SQL expression for the start of day d after began.
+// dayText returns the SQL expression for the start of day d after `began`.
 func dayText(began time.Time, d int32) string {
 	return fmt.Sprintf("toDateTime(%d, 'UTC')", began.Add(time.Duration(d)*day).Unix())
 }

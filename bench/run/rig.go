@@ -36,7 +36,7 @@ type rig struct {
 	// cached gives the node its default cache of answers. Without it, each query reads stored rows.
 	cached bool
 
-	engines *enginetest.Running // nil if the node was already running, or if no engine is started yet
+	engines *enginetest.Running // engines is nil if the node was already running, or if no engine is started yet
 	node    *child
 	roles   string
 	bare    *child
@@ -83,7 +83,7 @@ func (c *benchCmd) rig(ctx context.Context) (*rig, error) {
 // foreign reports whether the node was already running, and was not started by this run.
 func (r *rig) foreign() bool { return r.node == nil && r.engines == nil && r.Address != "" }
 
-// serve makes sure that a node runs with the roles. If roles is "", no node is needed.
+// serve makes sure that a node runs with the roles. If `roles` is "", no node is needed.
 func (r *rig) serve(ctx context.Context, roles string) error {
 	switch {
 	case roles == "":

@@ -20,7 +20,8 @@ import (
 
 const (
 	ceilingTable = "bench_ceiling"
-	// insertRows is the number of rows of each insert of the ceiling. The sink's inserts have the same number of rows.
+	// insertRows is the number of rows of each insert when the ceiling is measured. The sink's inserts have the same
+	// number of rows.
 	insertRows = sink.DefaultBatchRows
 )
 

@@ -1,6 +1,6 @@
-// Package single runs one `octavo serve` with embedded engines, like a user who tries the product. Of this module it
-// may import only bench/machine, bench/product, bench/witness, cmd/engine/enginetest for an address and schema for a
-// token.
+// Package single runs one `octavo serve` with embedded engines, like a user who tries the product. The only other
+// packages of this module that it may import are bench/machine, bench/product, bench/witness, cmd/engine/enginetest
+// (for an address) and schema (for a token).
 package single
 
 import (
@@ -37,7 +37,7 @@ type Node struct {
 	ended   chan error
 }
 
-// Start starts a node in a folder, at a free address, and waits until it is ready. If binary is "", Start builds the
+// Start starts a node in a folder, at a free address, and waits until it is ready. If `binary` is "", Start builds the
 // program.
 func Start(ctx context.Context, binary, dir string, more ...string) (*Node, error) {
 	if binary == "" {

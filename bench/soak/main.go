@@ -112,7 +112,8 @@ func (c *command) start(ctx context.Context, dir string) (*place, error) {
 // path returns the path of a list of the organization, such as its sites.
 func (p *place) path(list string) string { return "/v1/orgs/" + url.PathEscape(p.org) + "/" + list }
 
-// soak runs the workers for all minutes, and then checks the stored events. The result has the minutes until an error.
+// soak runs the workers for all minutes, and then checks the stored events. If an error ends the run early, the result
+// has the minutes that were measured before the error.
 func (c *command) soak(ctx context.Context, dir string) (result, error) {
 	p, err := c.start(ctx, dir)
 	if p == nil {

@@ -48,11 +48,11 @@ type Load struct {
 	nodes []*node
 	began time.Time     // start of the load, from which the events' timestamps are computed
 	rng   *rand.Rand    // only Run uses it
-	salt  string        // makes the idempotency keys of this run unique
+	salt  string        // salt makes the idempotency keys of this run unique
 	next  uint64        // number of the next request
 	again time.Duration // pause before the first repeat of a request with a key
 
-	open   chan struct{} // has an element for each request that waits for a response
+	open   chan struct{} // open has an element for each request that waits for a response
 	conns  []chan *loadgen.Conn
 	flying sync.WaitGroup
 
@@ -122,7 +122,7 @@ func (l *Load) Run(ctx context.Context) {
 }
 
 // send sends one request. A request without a key is sent once. A request with a key, or a browser's batch, is repeated
-// until it is acknowledged. If twin is true, each attempt goes to two nodes concurrently.
+// until it is acknowledged. If `twin` is true, each attempt goes to two nodes concurrently.
 func (l *Load) send(r Request, at int, twin bool) {
 	body := l.body(r)
 	if !r.Keyed {

@@ -61,7 +61,7 @@ func main() {
 	}
 }
 
-// run writes the document. If check is true, it compares the document with the file instead, and reports whether they
+// run writes the document. If `check` is true, it compares the document with the file instead, and reports whether they
 // are equal.
 func (d document) run(check bool) (fresh bool, err error) {
 	var b bytes.Buffer

@@ -111,7 +111,7 @@ func world(b *bytes.Buffer) error {
 	return nil
 }
 
-// areas reads the areas of a scale, and simplifies their lines with simplify. An area without a code is left out.
+// areas reads the areas of a scale, and simplifies their lines with `simplify`. An area without a code is left out.
 func areas(scale string, simplify func([]place) []place) ([]area, error) {
 	text, err := os.ReadFile("api/dashboard/node_modules/world-atlas/countries-" + scale + ".json")
 	if err != nil {

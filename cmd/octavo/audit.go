@@ -45,7 +45,7 @@ func (c *AuditListCmd) print(ctx context.Context, st *store.Store, out io.Writer
 	})
 }
 
-// eachEntry calls fn with each audit entry that belongs to no organization, the newest first.
+// eachEntry calls `fn` with each audit entry that belongs to no organization, the newest first.
 func eachEntry(ctx context.Context, st *store.Store, fn func(schema.AuditEntry) error) error {
 	for after := (*postgres.Cursor[time.Time])(nil); ; {
 		page, err := st.Audit.ListInstallationAuditEntries(ctx, after, auditPage)

@@ -40,7 +40,7 @@ type clockWatch struct {
 	metrics *observe.Clock
 	file    string // see clockFile; "" without an embedded broker
 
-	mu      sync.Mutex // held while look runs
+	mu      sync.Mutex // mu is held while look runs
 	node    string
 	last    time.Time     // time of the last look; zero before the first look
 	lastRan time.Duration // State.Ran at the last look
@@ -155,7 +155,7 @@ func (w *clockWatch) eventsClock(ctx context.Context, first bool) (at engineCloc
 }
 
 // compare reports whether an engine's clock differs from this node's clock. It logs a change of the result. The engine
-// read its clock between this node's times asked and answered.
+// read its clock between the times `asked` and `answered`, which are times of this node's clock.
 func (w *clockWatch) compare(engine string, asked, answered, theirs time.Time) bool {
 	half := answered.Sub(asked) / 2
 	by := theirs.Sub(asked.Round(0).Add(half))

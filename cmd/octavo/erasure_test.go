@@ -69,7 +69,7 @@ func blocks(data []byte, f func(plain []byte)) {
 		}
 		packed := data[25 : 16+size]
 		data = data[16+size:]
-		if method == 0x91 { // several codecs: their number, their methods, and the block of the last codec
+		if method == 0x91 { // packed has the number of codecs, their methods, and the last codec's block
 			n := int(packed[0])
 			packed = packed[1+n:]
 			if len(packed) < 9 {

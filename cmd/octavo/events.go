@@ -30,8 +30,8 @@ const (
 // start.
 type eventsSetup struct {
 	migrated atomic.Bool
-	refused  atomic.Pointer[error]  // set if the store has another baseline and the node does not use it
-	sink     *sink.Sink             // nil without the role sink
+	refused  atomic.Pointer[error]  // refused is set if the store has another baseline and the node does not use it
+	sink     *sink.Sink             // sink is nil without the role sink
 	table    *eventstore.ClickHouse // the table that the sink fills
 }
 

@@ -187,7 +187,7 @@ func (c *JobsListCmd) print(ctx context.Context, st *store.Store, out io.Writer)
 // jobsPage is the number of jobs that a command reads from Postgres at once.
 const jobsPage = 500
 
-// each calls fn with each selected job, newest first.
+// each calls `fn` with each selected job, newest first.
 func (c *JobsListCmd) each(ctx context.Context, st *store.Store, fn func(schema.Job) error) error {
 	asked := func(text string) *string {
 		if text == "" {

@@ -160,8 +160,8 @@ func (z *sizes) fillStore(s *Settings, here bool) {
 	}
 }
 
-// fewConnections is the least memory of Postgres for several workers of each kind of jobs. With less memory, each kind
-// has one worker, and so one connection.
+// fewConnections is the smallest size of Postgres at which each kind of jobs has several workers. If Postgres has less
+// memory, each kind has one worker, which needs one connection.
 const fewConnections = 128 << 20
 
 // fillJobs sets the sizes of background jobs.
@@ -193,7 +193,7 @@ func or[T ~int | ~int64](setting T, other int64) int64 {
 	return other
 }
 
-// scaled returns full*have/need, or full if that is less.
+// scaled returns full*have/need, or `full` if that is less.
 func scaled(full, have, need int64) int64 {
 	return min(full, int64(float64(full)*float64(have)/float64(need)))
 }

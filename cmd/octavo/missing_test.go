@@ -346,7 +346,7 @@ func (i *instance) part() (path string, rows int) {
 	return path, int(n)
 }
 
-// readiness reads the word of /readyz about stored events.
+// readiness returns the word with which /readyz describes the stored events.
 func (i *instance) readiness() string {
 	i.t.Helper()
 	status, body := i.request("GET", "/readyz", "", nil)

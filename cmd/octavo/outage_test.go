@@ -33,7 +33,7 @@ func (i *instance) failing() (status int, names string, err error) {
 	return status, strings.Join(list, " "), nil
 }
 
-// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If key is not "", the request has
+// wantUnavailable posts an event and expects the contract's 503 with Retry-After. If `key` is not "", the request has
 // this Idempotency-Key.
 func (i *instance) wantUnavailable(key string) {
 	i.t.Helper()

@@ -41,7 +41,7 @@ type rowsWatch struct {
 	log     *slog.Logger
 	gauge   prometheus.Gauge
 	doubles prometheus.Gauge
-	changed func() // called when the missing or doubled rows have changed
+	changed func() // changed is called when the numbers of missing or doubled rows change
 
 	ready func() bool // whether the events table can be used
 	known atomic.Pointer[[]schema.MissingRows]

@@ -143,7 +143,7 @@ func (c *seedClient) send(ctx context.Context, method, path string, body []byte,
 	return nil, fmt.Errorf("gave up after %d attempts: %w", seedAttempts, last)
 }
 
-// once sends one request. after is the value of Retry-After, or -1.
+// once sends one request. `after` is the value of Retry-After, or -1.
 func (c *seedClient) once(method, path string, body []byte, key string) (status int, after time.Duration, answer []byte, err error) {
 	request, err := http.NewRequestWithContext(c.requests, method, c.base+path, bytes.NewReader(body))
 	if err != nil {

@@ -86,20 +86,20 @@ type node struct {
 	backends *backends
 	store    *store.Store
 	events   driver.Conn // for migrations and /readyz
-	queries  driver.Conn // nil without the role api
+	queries  driver.Conn // queries is nil without the role api
 	// queryService answers queries; nil without the role api, and until it starts.
 	queryService atomic.Pointer[query.Service]
 	setup        eventsSetup
 	clocks       *clockWatch
 	rows         *rowsWatch
-	erased       *erasure.List // nil without the role sink
-	eventLog     *eventlog.Log // nil without the role api
+	erased       *erasure.List // erased is nil without the role sink
+	eventLog     *eventlog.Log // eventLog is nil without the role api
 	metrics      *observe.Metrics
 	registry     *prometheus.Registry
 	checks       []frame.Check
-	jobs         *jobs.Runner // nil without the role jobs
+	jobs         *jobs.Runner // jobs is nil without the role jobs
 	server       *frame.Server
-	admin        *admin // nil if the operators' listener is off
+	admin        *admin // admin is nil if the operators' listener is off
 }
 
 type stopper struct {

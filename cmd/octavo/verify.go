@@ -72,7 +72,7 @@ type verifier struct {
 	*rowsTools
 	deep     bool
 	only     string                  // the only kind to verify; "" means all kinds
-	found    func(kind, what string) // called with a description of each damage
+	found    func(kind, what string) // found is called with a description of each damage
 	progress func(kind string, read, bytes int64)
 }
 

@@ -32,7 +32,7 @@ type verifyWatch struct {
 	damaged *prometheus.GaugeVec
 	log     *slog.Logger
 	ready   func() bool
-	suspect func(error) // called with each damaged part of the events table
+	suspect func(error) // suspect is called with each damaged part of the events table
 	began   time.Time
 	shown   atomic.Pointer[frame.Condition]
 }
@@ -93,7 +93,7 @@ func (w *verifyWatch) look(ctx context.Context) error {
 	return nil
 }
 
-// verificationDue reports whether a kind of data has no results that are younger than age. The parameter `only` names
+// verificationDue reports whether a kind of data has no results that are younger than `age`. The parameter `only` names
 // the kind to look at. If it is "", verificationDue looks at all kinds.
 func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
 	for _, of := range verifications {

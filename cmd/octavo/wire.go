@@ -30,7 +30,7 @@ type backends struct {
 	kafkaLogin    eventlog.Login
 	clickHouseURL string
 
-	engines *embedded.Engines // nil if settings name every engine
+	engines *embedded.Engines // engines is nil if settings name every engine
 	notes   string            // file with the addresses, for other commands
 }
 
@@ -73,7 +73,7 @@ func openBackends(ctx context.Context, s *Settings, cfg embedded.Config) (*backe
 	return b, nil
 }
 
-// embedded returns the engines in want that no setting names.
+// embedded returns the engines in `want` that no setting names.
 func (s *Settings) embedded(want embedded.Set) embedded.Set {
 	return embedded.Set{
 		Postgres:   want.Postgres && s.PostgresURL == "",
@@ -137,7 +137,7 @@ func writeNotes(path string, n notes) error {
 }
 
 // attach opens the engines for a short command. It uses the engines of a node that runs on the data directory, or
-// starts embedded engines for the command. If create is false and an engine has no data, it returns an error.
+// starts embedded engines for the command. If `create` is false and an engine has no data, it returns an error.
 func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*backends, error) {
 	var running notes
 	text, err := os.ReadFile(notesFile(s))
@@ -190,7 +190,7 @@ func withInsights(
 	return b.withInsights(ctx, s, work)
 }
 
-// withInsights runs work with a connection to the insights store.
+// withInsights runs `work` with a connection to the insights store.
 func (b *backends) withInsights(ctx context.Context, s *Settings, work func(*backends, driver.Conn) error) (err error) {
 	conn, err := openClickHouse(b.clickHouseURL, s.ClickHouseTLSCA, 1)
 	if err != nil {

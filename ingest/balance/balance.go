@@ -31,8 +31,8 @@ type Balance struct {
 	// reason. A label without requests is not in the map. The events of these requests do not count as received.
 	Unread map[string]uint64
 	// Stored counts the events that the sink stored. The sink counts each event of the log as Stored, DeadLettered or
-	// Erased. When a sink takes over a partition, it also counts the rows that its predecessor stored of an unfinished
-	// batch.
+	// Erased. When a sink takes over a partition, it also counts the rows that the previous sink stored from a batch
+	// that it did not finish.
 	Stored       uint64
 	DeadLettered uint64
 	// Erased counts events that were not stored because their visitor was erased after they were received.
@@ -59,7 +59,7 @@ type Account struct {
 	Stored, DeadLettered, Erased atomic.Uint64
 
 	site            string
-	today           func() uint64   // returns the number of the current day
+	today           func() uint64   // today returns the number of the current day
 	refused, unread []atomic.Uint64 // counts in the order of insights.Reasons
 	refusals        atomic.Pointer[refusals]
 }

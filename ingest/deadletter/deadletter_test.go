@@ -30,8 +30,8 @@ func open(t *testing.T) *Letters {
 	return d
 }
 
-// writeFirst calls write, which also creates the topic. Apache Kafka may refuse the letters until the new partition has
-// a leader. So writeFirst retries, as the sink does.
+// writeFirst calls `write`, which also creates the topic. Apache Kafka may refuse the letters until the new partition
+// has a leader. So writeFirst retries, as the sink does.
 func writeFirst(t *testing.T, write func(context.Context) error) {
 	t.Helper()
 	eventually.Succeeds(t, "the first letters", func() error { return write(t.Context()) })

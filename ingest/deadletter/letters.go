@@ -53,7 +53,7 @@ type letterState struct {
 	replayed  bool
 }
 
-// Each calls f once for each letter that has not been replayed, in the order of the topic. If all is true, it also
+// Each calls f once for each letter that has not been replayed, in the order of the topic. If `all` is true, it also
 // calls f for replayed letters.
 func (d *Letters) Each(ctx context.Context, all bool, f func(letter *Letter, replayed bool) error) error {
 	states, end, err := d.states(ctx)

@@ -39,8 +39,8 @@ func (r *rig) count() {
 	}
 }
 
-// tooMany returns an error if the store counts more rows than the table has. If exact is true, it also returns an error
-// if the store counts fewer rows.
+// tooMany returns an error if the store counts more rows than the table has. If `exact` is true, it also returns an
+// error if the store counts fewer rows.
 func (r *rig) tooMany(exact bool) error {
 	r.t.Helper()
 	counted, _, err := r.store.Rows.CountedRows(r.t.Context())

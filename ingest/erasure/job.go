@@ -54,8 +54,8 @@ type JobConfig struct {
 	Changed func(site string)
 	// Damaged is called with the errors of deletions that read damaged files; nil ignores the errors.
 	Damaged func(error)
-	Rows    RowLedger // nil counts nothing
-	Metrics *Metrics  // nil measures nothing
+	Rows    RowLedger // if Rows is nil, the job counts nothing
+	Metrics *Metrics  // if Metrics is nil, the job measures nothing
 	Logger  *slog.Logger
 
 	// Patience is the time that an erasure or a retention waits for the sinks before other work continues. The default
@@ -120,7 +120,7 @@ func (j *Job) wait(ctx context.Context) {
 	retry.Sleep(ctx, j.cfg.Poll)
 }
 
-// excluding calls do while it holds the locks that Exclude takes.
+// excluding calls `do` while it holds the locks that Exclude takes.
 func (j *Job) excluding(ctx context.Context, exclude Exclude, do func(holds func(context.Context) error) error) (err error) {
 	holds, release, err := exclude(ctx)
 	if err != nil {
@@ -267,7 +267,7 @@ func ofVisitor(v schema.Tombstone) string {
 
 // reachAhead looks for rows of a batch that were received by a clock which was ahead. It stores in the tombstone the
 // time span in which these rows were received, and the erasure begins again. Events outside this span are not erased,
-// so events that arrive after the clock is corrected are stored as usual. again is true if there are such rows. An
+// so events that arrive after the clock is corrected are stored as usual. `again` is true if there are such rows. An
 // erasure gets only one such span. Otherwise a clock that stays ahead could move the span forever.
 func (j *Job) reachAhead(ctx context.Context, b schema.ErasureBatch) (again bool, err error) {
 	ahead, err := j.cfg.Ledger.AheadOfClock(ctx)
@@ -328,7 +328,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err := j.cfg.step("deleted"); err != nil {
 		return err
 	}
-	mutated, err := j.cfg.Table.Now(ctx) // read after the last part was replaced
+	mutated, err := j.cfg.Table.Now(ctx) // The time is read after the last part was replaced.
 	if err != nil {
 		return err
 	}

@@ -98,8 +98,8 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 	return next
 }
 
-// added appends a mark to the list that the map has under key. The map may be nil. Several views use the same lists, so
-// added copies a list before it changes it.
+// added appends a mark to the list that the map has under `key`. The map may be nil. Several views use the same lists,
+// so added copies a list before it changes it.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}
@@ -118,12 +118,12 @@ type List struct {
 	view   atomic.Pointer[View]
 
 	mu      sync.Mutex
-	changed chan struct{} // closed by the next change
+	changed chan struct{} // The next change closes changed.
 	cancel  context.CancelFunc
 	done    chan struct{}
 }
 
-// NewList builds a list that reads new tombstones at the interval `every`. If every is 0, the interval is one second.
+// NewList builds a list that reads new tombstones at the interval `every`. If `every` is 0, the interval is one second.
 // NewList starts no goroutine.
 func NewList(source Source, every time.Duration, logger *slog.Logger) *List {
 	l := &List{source: source, logger: cmp.Or(logger, slog.New(slog.DiscardHandler)), every: cmp.Or(every, time.Second), changed: make(chan struct{})}

@@ -28,7 +28,7 @@ type LoopConfig struct {
 	Busy func(error) bool
 	// Ready reports whether the table can be used; nil means always.
 	Ready  func() bool
-	Logger *slog.Logger // nil logs nothing
+	Logger *slog.Logger // if Logger is nil, the loop logs nothing
 }
 
 // Loop runs a Job in the background. It looks for pending erasures each second, and for expired events each hour.
@@ -70,8 +70,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// Once erases visitors if erasures are pending. If retain is true, it also applies the retention of events. If another
-// node has the lock, Once returns the error of Lock.
+// Once erases visitors if erasures are pending. If `retain` is true, it also applies the retention of events. If
+// another node has the lock, Once returns the error of Lock.
 func (l *Loop) Once(ctx context.Context, retain bool) (err error) {
 	pending, err := l.cfg.Job.Pending(ctx)
 	if err != nil || pending.Count == 0 && !retain {

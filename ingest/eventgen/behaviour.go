@@ -7,7 +7,7 @@ type step struct {
 	kind  kind
 	page  int32
 	after int32  // milliseconds after the previous step
-	pick  uint32 // selects values from the kind's lists; steps that belong together have equal numbers
+	pick  uint32 // pick selects values from the kind's lists. Steps that belong together have the same pick.
 	stage uint8  // number of the typing stage of a query
 }
 

@@ -10,10 +10,10 @@ type Options struct {
 	Seed uint64
 	// Events is the number of events in Span. After these events a generator starts again at the beginning of the span,
 	// with different events.
-	Events   int           // default 500,000
-	Visitors int           // default 50,000
+	Events   int           // number of events, default 500,000
+	Visitors int           // number of visitors, default 50,000
 	End      time.Time     // end of the span, default now, so that two runs differ
-	Span     time.Duration // default 30 days
+	Span     time.Duration // length of the span, default 30 days
 	Host     string        // the site's host, default docs.example.com
 	// Spaces are ids for the site's first spaces, for example ids of spaces that were created for it.
 	Spaces []string
@@ -50,13 +50,13 @@ type Generator struct {
 	random  *rand.Rand
 	site    *site
 	rhythm  rhythm
-	end     int64 // milliseconds since 1970
+	end     int64 // end of the span, in milliseconds since 1970
 	made    int
 	totals  Totals
 
 	// Fields of the current session.
 	session  []byte // the member `"session":{…}` of its events
-	context  string // displayContext
+	context  string // value of displayContext
 	class    string // class of the visitor's user agent
 	shareKey string // JSON: a string or null
 	landing  string // query of the first page's address

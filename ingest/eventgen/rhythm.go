@@ -9,7 +9,7 @@ import (
 // rhythm maps a fraction of all events to the time by which this fraction has happened. More events happen in a busy
 // hour, so its part of the fractions from 0 to 1 is larger.
 type rhythm struct {
-	start, end int64     // milliseconds since 1970
+	start, end int64     // start and end of the span, in milliseconds since 1970
 	reached    []float64 // fraction of all events that have happened by the end of each hour
 }
 

@@ -178,7 +178,7 @@ func randomID(random *rand.Rand, n int) string {
 	return string(appendID(nil, random.Uint64(), n))
 }
 
-// appendID appends n letters and digits derived from bits. The same bits give the same text.
+// appendID appends n letters and digits that are derived from `bits`. The same bits give the same text.
 func appendID(dst []byte, bits uint64, n int) []byte {
 	for i := range n {
 		if i%10 == 9 {

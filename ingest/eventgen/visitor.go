@@ -5,8 +5,8 @@ import "strconv"
 // A visitor is just a number. All traits of the visitor are derived from this number, so the traits are the same in
 // every session and need no memory.
 
-// appendSession appends the session member of a visitor's events. The visitor's properties are drawn from traits, and
-// the session's properties from visit.
+// appendSession appends the session member of a visitor's events. The visitor's properties are drawn from the random
+// source `traits`, and the session's properties from `visit`.
 func (g *Generator) appendSession(
 	dst []byte, traits, visit uint64, agents []chosen, referrer string, person bool,
 ) []byte {

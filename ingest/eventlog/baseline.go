@@ -16,7 +16,7 @@ import (
 // ErrBaseline is wrapped by the error about a topic whose messages do not have this version's baseline.
 var ErrBaseline = errors.New("another baseline")
 
-// OtherBaseline returns the error for a topic whose messages have the baseline found. 0 means no baseline.
+// OtherBaseline returns the error for a topic whose messages have the baseline `found`. 0 means no baseline.
 func (t *Topic) OtherBaseline(found int) error {
 	has := fmt.Sprint("baseline ", found)
 	if found == 0 {

@@ -43,7 +43,7 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// newBatch starts a batch in buf, and takes ownership of buf.
+// newBatch starts a batch in `buf`, and takes ownership of `buf`.
 func newBatch(buf []byte, now time.Time) *batch {
 	nowMillis := now.UnixMilli()
 	buf = append(buf[:0], make([]byte, batchHeader)...)

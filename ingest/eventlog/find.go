@@ -36,7 +36,7 @@ const recentEndAge = time.Second
 // recentEnds caches the last known end of each partition.
 type recentEnds struct {
 	mu     sync.Mutex
-	of     map[int]knownEnd // by partition
+	of     map[int]knownEnd // of has the known end of each partition, by its number
 	flight singleflight.Group
 }
 
@@ -86,8 +86,8 @@ func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	}
 }
 
-// Find looks for a message between an offset and the partition's end. next is the offset at which the search stopped.
-// If ctx ended, another search can continue from next.
+// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search stopped.
+// If ctx ended, another search can continue from `next`.
 func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error) {
 	first, end, err := l.topic.Offsets(ctx, partition)
 	if err != nil {

@@ -23,8 +23,8 @@ type Log struct {
 	metrics  *Metrics
 	topic    *Topic
 	workers  sync.WaitGroup
-	cancel   context.CancelFunc // abandons the requests in flight
-	stopping chan struct{}      // closed by Stop
+	cancel   context.CancelFunc // cancel abandons the requests in flight
+	stopping chan struct{}      // Stop closes stopping
 
 	noIDs atomic.Bool // the brokers give out no producer ids
 	ends  recentEnds
@@ -205,7 +205,7 @@ func (l *Log) choose(now time.Time) *partition {
 const AnyPartition = -1
 
 // Append appends a message to the log. It returns nil when the message is durable, and an *insights.Refusal when the
-// log has abandoned the message. The log does not retain site and message.
+// log has abandoned the message. The log does not retain `site` and `message`.
 func (l *Log) Append(ctx context.Context, site string, partition int, message []byte) error {
 	return l.append(ctx, site, partition, message, false)
 }
@@ -252,8 +252,8 @@ func Unavailable(cause error) *insights.Refusal {
 type partition struct {
 	log  *Log
 	id   int
-	wake chan struct{} // signals the worker that there may be work
-	from producer      // used by the worker only
+	wake chan struct{} // wake signals the worker that there may be work
+	from producer      // only the worker uses from
 
 	mu      sync.Mutex
 	pending []*batch // the last batch still accepts messages

@@ -114,8 +114,8 @@ func (t *Topic) Scan(ctx context.Context, partition int, from, to int64, f func(
 	return ctx.Err()
 }
 
-// FindMessage looks for a message among the records with offsets in [from, to). next is the offset at which the search
-// stopped. If ctx ended, another search can continue from next.
+// FindMessage looks for a message among the records with offsets in [from, to). `next` is the offset at which the
+// search stopped. If ctx ended, another search can continue from `next`.
 func (t *Topic) FindMessage(ctx context.Context, partition int, from, to int64, id insights.MessageID) (found bool, next int64, err error) {
 	next = from
 	errFound := errors.New("found")

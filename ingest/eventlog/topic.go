@@ -54,7 +54,7 @@ func (t *Topic) Partitions(ctx context.Context) (int, error) {
 	return n, nil
 }
 
-// ReplicasOf returns the number of replicas of a topic that was passed to NewTopic.
+// ReplicasOf returns a topic's number of replicas. The topic must have been passed to NewTopic.
 func (t *Topic) ReplicasOf(ctx context.Context, name string) (int, error) {
 	found, err := t.metadata(ctx, name)
 	if err != nil {
@@ -158,7 +158,7 @@ func (t *Topic) settings(ctx context.Context, names ...string) (map[string]strin
 	return values, nil
 }
 
-// Create creates the topic as configured by cfg, unless it exists. It retries temporary errors until ctx is done.
+// Create creates the topic as configured by `cfg`, unless it exists. It retries temporary errors until ctx is done.
 func (t *Topic) Create(ctx context.Context, cfg Config) error {
 	cfg.Topic = t.Name
 	if err := cfg.complete(); err != nil {

@@ -60,7 +60,7 @@ func (l *Log) resize(run context.Context, count int) {
 		l.workers.Go(func() { p.run(run) })
 	}
 	for id := count; id < len(l.partitions); id++ {
-		l.partitions[id].close() // refuses the messages that wait in it, because their partition no longer exists
+		l.partitions[id].close() // close refuses the messages that wait for this partition, which no longer exists
 	}
 	l.partitions = list
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// ErrBackup is wrapped by each error about a backup that cannot be used.
+// ErrBackup means that a backup cannot be used. Each such error wraps ErrBackup.
 var ErrBackup = errors.New("cannot use the backup")
 
 // Backup is a copy of the events table's files. While an Octavo command reads it, no process changes these files.

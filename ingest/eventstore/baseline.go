@@ -50,7 +50,7 @@ func CheckBaseline(ctx context.Context, conn driver.Conn) error {
 	return nil
 }
 
-// baselineOf describes the baseline in the comment of a table. own reports whether this version uses the baseline.
+// baselineOf describes the baseline in the comment of a table. `own` reports whether this version uses the baseline.
 func baselineOf(comment string) (found string, own bool) {
 	mark := baselineMark.FindStringSubmatch(comment)
 	if mark == nil {

@@ -23,7 +23,7 @@ type Config struct {
 	Conn driver.Conn
 	// Cluster is the name of a ClickHouse cluster, as in insights.Topology. "" means a single server.
 	Cluster string
-	// InsertQuorum is the number of replicas of a cluster that must have the rows of an insert before it is
+	// InsertQuorum is, on a cluster, the number of replicas that must have the rows of an insert before it is
 	// acknowledged. It is "auto" (the majority), a number, or "off". The default is "auto".
 	InsertQuorum string
 	// SettleWait is the interval at which Settle checks for running inserts. The default is 50 ms.

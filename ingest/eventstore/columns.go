@@ -64,8 +64,8 @@ func (own driverColumns) moveInto(batch driver.Batch) {
 	}
 }
 
-// overwrite copies the column own to the column theirs. It returns false if the two columns have different types, or if
-// the switch lacks their type.
+// overwrite copies the column `own` to the column `theirs`. It returns false if the two columns have different types,
+// or if the switch lacks their type.
 func overwrite(theirs, own column.Interface) bool {
 	switch theirs := theirs.(type) {
 	case *column.String:

@@ -25,7 +25,7 @@ type Part struct {
 // Derived reports whether the part has only aggregate states, which queries can compute again.
 func (p Part) Derived() bool { return p.Table != insights.Table }
 
-// Parts returns the parts with a name, or all parts if name is empty. On a cluster it returns no parts, because the
+// Parts returns the parts with a name, or all parts if `name` is empty. On a cluster it returns no parts, because the
 // replicas check and replace their parts themselves.
 func (c *ClickHouse) Parts(ctx context.Context, name string) (list []Part, err error) {
 	if c.cfg.Cluster != "" {
@@ -55,7 +55,7 @@ type Condition int
 
 const (
 	Sound           Condition = iota
-	Gone                      // merged or dropped since the part was listed
+	Gone                      // the part was merged or dropped after it was listed
 	DamagedDerived            // only a projection of the part is damaged
 	DamagedContents           // rows of the part may be unreadable
 )

@@ -59,9 +59,9 @@ func (c *ClickHouse) Deletion(ctx context.Context, name string) (d Deletion, err
 	return d, nil
 }
 
-// OldParts counts the parts that were replaced at or before until, by the server's clock, and whose files still exist.
-// A server that has just started has not yet read the list of such parts from its disk. OldParts counts this server as
-// one such part. The count includes parts whose files the server is removing.
+// OldParts counts the parts that were replaced at or before `until`, by the server's clock, and whose files still
+// exist. A server that has just started has not yet read the list of such parts from its disk. OldParts counts this
+// server as one such part. The count includes parts whose files the server is removing.
 func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, err error) {
 	ofTable := " WHERE database = currentDatabase() AND table = " + sqltree.Quote(c.topology().LocalTable())
 	parts := onAllNodes(c.cfg.Cluster, "(SELECT database, table, _state, remove_time FROM system.parts)")
@@ -76,7 +76,7 @@ func (c *ClickHouse) OldParts(ctx context.Context, until time.Time) (n uint64, e
 	return n, nil
 }
 
-// DropStates drops the aggregate states that were made at or before until, by the server's clock. Queries compute
+// DropStates drops the aggregate states that were made at or before `until`, by the server's clock. Queries compute
 // missing states again. DropStates returns how many parts with such states are still on the disk. A cluster has no
 // aggregate states.
 func (c *ClickHouse) DropStates(ctx context.Context, until time.Time) (left uint64, err error) {
@@ -126,10 +126,11 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 	return now, err
 }
 
-// oldPartsKnown is the number of seconds after its start within which a server has read the list of its replaced parts.
+// oldPartsKnown is a number of seconds. Within this time after its start, a server has read the list of its replaced
+// parts.
 const oldPartsKnown = 60
 
-// Having counts the rows that satisfy where.
+// Having counts the rows that satisfy the SQL condition `where`.
 func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {
 	if err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+where).Scan(&n); err != nil {
 		err = fmt.Errorf("cannot count rows: %w", err)

@@ -8,5 +8,5 @@
 // The table's columns and its statements are in schema/insights. Package query has the queries of users. They never use
 // this package.
 //
-// Of this module it imports only schema and ingest/retry.
+// The only other packages of this module that it imports are schema, schema/insights, schema/sqltree and ingest/retry.
 package eventstore

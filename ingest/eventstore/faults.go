@@ -93,8 +93,8 @@ var (
 	columnFault = Fault{Reason: "schema"}
 )
 
-// Reasons returns the reasons of all faults that rows cause. If rows is false, it returns the reasons of all faults of
-// the store's state.
+// Reasons returns the reasons of all faults that rows cause. If `rows` is false, it returns the reasons of all faults
+// of the store's state.
 func Reasons(rows bool) (list []string) {
 	all := []Fault{otherFault, timeoutFault, unreachableFault, damageFault, valueFault, columnFault}
 	for _, f := range codeFaults {

@@ -16,7 +16,8 @@ func newTestStore(t testing.TB) (*ClickHouse, driver.Conn) {
 	return testStoreAt(t, enginetest.ClickHouse(t))
 }
 
-// startEngine starts a ClickHouse server. The caller stops it. The data are in dir, or in a new folder if dir is empty.
+// startEngine starts a ClickHouse server. The caller stops it. The data are in `dir`, or in a new folder if `dir` is
+// empty.
 func startEngine(t testing.TB, dir string) *enginetest.Running {
 	t.Helper()
 	engine, err := enginetest.Launch{Binary: enginetest.Binary(t), Engines: []string{"clickhouse"}, Dir: dir}.Start(t.Context())

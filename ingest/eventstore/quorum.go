@@ -50,7 +50,7 @@ func (c *ClickHouse) wantedSettings() clickhouse.Settings {
 const QuorumSetting = "insert_quorum"
 
 // CheckQuorum reports and logs whether an acknowledged insert may exist on one replica only. For a single server, and
-// if the cluster does not answer, it does not call report.
+// if the cluster does not answer, it does not call `report`.
 func (c *ClickHouse) CheckQuorum(ctx context.Context, report func(setting string, unsafe bool), log *slog.Logger) {
 	if c.cfg.Cluster == "" {
 		return

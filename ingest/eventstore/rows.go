@@ -23,7 +23,7 @@ func (c *ClickHouse) Months(ctx context.Context, partition uint16, from, to uint
 	return c.months(c.offsets(ctx, partition, from, to), byMonth+whereOffsets+" < {to:UInt64} GROUP BY month")
 }
 
-// MonthsHaving counts the rows that satisfy where, by month.
+// MonthsHaving counts the rows that satisfy the SQL condition `where`, by month.
 func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.RowsByMonth, error) {
 	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
 }
@@ -51,8 +51,8 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// MonthsFrom returns the number of rows of each of the given months. ends has an offset for each log partition.
-// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
+// MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.
+// MonthsFrom counts only rows at or after the offset of their partition. If `ends` is empty, it counts all rows.
 // ClickHouse skips most older rows with the index on offsets.
 func (c *ClickHouse) MonthsFrom(
 	ctx context.Context, ends map[int]int64, months []schema.EventMonth,

@@ -18,12 +18,12 @@ import (
 
 // VisitsConfig configures Visits.
 type VisitsConfig struct {
-	Conn     driver.Conn // required; the caller closes it
+	Conn     driver.Conn // Conn is required. The caller closes it.
 	Topology insights.Topology
 	// Holds returns an error as soon as another process may also change the table. It is required.
 	Holds   func(context.Context) error
-	Metrics *Metrics     // nil counts nothing
-	Logger  *slog.Logger // nil logs nothing
+	Metrics *Metrics     // if Metrics is nil, nothing is counted
+	Logger  *slog.Logger // if Logger is nil, nothing is logged
 
 	check func() (events, visits string) // insights.VisitsCheck
 }

@@ -24,8 +24,8 @@ type VisitsKeeperConfig struct {
 	Lock    Locks
 	Busy    func(error) bool // whether an error of Lock means that another node has the lock
 	Ready   func() bool      // whether the table can be used
-	Metrics *Metrics         // nil counts nothing
-	Logger  *slog.Logger     // nil logs nothing
+	Metrics *Metrics         // if Metrics is nil, nothing is counted
+	Logger  *slog.Logger     // if Logger is nil, nothing is logged
 }
 
 // VisitsKeeper builds the events table's projection of visits, and then checks the projection at intervals.
@@ -58,7 +58,7 @@ func (k *VisitsKeeper) Run(ctx context.Context) {
 	}
 }
 
-// with runs do while it holds the lock. If idle reports that there is no work, it does not run do.
+// with runs `do` while it holds the lock. If `idle` reports that there is no work, it does not run `do`.
 func (k *VisitsKeeper) with(ctx context.Context,
 	idle func(*Visits, context.Context) (bool, error), do func(*Visits, context.Context) error,
 ) (err error) {

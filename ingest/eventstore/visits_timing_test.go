@@ -29,7 +29,7 @@ const source = `CREATE TABLE source ENGINE = Memory AS
 	if(session %% 2 = 0, '', 'https://google.com/' || toString(session %% 300)) AS referrer
 	FROM numbers(%d)`
 
-// fromSource inserts a range of rows of the table source into the events table, as events of a log partition.
+// fromSource inserts a range of the rows in the table `source` into the events table, as events of a log partition.
 const fromSource = `INSERT INTO events (site, time, type, url, visitor, session, country, browser, referrer,
 	log_partition, log_offset, log_index)
 	SELECT 'site', time, type, url, visitor, session, country, browser, referrer, %d, intDiv(number, 100), number %% 100

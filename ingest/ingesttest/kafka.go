@@ -76,7 +76,7 @@ func ReadTopic(t testing.TB, brokers []string, topic string, partition int) []st
 
 // MemoryLog stores copies of the appended messages.
 type MemoryLog struct {
-	Err      error // returned by each Append
+	Err      error // each call of Append returns Err
 	Messages [][]byte
 
 	mu sync.Mutex

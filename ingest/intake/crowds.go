@@ -51,7 +51,7 @@ func newCrowds(log *slog.Logger, m *Metrics) *crowds {
 	return &crowds{sites: map[string]*crowdWindow{}, log: log, metrics: m, k0: h.k0, k1: h.k1}
 }
 
-// see counts a batch. It does not retain site.
+// see counts a batch. It does not retain `site`.
 func (c *crowds) see(site string, b *doorBatch) {
 	const address = 16 // length of the address at the start of the visitor's input
 	input := b.pooled[:b.columnAt]

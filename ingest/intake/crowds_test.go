@@ -17,7 +17,7 @@ import (
 func TestCrowds(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		address func(i int) int // returns the number of the address of batch i
+		address func(i int) int // address returns the number of the address of batch i
 		agents  int
 		hidden  bool
 	}{

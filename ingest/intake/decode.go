@@ -30,12 +30,13 @@ type decoder struct {
 // outside is the value of decoder.current while the decoder is not in an event.
 const outside = -1
 
-// sent has the values of an event that no column stores as the client sent them.
+// sent has those values of an event that are changed before they are stored, or are not stored. If the site has
+// ClearIDs, visitor and session are also stored unchanged.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
 	timed            bool
-	age              int64               // of a browser's event, in milliseconds
+	age              int64               // age of a browser's event in milliseconds
 	payload          [payloadMembers]int // position of each member's value in the body; 0 if the member is absent
 }
 
@@ -255,7 +256,7 @@ func (d *decoder) payloadMember(name string) *insights.Refusal {
 	return nil
 }
 
-// member reads an object's next member up to its value. more is false after the last member.
+// member reads an object's next member up to its value. `more` is false after the last member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {
@@ -382,7 +383,7 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 }
 
 // derive fills the columns that are derived in the same way for API requests and for browsers' batches. stated is the
-// place that a trusted sender names. own is true if ip is certainly the visitor's address, and not the address of a
+// place that a trusted sender names. `own` is true if ip is certainly the visitor's address, and not the address of a
 // server.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {
 	e := &d.event

@@ -35,7 +35,7 @@ type Door struct {
 // durable in the log, or an *insights.Refusal. Events of unknown types are refused individually. The node assigns the
 // visitor and the session of each event.
 //
-// The caller must not change body before AcceptDoor returns. AcceptDoor retains none of its bytes.
+// The caller must not change `body` before AcceptDoor returns. AcceptDoor retains none of its bytes.
 func (in *Intake) AcceptDoor(ctx context.Context, site Site, body []byte, door Door) error {
 	client := Client{IP: door.IP, Now: door.Now, Place: door.Place, MaxEvents: doorMaxEvents}
 	_, err := in.take(ctx, site, body, client, true, &door)

@@ -47,7 +47,7 @@ func newAgents(size int) *agents {
 	return &agents{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[agentEntry], slots)}
 }
 
-// find returns the values derived from a user agent. It does not retain text.
+// find returns the values derived from a user agent. It does not retain `text`.
 func (a *agents) find(text string) agent {
 	if text == "" {
 		return agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}

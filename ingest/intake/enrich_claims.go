@@ -120,7 +120,7 @@ func claimType(first byte) insights.ClaimType {
 	return insights.ClaimNumber
 }
 
-// claimValue reads a value other than an object as text. none is true for null.
+// claimValue reads a value other than an object as text. `none` is true for null.
 func (d *decoder) claimValue(c byte) (value string, none, ok bool) {
 	switch c {
 	case '"':

@@ -86,7 +86,7 @@ type placeRecord struct {
 	latitude, longitude float64
 }
 
-const noDegrees = 1000 // stands for an absent coordinate, because 0 is a valid number of degrees
+const noDegrees = 1000 // noDegrees stands for an absent coordinate, because 0 is a valid number of degrees
 
 var (
 	placeRecords  = sync.Pool{New: func() any { return new(placeRecord) }}

@@ -31,7 +31,7 @@ type Site struct {
 
 // Client describes the sender of a request.
 type Client struct {
-	IP  netip.Addr // used for events without session.ip, and not stored
+	IP  netip.Addr // IP is used for events without session.ip, and is not stored
 	Now time.Time  // when the request arrived
 	// Place is the client's place if a trusted sender names it. Then the place of IP is not looked up.
 	Place Place
@@ -58,8 +58,8 @@ type Intake struct {
 	ids       messageIDs
 	metrics   *Metrics
 
-	finishing chan struct{}  // limits the goroutines that finish a key after the answer
-	finishes  sync.WaitGroup // waits for these goroutines
+	finishing chan struct{}  // finishing limits the goroutines that finish a key after the answer
+	finishes  sync.WaitGroup // finishes waits for these goroutines
 }
 
 // New builds an intake. It starts nothing.
@@ -91,7 +91,7 @@ func (in *Intake) UseRanges(r *agentlist.Ranges) { in.ranges.Store(r) }
 // or an *insights.Refusal. A refused request stores no event, except with the reason LogUnavailable: then its events
 // may be stored. If such a request is repeated with its Idempotency-Key, its events are stored once.
 //
-// The caller must not change body before Accept returns. Accept retains none of its bytes.
+// The caller must not change `body` before Accept returns. Accept retains none of its bytes.
 func (in *Intake) Accept(ctx context.Context, site Site, body []byte, client Client) error {
 	_, err := in.take(ctx, site, body, client, false, nil)
 	return err
@@ -103,7 +103,7 @@ func (in *Intake) AcceptKnown(ctx context.Context, site Site, body []byte, clien
 	return in.take(ctx, site, body, client, true, nil)
 }
 
-// take accepts a request to the API, or a browser's batch if door is not nil.
+// take accepts a request to the API, or a browser's batch if `door` is not nil.
 func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {

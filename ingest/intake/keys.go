@@ -49,7 +49,7 @@ type SearchableLog interface {
 	// RecentEnd returns an offset of the partition. The partition's next message will have this offset or a higher
 	// offset.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
-	// Find looks for a message between an offset and the partition's end. next is the offset at which the search
+	// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search
 	// stopped. If ctx ends first, another search can continue from next.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
@@ -58,8 +58,9 @@ const (
 	// keyUpdate is the time limit for updating a key in the store. The answer of a request does not depend on the
 	// success of this update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the largest number of keys that a node finishes after it has answered their requests. If a slow
-	// database reaches this limit, further requests are answered only after their keys are finished.
+	// keyFinishes is the largest number of keys that a node may finish in the background, after it has answered their
+	// requests. If this many keys wait, because the database is slow, the node finishes the key of a further request
+	// before it answers.
 	keyFinishes = 4096
 )
 
@@ -88,7 +89,7 @@ func (in *Intake) appendKnown(
 		return false, "busy", keyBusy(d)
 	case schema.KeyNew, schema.KeyOpen:
 	}
-	var free time.Time // when the key can be used again; zero if unknown
+	var free time.Time // the time at which the key can be used again; zero if the time is unknown
 	defer func() { in.recent.end(id, bodyHash, free) }()
 	claim, claimedAt, outcome, refusal := in.claim(ctx, site, key, bodyHash, d)
 	switch {
@@ -216,7 +217,7 @@ func (in *Intake) appendClaimed(
 }
 
 // finishKey records that a claim's message is in the log, usually after the answer. Until then a repeat that reaches
-// another node waits. It does not retain site or key.
+// another node waits. It does not retain `site` or `key`.
 func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.KeyClaim) {
 	select {
 	case in.finishing <- struct{}{}:

@@ -23,8 +23,8 @@ const (
 // place.
 type recentKeys struct {
 	mu      sync.Mutex
-	running map[keyName]chan struct{} // closed at the end of the attempt
-	done    []doneKey                 // by place(name); nil until the first key is done
+	running map[keyName]chan struct{} // the channel of a key is closed when the attempt with the key ends
+	done    []doneKey                 // a key is at the index place(name); done is nil until the first key is done
 }
 
 // keyName is a hash of a site and a key. The hash is cryptographic, because a sender could otherwise choose two keys
@@ -55,7 +55,7 @@ func nameKey(site, key string) keyName {
 func (r *recentKeys) begin(
 	ctx context.Context, name keyName, bodyHash [sha256.Size]byte, patience time.Duration,
 ) schema.KeyState {
-	var deadline <-chan time.Time // created for the first wait
+	var deadline <-chan time.Time // deadline is created when the caller first waits
 	for {
 		state, other := r.tryBegin(name, bodyHash)
 		if other == nil {
@@ -76,7 +76,8 @@ func (r *recentKeys) begin(
 	}
 }
 
-// tryBegin is like begin, but does not wait. other is closed at the end of the attempt that is in progress.
+// tryBegin is like begin, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
+// ends.
 func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

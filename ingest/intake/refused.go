@@ -50,7 +50,7 @@ func countElements(data []byte) int {
 	return count
 }
 
-// endOfString returns the index of the closing quote of the string that begins at start. It returns -1 if there is no
+// endOfString returns the index of the closing quote of the string that begins at `start`. It returns -1 if there is no
 // closing quote.
 func endOfString(data []byte, start int) int {
 	for i := start + 1; ; i++ {

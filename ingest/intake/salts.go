@@ -47,9 +47,9 @@ type Salts struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	known atomic.Pointer[[]schema.DoorSalt] // at most one salt per day; a list is never changed
+	known atomic.Pointer[[]schema.DoorSalt] // known has at most one salt per day. It is replaced, never changed.
 
-	mu     sync.Mutex // held while the store is queried
+	mu     sync.Mutex // mu is held while the store is queried
 	failed time.Time
 	err    error // error of the last read of the store
 }
@@ -112,7 +112,7 @@ func (s *Salts) forget(now time.Time) []schema.DoorSalt {
 	return list
 }
 
-// compare offers this node's salts to the store. If missing is true, it also offers a new salt for the current day.
+// compare offers this node's salts to the store. If `missing` is true, it also offers a new salt for the current day.
 // Then the node uses the salts that the store returns. The caller holds mu.
 func (s *Salts) compare(ctx context.Context, now time.Time, missing bool) error {
 	had := s.forget(now)
@@ -194,7 +194,7 @@ func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	return nil
 }
 
-// saltsAt returns the salts for a batch that arrived at now.
+// saltsAt returns the salts for a batch that arrived at `now`.
 func (in *Intake) saltsAt(ctx context.Context, now time.Time) (daySalts, *insights.Refusal) {
 	err := errNoStore
 	if in.cfg.Salts != nil {

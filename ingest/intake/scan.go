@@ -54,8 +54,8 @@ func (s *scanner) take(c byte) bool {
 // ended reports whether the rest of data is only white space.
 func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
 
-// more reports whether an open object or array has another element. Call it before each element, with first set for the
-// first element. ok is false after a syntax error.
+// more reports whether an open object or array has another element. Call it before each element, with `first` = true
+// for the first element. ok is false after a syntax error.
 func (s *scanner) more(first bool, end byte) (more, ok bool) {
 	c := s.peek()
 	if c == end {

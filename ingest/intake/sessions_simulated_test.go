@@ -73,7 +73,7 @@ func TestSimulatedSessions(t *testing.T) {
 		name    string
 		nodes   int
 		entries int                              // size of the table; 0 means that it is large enough
-		node    func(i int, v simulatedView) int // returns the node that receives the view
+		node    func(i int, v simulatedView) int // node returns the node that receives the view
 		restart func(node int, at int64) bool    // whether the node restarts before this time
 		atMost  float64                          // largest share of sessions whose hash may be wrong
 	}

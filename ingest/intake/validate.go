@@ -15,7 +15,7 @@ const (
 	maxID      = 256
 	maxText    = 8192
 	maxToken   = 1 << 16
-	maxComment = 512 // in characters
+	maxComment = 512 // largest number of characters, not of bytes
 
 	maxClaims     = 100
 	maxClaimName  = 256 // length of a claim's name with the names of the objects that contain it
@@ -49,7 +49,7 @@ func (d *decoder) wrongType(field, problem string) *insights.Refusal {
 	return d.fail(insights.InvalidField, field, problem)
 }
 
-// syntax returns the refusal of the whole body. If problem is empty, it describes a syntax error at the scanner's
+// syntax returns the refusal of the whole body. If `problem` is empty, it describes a syntax error at the scanner's
 // position.
 func (d *decoder) syntax(problem string) *insights.Refusal {
 	if problem == "" {

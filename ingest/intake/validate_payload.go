@@ -47,7 +47,7 @@ func payloadIndex(name string) int {
 type payloadPart struct {
 	member   int
 	optional bool
-	read     func(*decoder) *insights.Refusal // called when the scanner is at a value that is not null
+	read     func(*decoder) *insights.Refusal // read is called when the scanner is at a value that is not null
 }
 
 var (
@@ -128,8 +128,8 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls each for every member of an object. each must consume the member's value. members does not check the
-// JSON syntax, so use it only in payloads, whose syntax payloadMember has checked.
+// members calls `each` for every member of an object. `each` must consume the member's value. members does not check
+// the JSON syntax, so use it only in payloads, whose syntax payloadMember has checked.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)
 	if !open {

@@ -33,7 +33,7 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom returns the number of rows of each of the given months. ends has an offset for each log partition.
+	// MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.
 	// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
@@ -86,8 +86,8 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 // errDeleting means that a deletion began during a comparison.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt compares the ledger with the table once. If the table lacks more rows of a month than missing has, it raises
-// the number in missing. doubled has, by month, the number of surplus rows that the table is known to have.
+// lookAt compares the ledger with the table once. If the table lacks more rows of a month than `missing` has, it raises
+// the number in `missing`. doubled has, by month, the number of surplus rows that the table is known to have.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
 	missing schema.RowsByMonth,

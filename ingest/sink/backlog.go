@@ -95,7 +95,7 @@ func (b *backlog) Collect(out chan<- prometheus.Metric) {
 // stored yet.
 type pendingAges struct {
 	mu   sync.Mutex
-	list []producedBy // oldest first
+	list []producedBy // list has the oldest message first
 	last time.Time    // the time of the last stored message
 }
 

@@ -122,7 +122,7 @@ type refusedEvent struct {
 	offset    int64
 	index     int
 	site      string
-	received  int64 // in seconds
+	received  int64 // received is in seconds
 }
 
 // prepare reads the data that decide which rows of the backup are not restored.
@@ -174,7 +174,7 @@ func (r *Reconciler) refusedEvents(ctx context.Context) (map[refusedEvent]bool, 
 // mostBackupRows is the number of rows that one step reads at most.
 const mostBackupRows = 10_000
 
-// month looks for missing rows of a month, and stores them if configured.
+// month looks for missing rows of a month, and stores them if cfg.Store is true.
 func (b *backupReading) month(ctx context.Context, missing schema.MissingRows) (err error) {
 	bytes, err := b.cfg.Backup.Bytes(missing.Month)
 	if err != nil || bytes == 0 {

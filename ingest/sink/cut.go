@@ -168,7 +168,7 @@ func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	return c.messages[i], row - c.messages[i].first
 }
 
-// rebuild replaces the cut's rows by the rows in [lo, hi) that are not in stored. scratch is an unused batch.
+// rebuild replaces the cut's rows by the rows in [lo, hi) that are not in `stored`. scratch is an unused batch.
 func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) error {
 	c.rows.Reset()
 	for _, m := range c.messages {

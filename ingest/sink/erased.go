@@ -101,7 +101,7 @@ func (g *generation) mayHonour() <-chan struct{} {
 type arrived struct {
 	insights.RowContent
 	key      string // the id and the generation of the publishable key
-	received int64  // in milliseconds
+	received int64  // received is in milliseconds
 }
 
 // event returns an event of a message.

@@ -64,7 +64,7 @@ func (s *tombstones) erase(visitor uint64, before time.Time) int64 {
 	return s.version + 1
 }
 
-// follow returns a list for a sink. If start is false, the list has only the tombstones that exist at the time of the
+// follow returns a list for a sink. If `start` is false, the list has only the tombstones that exist at the time of the
 // call.
 func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	t.Helper()

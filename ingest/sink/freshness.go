@@ -23,7 +23,7 @@ type Freshness struct {
 	group  string
 	logger *slog.Logger
 	marks  marks
-	until  atomic.Int64 // milliseconds since 1970; 0 means unknown
+	until  atomic.Int64 // until is in milliseconds since 1970; 0 means that it is unknown
 
 	cancel context.CancelFunc
 	done   sync.WaitGroup

@@ -134,7 +134,7 @@ func (s *Sink) endIsLost(ctx context.Context, p *partition, from, end int64) (bo
 }
 
 // isOtherLog reports whether another log has replaced the log: whether the message before an offset has another
-// checksum than tail. It returns false if this message has expired.
+// checksum than `tail`. It returns false if this message has expired.
 func (s *Sink) isOtherLog(ctx context.Context, p *partition, offset int64, tail uint64, hasTail bool) (bool, error) {
 	first, next, err := s.log.Offsets(ctx, p.id)
 	if err != nil || offset > next {

@@ -141,7 +141,7 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 
 // Restore stores the missing rows that the log has, and records how many rows the log does not have. Only one process
 // at a time does this. An error of Lock means that another process is restoring, or that visitors are being erased. If
-// an earlier repair has already looked for all missing rows in the log, Restore looks again only if again is true.
+// an earlier repair has already looked for all missing rows in the log, Restore looks again only if `again` is true.
 func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference) error) (done Mended, err error) {
 	holds, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {

@@ -27,7 +27,7 @@ type memoryLedger struct {
 	days    map[schema.MissingDay]int64
 	leaving int64
 	readers map[string]int64 // for each node that has not read a notice, the number of its heartbeats
-	asked   func()           // called by ReadersBefore; may be nil
+	asked   func()           // ReadersBefore calls asked, unless it is nil
 }
 
 func (l *memoryLedger) NotedDeletions(context.Context) (map[string]string, error) { return nil, nil }
@@ -277,7 +277,7 @@ func TestMend(t *testing.T) {
 	}
 }
 
-// change changes a file, or removes it if change is nil.
+// change changes a file, or removes it if `change` is nil.
 func change(t *testing.T, path string, change func([]byte) []byte) {
 	t.Helper()
 	if change == nil {

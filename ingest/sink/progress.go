@@ -28,7 +28,7 @@ type progress struct {
 	// is false if there was no message before offset.
 	tail    uint64
 	hasTail bool
-	// plain is the offset after the last message before offset that has no producer id, or unknownPlain. end is the
+	// plain is the offset after the last message before offset that has no producer id, or unknownPlain. `end` is the
 	// log's end at the time of the commit.
 	plain, end int64
 	lost       losses // losses before offset

@@ -79,8 +79,8 @@ type Difference struct {
 // Remains reports whether log and table still differ in the range.
 func (d Difference) Remains() bool { return d.Missing > d.Restored || d.Doubled+d.Unwanted > 0 }
 
-// Run compares the messages of every partition at or after an offset, and calls report for each difference. If the log
-// begins later, it compares all messages of the log.
+// Run compares the messages of every partition at or after an offset, and calls `report` for each difference. If the
+// log begins later, it compares all messages of the log.
 func (r *Reconciler) Run(ctx context.Context, from int64, report func(Difference) error) ([]Reconciled, error) {
 	return r.run(ctx, from, nil, report)
 }
@@ -144,7 +144,7 @@ func (r *Reconciler) eachLetter(ctx context.Context, read func(*deadletter.Lette
 type reconciling struct {
 	r       *Reconciler
 	dead    map[string]bool
-	holds   func(context.Context) error // checks the lock; set only for a repair
+	holds   func(context.Context) error // holds checks the lock; it is set only for a repair
 	report  func(Difference) error
 	repeats repeats
 	scratch *insights.Batch

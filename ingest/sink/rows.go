@@ -15,7 +15,7 @@ import (
 // RowLedger counts how many rows the events table should have. The counts are stored outside of ClickHouse. Package
 // store implements RowLedger.
 type RowLedger interface {
-	// RowsEnd returns the offset before which the rows of a partition are counted. found is false if the ledger does
+	// RowsEnd returns the offset before which the rows of a partition are counted. `found` is false if the ledger does
 	// not count the partition yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It returns false if the ledger counts the partition already.
@@ -53,11 +53,11 @@ type rowCounts struct {
 
 // waitingRows has the row counts of a partition that are not in the ledger yet.
 type waitingRows struct {
-	opened *openedRows // set if this sink took over the partition before these cuts
+	opened *openedRows // opened is set if this sink took over the partition before these cuts
 	logEnd *atomic.Int64
 	from   int64 // offset at which the first of these cuts begins
 	end    schema.RowsEnd
-	rows   schema.RowsByMonth // nil if there are no cuts
+	rows   schema.RowsByMonth // rows is nil if there are no cuts
 }
 
 // openedRows is the state of a partition at the time when a sink takes it over. All messages before end are stored.

@@ -37,8 +37,8 @@ type Sink struct {
 
 	mu    sync.Mutex
 	last  map[int]*partition // last state of each partition of earlier generations
-	stop  context.CancelFunc // makes the sink read no more messages
-	abort context.CancelFunc // ends all work, without storing the messages that were read
+	stop  context.CancelFunc // stop makes the sink read no more messages
+	abort context.CancelFunc // abort ends all work, without storing the messages that were read
 	done  chan struct{}
 }
 
@@ -230,7 +230,7 @@ func (s *Sink) groupConfig() kafka.ConsumerGroupConfig {
 		SessionTimeout:         s.cfg.SessionTimeout,
 		RebalanceTimeout:       s.cfg.RebalanceTimeout,
 		JoinGroupBackoff:       500 * time.Millisecond,
-		RetentionTime:          -time.Millisecond, // means the broker's own retention time
+		RetentionTime:          -time.Millisecond, // -1 ms means the broker's own retention time
 		StartOffset:            kafka.FirstOffset,
 		Logger:                 nil,
 		ErrorLogger: kafka.LoggerFunc(func(format string, args ...any) {

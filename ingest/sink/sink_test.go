@@ -130,7 +130,7 @@ func newRig(t testing.TB, partitions int) *rig {
 	return r
 }
 
-// sink starts a sink. If store is nil, it uses the rig's store.
+// sink starts a sink. If `store` is nil, it uses the rig's store.
 func (r *rig) sink(store eventstore.Store, change func(*Config)) *Sink {
 	r.t.Helper()
 	cfg := Config{
@@ -175,7 +175,7 @@ func (r *rig) accept(body []byte) {
 }
 
 // numbered returns a request with n events, whose times are in different months. The ids of their pages are successive
-// numbers that begin at first.
+// numbers that begin at `first`.
 func numbered(first, n int) []byte {
 	list := make([]string, n)
 	for i := range list {

@@ -103,7 +103,7 @@ func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool
 		return true // the cut is empty, because this version cannot read its first message
 	}
 	s.metrics.stalled.markPending(c.partition.id)
-	g.honour() // before erase, which then uses at least the tombstones that honour declares
+	g.honour() // honour runs before erase, which then uses at least the tombstones that honour declares
 	if err := g.erase(c); err != nil {
 		s.cfg.Logger.Error("Cannot leave out the events of erased visitors.", "error", err)
 		return false // cannot happen: the messages of the cut were decoded before

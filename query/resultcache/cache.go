@@ -194,8 +194,8 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 	return Result[V]{Value: value, Source: Run}, nil
 }
 
-// until returns the time until which a result is used without comparing versions. asked is the time of the request, and
-// done the end of the run.
+// until returns the time until which a result is used without comparing versions. `asked` is the time of the request,
+// and `done` is the time at which the run ended.
 func (c *Cache[V]) until(asked, done time.Time) time.Time {
 	took := done.Sub(asked)
 	if c.SlowAge > 0 && ageFactor*took >= c.MaxAge {
@@ -236,9 +236,9 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 	}
 }
 
-// find returns a cached result, or the run to share. asked is the time of the caller's request, and now the time of
-// this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time of
-// the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
+// find returns a cached result, or the run to share. `asked` is the time of the caller's request, and `now` is the time
+// of this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time
+// of the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
 // run, which replaces older runs.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()

@@ -52,7 +52,7 @@ type callers struct {
 	cache   *Cache[string]
 	started chan chan error
 	enter   func(context.Context) (func(), error)
-	atEnd   func() // called before a successful run ends; may be nil
+	atEnd   func() // atEnd is called before a successful run ends, unless it is nil
 	wait    sync.WaitGroup
 
 	mu   sync.Mutex

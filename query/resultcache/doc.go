@@ -6,6 +6,6 @@
 // so no caller waits in another caller's queue. The first caller that gets a turn runs the query, and the other callers
 // stop waiting for a turn.
 //
-// cache.go is the entry point, flight.go has the run that callers share, and lru.go has the cached results. The package
-// imports nothing of this module.
+// cache.go is the entry point, flight.go has the run that callers share, and lru.go has the cached results. Package
+// resultcache imports no other package of this module.
 package resultcache

@@ -7,13 +7,13 @@ import (
 
 // run is a query that waits or runs, for all its callers.
 type run[V any] struct {
-	asked   time.Time          // when the first caller, or the caller that reruns it, requested it
+	asked   time.Time          // time of the request by the first caller, or by the caller that runs the query again
 	callers int                // number of callers that still wait for the run
-	turn    context.Context    // done when a caller gets a turn
-	begin   context.CancelFunc // ends turn
+	turn    context.Context    // turn is done when a caller gets a turn
+	begin   context.CancelFunc // begin ends `turn`
 	begun   bool
 
-	done  chan struct{} // closed at the end of the run
+	done  chan struct{} // done is closed at the end of the run
 	entry *entry[V]
 	err   error
 	retry bool // the run ended because of its caller, so another caller must run it again

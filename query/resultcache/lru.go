@@ -57,7 +57,7 @@ const overhead = 1 << 10
 type lru[V any] struct {
 	maxBytes int
 	sizeOf   func(V) int
-	gauge    prometheus.Gauge // shows bytes
+	gauge    prometheus.Gauge // gauge shows `bytes`
 	bytes    int
 	entries  *simplelru.LRU[Key, *entry[V]]
 }
@@ -71,7 +71,7 @@ func newLRU[V any](maxBytes int, sizeOf func(V) int, gauge prometheus.Gauge) *lr
 
 func (l *lru[V]) size(e *entry[V]) int { return l.sizeOf(e.value) + overhead }
 
-// get returns an entry that has not expired. If young is false, the caller must compare the entry's version with the
+// get returns an entry that has not expired. If `young` is false, the caller must compare the entry's version with the
 // present version.
 func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
 	e, ok = l.entries.Get(k)
@@ -91,12 +91,12 @@ func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
 		k, oldest, _ := l.entries.GetOldest()
 		if oldest.chances > 0 && now.Before(oldest.expires()) {
 			oldest.chances--
-			l.entries.Get(k) // makes the entry the most recently used
+			l.entries.Get(k) // Get makes the entry the most recently used
 			continue
 		}
 		l.entries.Remove(k)
 	}
-	for { // remove the expired entries among the least recently used
+	for { // This loop removes the expired entries among the least recently used.
 		k, oldest, ok := l.entries.GetOldest()
 		if !ok || now.Before(oldest.expires()) {
 			break

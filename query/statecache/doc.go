@@ -19,5 +19,5 @@
 //
 // parts.go describes parts of the table, and spans.go describes spans of time. entries.go has the node's records of
 // states. settled.go lists the settled parts, tables.go writes states, and confirm.go checks whether they are right.
-// The package imports schema/insights and schema/sqltree of this module.
+// The only other packages of this module that statecache imports are schema/insights and schema/sqltree.
 package statecache

@@ -55,7 +55,8 @@ const (
 	maxTableParts = 5_000
 	// retryAfterFull is the time for which no states are built after a limit of the tables was reached.
 	retryAfterFull = 10 * time.Minute
-	// retryAsks is the number of further queries that must need states before they are built again after a failure.
+	// retryAsks is a number of queries. After a failed build, this many further queries must need the states before the
+	// states are built again.
 	retryAsks = 20
 )
 
@@ -83,7 +84,7 @@ type known struct {
 
 // New makes an empty cache.
 func New(c Config) *Cache {
-	entries, _ := simplelru.NewLRU[string, *known](maxEntries, nil) // fails only for a size of 0
+	entries, _ := simplelru.NewLRU[string, *known](maxEntries, nil) // NewLRU fails only for a size of 0
 	return &Cache{Config: c, entries: entries, tables: map[string]bool{}}
 }
 
@@ -92,18 +93,18 @@ type Status int
 
 // These are the statuses of entries.
 const (
-	Absent Status = iota // read events
-	Cached               // read states
-	Build                // call Put, then read states
+	Absent Status = iota // the query must read events
+	Cached               // the query must read states
+	Build                // the query must call Put, then read states
 )
 
 // Entry is a span of a query, with or without cached states.
 type Entry struct {
 	Span
 	Parts  []Part // the parts from which the states are built
-	Key    string // identifies everything that the states depend on
+	Key    string // Key identifies everything that the states depend on
 	Status Status
-	row    string // names the rows of the states in their table
+	row    string // row names the rows of the states in their table
 	begun  bool   // whether some states may have been written
 }
 
@@ -175,7 +176,7 @@ func (c *Cache) status(have *known) Status {
 }
 
 // Answered records that a query read absent entries as events, and the time that this took. The next query builds the
-// states only if took is at most MaxScan, because building takes longer than reading.
+// states only if `took` is at most MaxScan, because building takes longer than reading.
 func (c *Cache) Answered(keys []string, took time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -6,7 +6,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Cut divides time. Floor returns the last cut at or before a time, and Next the cut that follows a cut.
+// Cut divides time. Floor returns the last cut at or before a time. Next returns the cut that follows a cut.
 type Cut struct{ Floor, Next func(time.Time) time.Time }
 
 // ceil returns the first cut at or after t.

@@ -126,8 +126,8 @@ func (c *Cache) makeRoom(ctx context.Context, table string, made sqltree.Stateme
 	return nil
 }
 
-// room reports whether there is space for more states, and whether their table is known. empty are tables without parts
-// on the disk. Dropping them makes room.
+// room reports whether there is space for more states, and whether their table is known. `empty` has the tables without
+// parts on the disk. Dropping them makes room.
 func (c *Cache) room(ctx context.Context, table string) (room, known bool, empty []string, err error) {
 	var bytes, parts, tables uint64
 	err = c.Ask(ctx, `SELECT toUInt64(ifNull(sum(total_bytes), 0)), toUInt64(ifNull(sum(active_parts), 0)), count(),

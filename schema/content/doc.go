@@ -1,5 +1,6 @@
 // Package content reads the text of rich documents: their plain text, and the visible text of a node, a reference, a
-// mark or a table. Its functions do no I/O. Of this module it imports only schema. The packages below it use it:
+// mark or a table. Its functions do no I/O. The only other package of this module that it imports is schema. The
+// packages below it use it:
 //
 //	markdown     Markdown to documents and back
 //	frontmatter  the fields at the start of a Markdown file

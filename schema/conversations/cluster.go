@@ -63,8 +63,8 @@ func NewMethod() *Method { return &Method{having: map[string]float64{}} }
 
 // Assign groups issues with each other and with the existing clusters. Every issue is in exactly one group, and issues
 // with equal terms are in the same group. If all issues of a cluster are among the items, the cluster continues as the
-// group that has most of these issues. The result does not depend on the order of known and items, because Assign sorts
-// them by ids and keys.
+// group that has most of these issues. The result does not depend on the order of `known` and `items`, because Assign
+// sorts them by ids and keys.
 func (m *Method) Assign(known []Known, items []Item) []Group {
 	a := &assignment{known: known, items: items, having: map[string][]neighbor{}, threshold: wordsThreshold}
 	a.addNodes(m)

@@ -288,8 +288,8 @@ func (a *analyzed) partition() [][]int {
 	return groups
 }
 
-// score has numbers of pairs of conversations. both is the number of pairs that are together in the result and in the
-// labels. found is the number of pairs that are together only in the result. labelled is the number of pairs that are
+// score has numbers of pairs of conversations. `both` is the number of pairs that are together in the result and in the
+// labels. `found` is the number of pairs that are together only in the result. labelled is the number of pairs that are
 // together only in the labels.
 type score struct{ both, found, labelled float64 }
 
@@ -455,7 +455,7 @@ func (a *analyzed) impacts() float64 {
 	return right / max(all, 1)
 }
 
-// falseIssues returns the number of conversations without a problem. If found is true, it returns only the number of
+// falseIssues returns the number of conversations without a problem. If `found` is true, it returns only the number of
 // these conversations in which an issue was found.
 func (a *analyzed) falseIssues(found bool) (n int) {
 	has := map[int]bool{}

@@ -36,7 +36,7 @@ const (
 	defaultIcon = "comments"
 )
 
-// Describe describes a cluster by a sample of its issues. If label is not empty, it stays the cluster's label.
+// Describe describes a cluster by a sample of its issues. If `label` is not empty, it stays the cluster's label.
 func (m *Method) Describe(sample []Sampled, label string) Description {
 	d := Description{Label: label, Icon: defaultIcon, Language: commonLanguage(sample), Profile: m.profileOf(sample)}
 	if subject, share := subjectOf(d.Profile); share >= themeShare {

@@ -91,7 +91,7 @@ var theLexicon = sync.OnceValue(func() *lexicon {
 	return l
 })
 
-// at calls add for the things whose names are at the beginning of a text. It calls add for all things with names of
+// at calls `add` for the things whose names are at the beginning of a text. It calls `add` for all things with names of
 // several words, and for the thing with the longest name of one word.
 func (l *lexicon) at(text string, add func(term string)) {
 	first, _ := utf8.DecodeRuneInString(text)

@@ -36,7 +36,7 @@ const (
 	sampleSize = 64
 )
 
-// round runs one round with the new issues in fresh.
+// round runs one round with the new issues in `fresh`.
 func (r *rounds) round(fresh []conversations.Item) {
 	items := append(append([]conversations.Item{}, fresh...), r.window...)
 	in, at := map[string]int{}, map[string]int{}
@@ -120,7 +120,8 @@ func (v *varied) next(n int) []conversations.Item {
 	return made
 }
 
-// variations returns a varied for the issues of the sets dev and held. If there is no model, their meanings are random.
+// variations returns a value of type varied, with the issues of the sets `dev` and `held`. If there is no model, their
+// meanings are random.
 func variations(t *testing.T, model *embedding.Model) *varied {
 	t.Helper()
 	v := &varied{random: rand.New(rand.NewPCG(3, 4))}

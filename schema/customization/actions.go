@@ -25,7 +25,7 @@ var actionSwitches = []actionSwitch{
 		func(g *Toggle) *Opt[bool] { return &g.Enabled }),
 }
 
-// actionSwitch has the name of a page action in the list of actions, and the name of the action's switch. of returns
+// actionSwitch has the name of a page action in the list of actions, and the name of the action's switch. `of` returns
 // the switch in the settings, or nil if the switch is not set. make returns the switch, and creates the switch if it
 // does not exist.
 type actionSwitch struct {
@@ -123,7 +123,8 @@ func (c *Customization) SettleActions(above, old, sent Customization) {
 	}
 }
 
-// withAction adds an action to a list if want is true, and otherwise removes the action. It changes the list in place.
+// withAction adds an action to a list if `want` is true, and otherwise removes the action. It changes the list in
+// place.
 func withAction(items []string, action string, want bool) []string {
 	switch there := slices.Contains(items, action); {
 	case want && !there:

@@ -3,5 +3,5 @@
 // settings from settings and overrides. published.go has the response with everything that a front end needs to show a
 // site.
 //
-// Of this module it imports only package schema.
+// The only other package of this module that it imports is schema.
 package customization

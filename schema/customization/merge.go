@@ -2,8 +2,8 @@ package customization
 
 import "reflect"
 
-// Merge applies patch to base, leaf by leaf. An absent member leaves the value unchanged, null removes the member, and
-// a value replaces it. A group is a struct of only Opts. The members of a group are merged individually, and a null
+// Merge applies `patch` to `base`, leaf by leaf. An absent member leaves the value unchanged, null removes the member,
+// and a value replaces it. A group is a struct of only Opts. The members of a group are merged individually, and a null
 // group removes all of them. The result contains no null. Merge does not change its arguments, but the result shares
 // their leaves.
 //

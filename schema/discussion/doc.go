@@ -1,4 +1,4 @@
 // Package discussion defines comments, their replies and reactions, and reviews of change requests.
 //
-// Of this module it imports only package schema.
+// The only other package of this module that it imports is schema.
 package discussion

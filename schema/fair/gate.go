@@ -71,9 +71,9 @@ type Gate struct {
 	active  int  // parties with a request inside or waiting
 	waiting map[*Party]struct{}
 	queue   partyHeap // waiting parties, each with a request that may enter
-	turn    uint64    // counts admitted requests
-	came    uint64    // counts the parties that have begun to wait
-	scan    uint64    // counts calls of next
+	turn    uint64    // turn counts admitted requests
+	came    uint64    // came counts the parties that have begun to wait
+	scan    uint64    // scan counts calls of next
 }
 
 // load has a number of requests, the sum of their bytes, and how many of them have no bytes.
@@ -95,7 +95,7 @@ func (l *load) change(slots, bytes int64) {
 type Party struct {
 	inside  load
 	outside load
-	waiting list.List          // has *waiter, the oldest first
+	waiting list.List          // waiting has elements of type *waiter, the oldest first
 	members map[string]*member // members with a request inside or waiting; used only if MemberSlots is set
 	place   int                // index in Gate.queue plus 1; 0 if the party is not in the queue
 	share   float64            // sort key of the queue
@@ -114,8 +114,8 @@ type waiter struct {
 	party   *Party
 	member  string
 	weight  int64
-	at      *list.Element // nil if the waiter no longer waits
-	done    chan struct{} // closed when the waiter is admitted or refused
+	at      *list.Element // at is nil if the waiter no longer waits
+	done    chan struct{} // done is closed when the waiter is admitted or refused
 	verdict Verdict
 }
 
@@ -383,8 +383,9 @@ func (g *Gate) admitWaiter(w *waiter) {
 	close(w.done)
 }
 
-// nextPassing returns the next request without bytes, because such a request may pass requests that wait for bytes. It
-// is the oldest request without bytes of the party that uses the smallest share.
+// nextPassing returns a waiting request without bytes that may now enter before requests that wait for bytes. It
+// chooses the party with the smallest share of the room in use, and returns the oldest such request of this party. It
+// returns nil if there is no such request.
 func (g *Gate) nextPassing() (best *waiter) {
 	if g.outside.light == 0 || !g.passes(0) || g.inside.slots >= g.room.Slots {
 		return nil

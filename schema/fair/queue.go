@@ -44,7 +44,7 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 }
 
 // newest returns the request that must leave the party's queue: the newest request of the member with the most waiting
-// requests. If own is set, a new request of the member `comes` is also counted as waiting. newest returns nil if the
+// requests. If `own` is set, a new request of the member `comes` is also counted as waiting. newest returns nil if the
 // new request itself must leave.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)

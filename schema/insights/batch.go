@@ -37,9 +37,9 @@ func NewBatch() *Batch {
 // Rows returns the number of collected rows.
 func (b *Batch) Rows() int { return len(b.site.list) }
 
-// Add adds the events of a message. It calls skip with the index of each event in the message, and leaves out the event
-// if skip returns true. If skip is nil, it adds all events. After an error the batch is unchanged. The error wraps
-// ErrNewer if the message is complete but has fields that only a newer version knows.
+// Add adds the events of a message. It calls `skip` with the index of each event in the message, and leaves out the
+// event if `skip` returns true. If `skip` is nil, it adds all events. After an error the batch is unchanged. The error
+// wraps ErrNewer if the message is complete but has fields that only a newer version knows.
 func (b *Batch) Add(m Message, at Position, skip func(index int) bool) error {
 	before := b.Rows()
 	r := reader{b: m.events}

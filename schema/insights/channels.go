@@ -140,8 +140,8 @@ func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	return mapped(key, k.known, list)
 }
 
-// mapped returns the expression that looks up the index of a text in known, and returns the member of list at this
-// index. Its value is "" if known does not contain the text.
+// mapped returns the expression that looks up the index of a text in `known`, and returns the member of `list` at this
+// index. Its value is "" if `known` does not contain the text.
 func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 	return sqltree.Call("transform", text, sqltree.Param(sqltree.ArrayOf(typeString), known),
 		sqltree.Param(sqltree.ArrayOf(typeString), list), sqltree.Str(""))

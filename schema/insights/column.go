@@ -57,7 +57,7 @@ type Column struct {
 	Value     Value
 	Operators []*Operator
 	Null      NullRule
-	Extra     *Extra // nil if the column has no extra parameter
+	Extra     *Extra // Extra is nil if the column has no extra parameter
 	// Unique is true for a Measure that counts distinct values. Env.Counting says how exactly they are counted.
 	Unique  bool
 	Fields  []Field // stored form of the column; nil for a derived column

@@ -320,7 +320,7 @@ func (c Column) balanceOf(plus, minus int64) Column {
 	return c
 }
 
-// allOf returns the aggregate of a metric with several counts.
+// allOf returns a function that builds the aggregate of a metric with several counts: a tuple of the counts.
 func allOf(counters []*Counter) func(Env) sqltree.Expr {
 	return func(env Env) sqltree.Expr {
 		counts := make([]sqltree.Expr, len(counters))

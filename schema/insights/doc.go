@@ -2,5 +2,5 @@
 // that its rows use. It also has the reasons for refusing an event, and the encoding of events in the log. The
 // ClickHouse schema, validation, queries and the documentation are all derived from these tables.
 //
-// It does no I/O. Of this module it imports only schema/sqltree.
+// It does no I/O. The only other packages of this module that it imports are schema/section and schema/sqltree.
 package insights

@@ -110,8 +110,8 @@ type Interval struct {
 	// local is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets
 	// begin at fixed instants.
 	local bool
-	// cut returns the SQL expression for the start of a time's bucket, and start computes the same in Go. next returns
-	// the start of the bucket after the bucket that starts at t. All times are in UTC.
+	// cut returns the SQL expression for the start of a time's bucket, and start computes the same in Go. `next`
+	// returns the start of the bucket after the bucket that starts at t. All times are in UTC.
 	cut   func(t sqltree.Expr, week WeekStart) sqltree.Expr
 	start func(t time.Time, week WeekStart) time.Time
 	next  func(t time.Time) time.Time

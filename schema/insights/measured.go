@@ -24,7 +24,7 @@ func isMeasured(name string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Ge, sqltree.Col(name), sqltree.Int(0))
 }
 
-// measuredDimension builds a dimension with a number from least to most. Comparisons leave out events without the
+// measuredDimension builds a dimension with a number from `least` to `most`. Comparisons leave out events without the
 // number.
 func measuredDimension(name string, f Field, least, most int64, doc string) Column {
 	return Column{
@@ -73,7 +73,7 @@ func measuredCounters() (list []*Counter) {
 	return list
 }
 
-// measuredValue is an integer from least to most, or null.
+// measuredValue is an integer from `least` to `most`, or null.
 type measuredValue struct{ least, most int64 }
 
 func (v measuredValue) Shape() string {

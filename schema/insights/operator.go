@@ -97,7 +97,7 @@ func compare(op sqltree.Op) func(*Column, Arguments, sqltree.Expr, []any) sqltre
 	}
 }
 
-// textTest returns a function that makes the condition of an operator on texts. The condition is true if test is true
+// textTest returns a function that makes the condition of an operator on texts. The condition is true if `test` is true
 // for a text of the column and one of the values.
 func textTest(test func(text, value sqltree.Expr) sqltree.Expr) func(*Column, Arguments, sqltree.Expr, []any) sqltree.Expr {
 	return func(c *Column, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {

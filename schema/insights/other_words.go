@@ -6,7 +6,7 @@ import (
 )
 
 // otherWords has the words that other products and SQL use for names that requests may have. The words are in lower
-// case, without _, - and spaces. more is text that follows the known name in the suggestion.
+// case, without _, - and spaces. `more` is text that follows the known name in the suggestion.
 var otherWords = []struct {
 	words []string
 	known string

@@ -100,7 +100,7 @@ func viewedPage(aggregate func(page, number, is sqltree.Expr) sqltree.Expr) sqlt
 	return aggregate(page, SentNumber(), isPageView())
 }
 
-// timeShift is the number of bits of a SentNumber below the bits of the time.
+// timeShift is the number of bits that follow the time in a SentNumber.
 const timeShift = 86
 
 // SentNumber returns the expression for a single number that sorts events as SentOrder does.

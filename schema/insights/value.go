@@ -51,7 +51,7 @@ func parseNumber(raw jsontext.Value) (n float64, ok bool) {
 	return n, err == nil && raw.Kind() == jsontext.KindNumber
 }
 
-// Integer reads an integer from least to most, in any notation of JSON: 1e2 means 100.
+// Integer reads an integer from `least` to `most`, in any notation of JSON: 1e2 means 100.
 func Integer(raw jsontext.Value, least, most int64) (n int64, ok bool) {
 	f, ok := parseNumber(raw)
 	return int64(f), ok && f == math.Trunc(f) && f >= float64(least) && f <= float64(most)
@@ -209,7 +209,7 @@ func (numberValue) Append(dst []byte, scanned any) []byte {
 	return strconv.AppendUint(dst, *scanned.(*uint64), 10)
 }
 
-// intValue is an integer from least to most.
+// intValue is an integer from `least` to `most`.
 type intValue struct{ least, most int64 }
 
 func (v intValue) Shape() string    { return fmt.Sprintf("integer from %d to %d", v.least, v.most) }

@@ -195,7 +195,7 @@ func (c *Counter) OfEvent() sqltree.Expr {
 }
 
 // OfVisit returns the expression for the number of counted events in a row of visits. It includes only events of the
-// given types. If types is nil, it includes all types. ok is false if rows of visits do not have this number.
+// given types. If `types` is nil, it includes all types. ok is false if rows of visits do not have this number.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
 	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {

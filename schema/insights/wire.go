@@ -137,8 +137,8 @@ var ErrNewer = errors.New("a later version's message of the event log")
 // bit of the presence mask increases Reads.
 const Reads = 2
 
-// BaselineError is the error about a message of another baseline. For errors.Is, it is also ErrNewer. Found is the
-// baseline of the message, or 0 if the message has none.
+// BaselineError is the error about a message of another baseline. errors.Is reports that it is also ErrNewer. Found is
+// the baseline of the message, or 0 if the message has none.
 type BaselineError struct{ Found int }
 
 func (e BaselineError) Error() string {
@@ -148,7 +148,7 @@ func (e BaselineError) Error() string {
 	return fmt.Sprintf("a message of baseline %d: this program reads baseline %d", e.Found, schema.Baseline)
 }
 
-// Is reports whether target is ErrNewer, for [errors.Is].
+// Is reports whether `target` is ErrNewer, for [errors.Is].
 func (e BaselineError) Is(target error) bool { return target == ErrNewer }
 
 // CheckBaseline returns a BaselineError for a message of another baseline, and nil for all other bytes.
@@ -163,8 +163,8 @@ func CheckBaseline(data []byte) error {
 	return nil
 }
 
-// ParseMessage reads a message's header. The result shares memory with data. data must not change while the message, or
-// a batch to which its events were added, is in use.
+// ParseMessage reads a message's header. The result shares memory with `data`. data must not change while the message,
+// or a batch to which its events were added, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
 	if err := CheckBaseline(data); err != nil {

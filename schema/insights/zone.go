@@ -197,7 +197,7 @@ func bucket(a Arguments, env Env) sqltree.Expr {
 	return sqltree.Call("greatest", start, z.bySpan(func(s span) sqltree.Expr { return moment(s.from) }))
 }
 
-// Moment returns the beginning of a bucket as a time in the zone. read is the result of [bucket]. Exact times need no
+// Moment returns the beginning of a bucket as a time in the zone. `read` is the result of [bucket]. Exact times need no
 // conversion.
 func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	switch {

@@ -1,5 +1,5 @@
 // Package people defines the people of an organization: its members and teams, their permissions on content,
 // invitations, and single sign-on.
 //
-// Of this module it imports only package schema.
+// The only other package of this module that it imports is schema.
 package people

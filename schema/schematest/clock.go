@@ -7,7 +7,7 @@ import (
 )
 
 // Stepped returns the time that time.Now would have returned if the machine's clock had been changed before. Only the
-// wall clock reading differs, and not the monotonic reading. at must be from time.Now.
+// wall clock reading differs, and not the monotonic reading. `at` must be from time.Now.
 func Stepped(t testing.TB, at time.Time, by time.Duration) time.Time {
 	t.Helper()
 	stepped := at

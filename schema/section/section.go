@@ -1,6 +1,6 @@
 // Package section has the two forms of the ids of site sections. Stored ids have no prefix. Ids in responses have a
 // prefix, because front ends use them as identifiers in style sheets, which cannot begin with a digit. Requests,
-// filters and events may have either form. The package imports nothing of this module.
+// filters and events may have either form. The package imports no other package of this module.
 package section
 
 import "strings"

@@ -162,7 +162,7 @@ func TupleOf(types ...Type) Type {
 // String returns the type in ClickHouse's syntax.
 func (t Type) String() string { return t.text }
 
-// Tuple is the value of a parameter of a Tuple type, or of an element of an array of tuples.
+// Tuple is the value of a parameter that has a Tuple type. It may also be an element in an array of tuples.
 type Tuple []any
 
 // Param returns a parameter. The server binds its value, which is sent separately and is never a part of the

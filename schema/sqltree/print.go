@@ -13,7 +13,7 @@ type printer struct {
 
 func (p *printer) write(s string) { p.b.WriteString(s) }
 
-// operand prints e, in parentheses if its precedence is lower than least.
+// operand prints e, in parentheses if its precedence is lower than `least`.
 func (p *printer) operand(e Expr, least int) {
 	if e.prec() < least {
 		p.write("(")

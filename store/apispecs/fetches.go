@@ -40,7 +40,7 @@ func (s *Store) AskForFetches(ctx context.Context) error {
 }
 
 // StartFetch returns the next specification that an organization's job must fetch. It leaves out the specifications in
-// `begun`, which the job has already fetched. found is false if no specification is left.
+// `begun`, which the job has already fetched. `found` is false if no specification is left.
 func (s *Store) StartFetch(
 	ctx context.Context, organizationID string, begun []string,
 ) (spec Spec, found bool, err error) {

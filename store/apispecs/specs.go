@@ -150,7 +150,7 @@ func (s *Store) Delete(ctx context.Context, organizationID, slug string) error {
 	}), "OpenAPI specification")
 }
 
-// ListVersions lists the versions of a specification from the newest to the oldest. before is the number of the last
+// ListVersions lists the versions of a specification from the newest to the oldest. `before` is the number of the last
 // version on the previous page, or 0 for the first page.
 func (s *Store) ListVersions(
 	ctx context.Context, specID string, before int32, size int,

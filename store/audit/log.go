@@ -22,7 +22,7 @@ func AuditEntryCursor(entry schema.AuditEntry) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: entry.At, ID: entry.ID}
 }
 
-// ListAuditEntries lists the changes in an organization. The newest change is first. If after is set, the list
+// ListAuditEntries lists the changes in an organization. The newest change is first. If `after` is set, the list
 // continues after this cursor.
 func (s *Log) ListAuditEntries(
 	ctx context.Context, organizationID string, f AuditFilter, after *postgres.Cursor[time.Time], size int,
@@ -97,7 +97,7 @@ func (s *Log) AuditEntry(ctx context.Context, organizationID, id string) (schema
 	return auditEntry(row), nil
 }
 
-// DeleteOldAuditEntries deletes entries that are older than the duration `kept`, up to a limited number. more is true
+// DeleteOldAuditEntries deletes entries that are older than the duration `kept`, up to a limited number. `more` is true
 // if more such entries may exist.
 func (s *Log) DeleteOldAuditEntries(ctx context.Context, kept time.Duration) (more bool, err error) {
 	n, err := s.db.Queries.ForgetAuditEntries(ctx, db.ForgetAuditEntriesParams{

@@ -210,7 +210,8 @@ func (c auditColumn) member() string {
 	return strings.Join(words, "")
 }
 
-// value returns the expression of the column's value in the log, for a row.
+// value returns the SQL expression for the value that the log shows for this column. `row` is the name of the row
+// variable in SQL.
 func (c auditColumn) value(row string) string {
 	column := row + "." + c.column
 	switch {

@@ -58,8 +58,8 @@ func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 
 // Pauses has the longest pauses after which nodes repeat work.
 type Pauses struct {
-	Job   time.Duration // until a job's next attempt
-	Fetch time.Duration // until a specification is fetched again
+	Job   time.Duration // longest time until a job's next attempt
+	Fetch time.Duration // longest time until a specification is fetched again
 }
 
 // Hasten corrects times that are too far in the future because the clock was set back. Otherwise jobs and fetches would

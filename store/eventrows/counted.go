@@ -17,7 +17,7 @@ type Store struct{ db *postgres.DB }
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// RowsEnd returns the offset up to which the rows of a partition are counted. found is false if no rows of the
+// RowsEnd returns the offset up to which the rows of a partition are counted. `found` is false if no rows of the
 // partition are counted yet.
 func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error) {
 	row, err := s.db.Queries.EventRowsEnd(ctx, int32(partition))

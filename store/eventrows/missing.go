@@ -63,8 +63,8 @@ func (s *Store) NoteMissing(ctx context.Context, missing []schema.MissingRows) e
 	return postgres.Interpret(err, "missing rows")
 }
 
-// NoteMissingDays adds to the numbers of missing rows by site and day. It is called shortly before the rows leave the
-// table.
+// NoteMissingDays adds to the numbers of missing rows by site and day. sink.Mender calls it after it has set a damaged
+// part aside, because the part's rows are then missing.
 func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error {
 	var p db.NoteMissingEventRowDaysParams
 	for day, rows := range days {

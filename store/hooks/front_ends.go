@@ -83,7 +83,7 @@ func (s *Store) ForgetFrontEndChanges(ctx context.Context, changes FrontEndChang
 	return postgres.Interpret(s.db.Queries.ForgetFrontEndChanges(ctx, changes.ids), "changes")
 }
 
-// DeleteOldFrontEndChanges deletes changes that have waited for a week, up to a limited number. more is true if more
+// DeleteOldFrontEndChanges deletes changes that have waited for a week, up to a limited number. `more` is true if more
 // such changes may be left.
 func (s *Store) DeleteOldFrontEndChanges(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldFrontEndChanges(ctx, db.DeleteOldFrontEndChangesParams{

@@ -42,7 +42,7 @@ type WebhookDeliveryFilter struct {
 	Type  *string
 }
 
-// ListWebhookDeliveries lists the deliveries of a webhook, the newest first. after is the id of the previous page's
+// ListWebhookDeliveries lists the deliveries of a webhook, the newest first. `after` is the id of the previous page's
 // last delivery, or "" for the first page.
 func (s *Store) ListWebhookDeliveries(
 	ctx context.Context, organizationID, webhookID string, f WebhookDeliveryFilter, after string, size int,
@@ -109,7 +109,7 @@ func (s *Store) Redeliver(ctx context.Context, organizationID, webhookID, id str
 	})
 }
 
-// deliverByHand calls deliver for a delivery that a user has requested. It returns an error if the webhook is not
+// deliverByHand calls `deliver` for a delivery that a user has requested. It returns an error if the webhook is not
 // active. It also ends the webhook's pause after failures.
 func (s *Store) deliverByHand(
 	ctx context.Context, organizationID, webhookID string, deliver func(*db.Queries) (id string, err error),
@@ -294,7 +294,7 @@ func (s *Store) RestWebhook(ctx context.Context, webhookID string) error {
 	return postgres.Interpret(s.db.Queries.RestWebhook(ctx, webhookID), "webhook")
 }
 
-// failDeliveries marks deliveries as failed if they have waited for at least the time `waited`. If waited is nil, it
+// failDeliveries marks deliveries as failed if they have waited for at least the time `waited`. If `waited` is nil, it
 // marks all waiting deliveries. Each statement handles a limited number, because the deliveries of several days may be
 // waiting.
 func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, waited *time.Duration) error {
@@ -306,8 +306,8 @@ func (s *Store) failDeliveries(ctx context.Context, webhookID, reason string, wa
 	return postgres.Interpret(err, "deliveries")
 }
 
-// DeleteOldWebhookEvents deletes events that are two weeks old, with their deliveries, up to a limited number. more is
-// true if more such events may be left.
+// DeleteOldWebhookEvents deletes events that are two weeks old, with their deliveries, up to a limited number. `more`
+// is true if more such events may be left.
 func (s *Store) DeleteOldWebhookEvents(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldWebhookEvents(ctx, db.DeleteOldWebhookEventsParams{
 		Kept: postgres.Interval(webhookEventKept), Size: webhookEventBatch,

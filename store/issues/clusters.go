@@ -29,7 +29,7 @@ func (o ClusterOrder) Keys(c IssuesCluster) []string {
 	}.Keys()
 }
 
-// after returns the parameters of the list that continues after the sort keys. If keys is nil, they are for the first
+// after returns the parameters of the list that continues after the sort keys. If `keys` is nil, they are for the first
 // page.
 func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	from := db.ListClustersParams{
@@ -67,8 +67,8 @@ type ClusterRow struct {
 	Requests []db.RequestsOfClustersRow
 }
 
-// ListClusters lists an organization's clusters. after has the sort keys of the previous page's last cluster, or is nil
-// for the first page.
+// ListClusters lists an organization's clusters. `after` has the sort keys of the previous page's last cluster, or is
+// nil for the first page.
 func (s *Store) ListClusters(
 	ctx context.Context, organizationID string, order ClusterOrder, now time.Time, after []string, size int,
 ) (postgres.Page[ClusterRow], error) {

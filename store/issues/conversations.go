@@ -144,7 +144,7 @@ func upsertConversations(
 }
 
 // ListConversations lists an organization's conversations in the order of their first arrival. The list begins after
-// the id `after`. If source is nil, it has the conversations of all sources.
+// the id `after`. If `source` is nil, it has the conversations of all sources.
 func (s *Store) ListConversations(
 	ctx context.Context, organizationID string, source *string, after string, size int,
 ) (postgres.Page[Conversation], error) {

@@ -202,8 +202,8 @@ func (s *Store) InviteMailSent(ctx context.Context, m InviteToMail) error {
 	})
 }
 
-// InviteMailNotSent records why a mail was not sent. If final is true, or if the mail has waited for a day, the mail is
-// marked as failed. Otherwise it waits for another attempt.
+// InviteMailNotSent records why a mail was not sent. If `final` is true, or if the mail has waited for a day, the mail
+// is marked as failed. Otherwise it waits for another attempt.
 func (s *Store) InviteMailNotSent(ctx context.Context, m InviteToMail, reason string, final bool) error {
 	return s.notSent(ctx, db.InviteMailNotSentParams{
 		OrganizationID: m.OrganizationID, UserID: &m.UserID, MailID: &m.MailID, Reason: reason, Final: final,
@@ -235,7 +235,7 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 
 // AcceptInviteByLink makes the invited person a member. A new account gets its first token. An account that was already
 // used gets no token, and the returned token is "": the link proves only that a person can read mail to the address. If
-// name is set, it becomes the name of a new account.
+// `name` is set, it becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))

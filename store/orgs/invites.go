@@ -88,7 +88,7 @@ func (s *Store) inviteLasts() pgtype.Interval {
 	return postgres.Interval(s.config.InviteLifetime)
 }
 
-// stillGood returns an error if an invite has expired. end is nil if it never expires.
+// stillGood returns an error if an invite has expired. `end` is nil if it never expires.
 func stillGood(end *time.Time) error {
 	if end != nil && !end.After(time.Now()) {
 		return schema.Forbidden("the invite ended on " + end.UTC().Format(time.DateOnly) + ": ask for a new one")

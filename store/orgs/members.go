@@ -77,7 +77,7 @@ func (f MemberFilter) Cursor(row MemberRow) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: at, ID: row.User.ID}
 }
 
-// ListMembers lists the members of an organization. after is nil for the first page.
+// ListMembers lists the members of an organization. `after` is nil for the first page.
 func (s *Store) ListMembers(
 	ctx context.Context, organizationID string, filter MemberFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[MemberRow], error) {

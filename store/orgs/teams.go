@@ -273,7 +273,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 	})
 }
 
-// roles returns the wanted roles, by the member's id. named has the sorted keys of wanted.
+// roles returns the wanted roles, by the member's id. `named` has the sorted keys of wanted.
 func (m memberNames) roles(wanted map[string]string, named []string) (map[string]string, error) {
 	roles := make(map[string]string, len(wanted))
 	for _, name := range named {

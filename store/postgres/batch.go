@@ -14,7 +14,7 @@ func BatchExec(exec func(each func(i int, err error))) error {
 	return first
 }
 
-// Batch runs a batch of statements that return one row each, and calls each with every row.
+// Batch runs a batch of statements that return one row each, and calls `each` with every row.
 func Batch[Row any](query func(each func(i int, row Row, err error)), each func(i int, row Row)) error {
 	var first error
 	query(func(i int, row Row, err error) {

@@ -21,7 +21,7 @@ type Cache[K comparable, V Sized] struct {
 // NewCache returns a cache. The sum of the values' sizes is at most `most`.
 func NewCache[K comparable, V Sized](most int) *Cache[K, V] {
 	c := &Cache[K, V]{most: most}
-	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // it fails only for the size 0
+	c.values, _ = simplelru.NewLRU(most, func(_ K, v V) { c.size -= v.Size() }) // NewLRU fails only for the size 0
 	return c
 }
 

@@ -1,6 +1,7 @@
 // Package postgres has the code that all packages of the store share: the pool, transactions, the actor of a change,
-// and rules about rows. Each other package below store reads and writes rows through its DB. Of this module it imports
-// only schema and store/db. It must not import store or another package below store, because those packages import it.
+// and rules about rows. Each other package below store reads and writes rows through its DB. The only other packages of
+// this module that it imports are schema and store/db. It must not import store or another package below store, because
+// those packages import it.
 //
 // Its files by subject:
 //

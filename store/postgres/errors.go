@@ -19,7 +19,7 @@ import (
 // failover can make progress.
 const retryAfter = 2 * time.Second
 
-// Interpret converts a driver's error to a schema.Error. No other function converts such errors. what is the object's
+// Interpret converts a driver's error to a schema.Error. No other function converts such errors. `what` is the object's
 // name in the public message. The driver's error becomes the private cause, whose text is never part of a response.
 func Interpret(err error, what string) error {
 	if err == nil {

@@ -27,8 +27,8 @@ type groupCall[In, Out any] struct {
 	done chan struct{}
 }
 
-// NewGroup returns a Group. run gets at most `most` calls and has the time limit `limit`. It returns a result for each
-// call, or an error for all calls.
+// NewGroup returns a Group. `run` gets at most `most` calls and has the time limit `limit`. It returns a result for
+// each call, or an error for all calls.
 func NewGroup[In, Out any](
 	most int, limit time.Duration, run func(ctx context.Context, in []In) ([]Out, error),
 ) *Group[In, Out] {

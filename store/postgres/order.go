@@ -69,7 +69,7 @@ func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 		step = (s[at].Position - s[at-1].Position) / int64(n+1)
 		from = s[at-1].Position + step
 	}
-	// step is 0 if neighbours have equal or adjacent positions. from is negative if a sum has overflowed.
+	// step is 0 if neighbours have equal or adjacent positions. `from` is negative if a sum has overflowed.
 	if step == 0 || from < 0 || from > math.MaxInt64-int64(n)*step {
 		return nil, false
 	}

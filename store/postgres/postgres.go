@@ -67,7 +67,7 @@ func (d *DB) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error
 	return pool, nil
 }
 
-// InTx runs fn in one transaction, for the actor of the context. If fn fails or panics, InTx rolls back.
+// InTx runs `fn` in one transaction, for the actor of the context. If `fn` fails or panics, InTx rolls back.
 func (d *DB) InTx(ctx context.Context, fn func(tx pgx.Tx, q *db.Queries) error) error {
 	err := pgx.BeginTxFunc(ctx, d.Pool, begin(ctx), func(tx pgx.Tx) error { return fn(tx, d.Queries.WithTx(tx)) })
 	if err == nil {

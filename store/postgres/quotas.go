@@ -47,7 +47,7 @@ type Quotas struct {
 // count returns the number of objects of a quota. It stops counting when it has counted `bound` objects.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a quota. what is its name in error messages, setting is the name of its setting, and count counts its
+// Quota is a quota. `what` is its name in error messages, setting is the name of its setting, and count counts its
 // objects. The count stops at the quota's limit, so that its cost is limited too.
 type Quota struct {
 	what    string

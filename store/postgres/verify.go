@@ -84,7 +84,7 @@ func (d *DB) LostPages(ctx context.Context, table string) ([]int64, error) {
 	return nil, Interpret(err, "pages")
 }
 
-// EachTable calls fn with each table's name and size.
+// EachTable calls `fn` with each table's name and size.
 func (d *DB) EachTable(ctx context.Context, fn func(table string, bytes int64) error) error {
 	rows, err := d.Pool.Query(ctx, "select oid::regclass::text as name, pg_relation_size(oid) as bytes "+
 		"from pg_class where relkind = 'r' and relnamespace = current_schema()::regnamespace order by 1")

@@ -24,8 +24,8 @@ type Filter struct {
 // Row is a job with the state that users see.
 type Row = db.JobByIDRow
 
-// List lists the jobs of an organization, the newest first. after is the id of the previous page's last job, or "" for
-// the first page.
+// List lists the jobs of an organization, the newest first. `after` is the id of the previous page's last job, or ""
+// for the first page.
 func (s *Store) List(
 	ctx context.Context, organizationID string, f Filter, after string, size int,
 ) (postgres.Page[schema.Job], error) {
@@ -150,7 +150,7 @@ func (s *Store) Job(ctx context.Context, id string) (schema.Job, error) {
 }
 
 // Failed returns the ids of permanently failed jobs, the oldest first. The list begins after the id `after`, or at the
-// oldest job if after is "".
+// oldest job if `after` is "".
 func (s *Store) Failed(ctx context.Context, after string, size int) ([]string, error) {
 	from, _ := postgres.JobID(after)
 	ids, err := s.db.Queries.FailedJobs(ctx, db.FailedJobsParams{After: from, PageSize: postgres.PageSize(size)})
@@ -237,7 +237,7 @@ func readJob(row Row) (schema.Job, error) {
 	return job, nil
 }
 
-// DeleteOld deletes jobs that ended long ago, up to a limited number. more is true if more such jobs may be left.
+// DeleteOld deletes jobs that ended long ago, up to a limited number. `more` is true if more such jobs may be left.
 func (s *Store) DeleteOld(ctx context.Context) (more bool, err error) {
 	for _, old := range []db.DeleteOldJobsParams{
 		{States: []string{"completed"}, Kept: postgres.Interval(schema.JobDoneKept)},

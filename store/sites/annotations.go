@@ -144,8 +144,8 @@ func AnnotationCursor(row Annotation) postgres.Cursor[time.Time] {
 	return postgres.Cursor[time.Time]{Key: row.At, ID: row.ID}
 }
 
-// ListAnnotations lists a site's annotations. The newest annotation is first. If after is set, the list continues after
-// this cursor.
+// ListAnnotations lists a site's annotations. The newest annotation is first. If `after` is set, the list continues
+// after this cursor.
 func (s *Store) ListAnnotations(
 	ctx context.Context, siteID string, f AnnotationFilter, after *postgres.Cursor[time.Time], size int,
 ) (postgres.Page[Annotation], error) {

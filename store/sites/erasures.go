@@ -28,7 +28,7 @@ const MaxErasures = 10_000
 
 // AskErasure requests the erasure of a visitor's events that were received before `until`, which is the time of this
 // node. If the clock of this node or of Postgres is wrong, the erasure includes events up to the time known_time
-// (store/functions/clock.sql). keep is the retention of the log and of the dead letters; 0 means for ever.
+// (store/functions/clock.sql). `keep` is the retention of the log and of the dead letters; 0 means for ever.
 func (s *Store) AskErasure(
 	ctx context.Context, site string, visitor uint64, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -36,7 +36,7 @@ func (s *Store) AskErasure(
 }
 
 // AskKeyErasure requests the erasure of events that were posted with one generation of a publishable key and received
-// before `until`. keep has the same meaning as in AskErasure.
+// before `until`. `keep` has the same meaning as in AskErasure.
 func (s *Store) AskKeyErasure(
 	ctx context.Context, site, eventKey string, until time.Time, keep time.Duration,
 ) (Erasure, error) {
@@ -154,8 +154,8 @@ func (s *Store) ReachAhead(ctx context.Context, t schema.Tombstone) error {
 	}), "erasures")
 }
 
-// MarkMutated records that, since a time, the active parts of the events table have no row of the visitors of a
-// version.
+// MarkMutated stores a time for the erasures with a version. Since this time, the active parts of the events table have
+// no row of the visitors that these erasures erase.
 func (s *Store) MarkMutated(ctx context.Context, version int64, at time.Time) error {
 	return postgres.Interpret(s.db.Queries.MarkMutated(ctx, db.MarkMutatedParams{
 		Version: &version, MutatedAt: at,

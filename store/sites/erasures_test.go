@@ -57,7 +57,7 @@ func TestRetentionDays(t *testing.T) {
 		}
 		return time.Now()
 	}
-	// expired compares the result of Expiries with want. want has the time at which each deletion was carried out, by
+	// expired compares the result of Expiries with want. `want` has the time at which each deletion was carried out, by
 	// the number of days.
 	expired := func(what string, want map[int]time.Time) {
 		t.Helper()

@@ -149,7 +149,7 @@ func (s *Store) ForgetEventKey(ctx context.Context, site, key string, c schema.K
 	return postgres.Interpret(err, "idempotency key")
 }
 
-// DeleteOldEventKeys deletes expired keys, up to a limited number. more is true if more expired keys may be left.
+// DeleteOldEventKeys deletes expired keys, up to a limited number. `more` is true if more expired keys may be left.
 // Several nodes may call it concurrently.
 func (s *Store) DeleteOldEventKeys(ctx context.Context) (more bool, err error) {
 	n, err := s.db.Queries.DeleteOldEventKeys(ctx, eventKeyRows)

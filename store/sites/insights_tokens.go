@@ -14,7 +14,7 @@ import (
 const insightsToken = "read-only token"
 
 // CreateInsightsToken creates a token that can read the insights of a site. It returns the token's secret and its row.
-// Only the hash of the secret is stored. If expires is nil, the token is valid until it is revoked.
+// Only the hash of the secret is stored. If `expires` is nil, the token is valid until it is revoked.
 func (s *Store) CreateInsightsToken(
 	ctx context.Context, siteID, name string, expires *time.Time,
 ) (secret string, row db.Token, err error) {

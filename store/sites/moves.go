@@ -47,7 +47,7 @@ func (w *structure) move(item schema.ItemPointer, position schema.SiteItemPositi
 	return w.place(item.Type, parent, []string{item.ID}, []int64{place})
 }
 
-// place stores sections or groups in a group, each at its position. If parent is nil, it stores them in the root.
+// place stores sections or groups in a group, each at its position. If `parent` is nil, it stores them in the root.
 func (w *structure) place(kind string, parent *string, ids []string, positions []int64) error {
 	var err error
 	switch {
@@ -89,7 +89,7 @@ func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	return nil, schema.Internal(fmt.Errorf("no item of a site is a %q", item.Type))
 }
 
-// parentAt returns the parent that an item has after its move to the position. own is its present parent.
+// parentAt returns the parent that an item has after its move to the position. `own` is its present parent.
 func (w *structure) parentAt(item schema.ItemPointer, own *string, position schema.SiteItemPosition) (*string, error) {
 	parent := own
 	if item.Type != schema.SiteItemSpace {

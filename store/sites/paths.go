@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// maxPath is the largest number of characters of a path that is made from a title. The API has the same limit for paths
-// in requests.
+// maxPath is the largest length, in characters, of a path that is made from a title. The API has the same limit for
+// paths in requests.
 const maxPath = 100
 
 // pathFor makes a path from a title. The path has the title's letters and digits in lower case, with hyphens between

@@ -137,8 +137,8 @@ func (s *Store) RedirectBySource(ctx context.Context, siteID, source string) (Re
 	return row, postgres.Interpret(err, "redirect")
 }
 
-// ListRedirects lists a site's redirects, the oldest first. The list begins after the id `after`. If search is set, the
-// list has only redirects whose source contains it.
+// ListRedirects lists a site's redirects, the oldest first. The list begins after the id `after`. If `search` is set,
+// the list has only redirects whose source contains it.
 func (s *Store) ListRedirects(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[Redirect], error) {

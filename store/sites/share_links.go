@@ -66,8 +66,8 @@ func (s *Store) ShareKeyOpens(ctx context.Context, siteID, key string) (bool, er
 	return opens, postgres.Interpret(err, "share link")
 }
 
-// ListShareLinks lists a site's share links, the oldest first. The list begins after the id `after`. If search is set,
-// the list has only links whose name contains this text, or whose key the text contains.
+// ListShareLinks lists a site's share links, the oldest first. The list begins after the id `after`. If `search` is
+// set, the list has only links whose name contains this text, or whose key the text contains.
 func (s *Store) ListShareLinks(
 	ctx context.Context, siteID string, search *string, after string, size int,
 ) (postgres.Page[ShareLink], error) {

@@ -20,7 +20,7 @@ type Row struct {
 	SiteSpaces int64
 }
 
-// Access is a site, with the role of a member of the site's organization.
+// Access has a site, and the role that a member of the site's organization has.
 type Access struct {
 	Row
 	Role schema.Role
@@ -146,7 +146,7 @@ func (w *structure) setDefaultOfSite(siteSpace string) error {
 	return w.defaultTo("defaultSiteSpace", siteSpace, &section.ID, "names no site space of the default section")
 }
 
-// Publish publishes a site at its URL, or unpublishes it if published is false.
+// Publish publishes a site at its URL, or unpublishes it if `published` is false.
 func (s *Store) Publish(ctx context.Context, siteID string, published bool) (row Site, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if row, err = q.LockSite(ctx, siteID); err != nil {

@@ -21,8 +21,8 @@ type (
 // ranks limits their length.
 const maxGroupDepth = 10
 
-// inSite calls fn in a transaction that has locked the site's row. So writers change the structure one after the other,
-// and the structure that fn reads cannot change until the transaction ends.
+// inSite calls `fn` in a transaction that has locked the site's row. So writers change the structure one after the
+// other, and the structure that fn reads cannot change until the transaction ends.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)

@@ -209,7 +209,7 @@ func Spaces(t testing.TB, st *store.Store, organizationID string, parentID *stri
 	return ids
 }
 
-// Hooked creates a tenant with a webhook for these types of events. If events is empty, the webhook gets all events.
+// Hooked creates a tenant with a webhook for these types of events. If `events` is empty, the webhook gets all events.
 func Hooked(t testing.TB, st *store.Store, events ...string) (*Tenant, hooks.Webhook) {
 	t.Helper()
 	tenant := NewTenant(t, st, "hooked")

@@ -293,7 +293,7 @@ func ListOf(item Of) Of {
 	return Of{"items": List(Object(item)), "count": Count, "next?": Object(Of{"page": Text(1, 1000)})}
 }
 
-// Want decodes a response body and checks that it has the shape s.
+// Want decodes a response body and checks that it has the shape `s`.
 func Want(t testing.TB, s Of, body []byte) map[string]any {
 	t.Helper()
 	var value map[string]any

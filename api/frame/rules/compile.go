@@ -115,7 +115,7 @@ func isAbsent(v reflect.Value) bool {
 	}
 }
 
-// checkOf compiles the check of a value of this type with this rule.
+// checkOf returns a function that checks whether a value of the type satisfies the rule.
 func (v Vocabulary) checkOf(t reflect.Type, r Rule, tag reflect.StructTag) (Check, error) {
 	if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[ProblemFinder]()) {
 		return func(c *Checker, field string, value reflect.Value) {

@@ -89,7 +89,8 @@ func Matching(expression, problem string) Pattern {
 	return Pattern{Match: compiled.MatchString, Problem: problem, Regexp: expression}
 }
 
-// MatchingBut returns the pattern of texts that match expression and do not match not.
+// MatchingBut returns the pattern of texts that match the regular expression `expression` and do not match the regular
+// expression `not`.
 func MatchingBut(expression, not, problem string) Pattern {
 	yes, no := regexp.MustCompile(expression), regexp.MustCompile(not)
 	return Pattern{

@@ -33,7 +33,7 @@ type Config struct {
 // front depend on the number of its sheets, and other page numbers may change this number again.
 const most = 4
 
-// Write makes the PDF of a source and writes it to out.
+// Write makes the PDF of a source and writes it to `out`.
 func (c Config) Write(ctx context.Context, s pdf.Source, out io.Writer) error {
 	measured, err := pdf.Measure(s)
 	if err != nil {
@@ -136,8 +136,8 @@ func (m *maker) makeFront(ctx context.Context, sheets []int) (err error) {
 	return err
 }
 
-// makeParts renders the parts. before is the number of sheets in front of the first part. It sets the sheet number of
-// each page in sheets. If a part needs too much memory, makeParts renders it as two halves.
+// makeParts renders the parts. `before` is the number of sheets in front of the first part. It sets the sheet number of
+// each page in `sheets`. If a part needs too much memory, makeParts renders it as two halves.
 func (m *maker) makeParts(ctx context.Context, before int, sheets []int) error {
 	m.dropParts()
 	for at := 0; at < len(m.parts); {

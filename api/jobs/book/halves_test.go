@@ -24,7 +24,7 @@ type large struct{}
 func (large) Error() string  { return "too large" }
 func (large) TooLarge() bool { return true }
 
-// weak is a renderer that refuses sources with more than most bytes of text.
+// weak is a renderer that refuses sources with more than `most` bytes of text.
 type weak struct {
 	counting
 	most int

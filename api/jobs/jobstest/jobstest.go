@@ -126,7 +126,7 @@ func Fail(t testing.TB, st *store.Store, renderer book.Renderer) {
 
 var git, mails = schema.SyncGit{}.Kind(), schema.SendInvites{}.Kind()
 
-// open returns the number of open jobs, without the jobs of the kinds in but.
+// open returns the number of open jobs, without the jobs of the kinds in `but`.
 func open(t testing.TB, st *store.Store, but ...string) int64 {
 	t.Helper()
 	totals, err := st.Queue.Totals(t.Context())
@@ -215,7 +215,7 @@ func RunAllWith(t testing.TB, st *store.Store, translator translation.Provider) 
 	return runAll(t, st, func(cfg *jobs.Config) { cfg.Deps.Translator = translator })
 }
 
-// RunMails is like RunAll, and sends mails by mailer. The links in the mails begin with base.
+// RunMails is like RunAll, and sends mails by `mailer`. The links in the mails begin with `base`.
 func RunMails(t testing.TB, st *store.Store, mailer jobs.Mailer, base string) []schema.Job {
 	t.Helper()
 	urls, err := schema.NewURLs(base)
@@ -268,7 +268,7 @@ func Webhooks(t testing.TB, timeout time.Duration) *webhooks.Client {
 // would be polls.
 const poll = 400 * time.Millisecond
 
-// Start starts a runner. It is stopped by stop, or when the test ends.
+// Start starts a runner. It is stopped by `stop`, or when the test ends.
 func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
 	stop = sync.OnceFunc(start(t, st, option))
@@ -276,7 +276,7 @@ func Start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func(
 	return stop
 }
 
-// start starts a runner. The caller must call stop.
+// start starts a runner. The caller must call `stop`.
 func start(t testing.TB, st *store.Store, option func(*jobs.Config)) (stop func()) {
 	t.Helper()
 	of, giveBack := pool(t, st)

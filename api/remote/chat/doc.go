@@ -2,6 +2,6 @@
 // .../chat/completions). It returns a complete answer, as text or as a checked JSON value. Its errors say whether a
 // retry may help.
 //
-// Of this module it imports only package provider. Tests of packages that use it can use the server of package
-// chattest.
+// The only other package of this module that it imports is provider. Tests of packages that use chat can use the server
+// of package chattest.
 package chat

@@ -1,7 +1,7 @@
 // Package embed reads the titles of web pages, for links that are shown with a title. It never passes on a page's HTML.
 // If a page cannot be read, its title is the name of the host.
 //
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package embed
 
 import (

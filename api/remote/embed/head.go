@@ -77,7 +77,7 @@ func first(to *string, value string) {
 }
 
 // page returns the properties in the form in which they are shown. It shortens texts, and makes the address of the icon
-// absolute. at is the address at which the page was found.
+// absolute. `at` is the address at which the page was found.
 func (h head) page(at *url.URL) Page {
 	page := Page{Title: shorten(h.ogTitle, maxTitle), Site: shorten(h.ogSite, maxSite)}
 	if page.Title == "" {

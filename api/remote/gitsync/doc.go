@@ -11,5 +11,6 @@
 // Every error has a Step and a Reason, and a text for users. Step and Reason have a fixed set of values. Errors and
 // their causes never contain login data. The bodies of refusals may contain login data, so they are not read.
 //
-// The package knows about Git, but not about spaces and pages. Of this module it imports only package outbound.
+// The package knows about Git, but not about spaces and pages. The only other package of this module that it imports is
+// outbound.
 package gitsync

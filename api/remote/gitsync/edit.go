@@ -16,7 +16,7 @@ import (
 type Change struct {
 	Path    string
 	Delete  bool
-	Content []byte // must not change before the push has ended
+	Content []byte // Content must not change before the push has ended
 }
 
 // folder is a folder with the changes below it.
@@ -60,7 +60,7 @@ func group(changes []Change, limits Limits) (*folder, error) {
 // editor makes the new objects of a commit. If a tree or a file has no changes, the editor uses its existing hash and
 // does not read it.
 type editor struct {
-	from objects // nil if the commit has no parent
+	from objects // from is nil if the commit has no parent
 	made []plumbing.EncodedObject
 }
 

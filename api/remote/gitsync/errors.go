@@ -67,7 +67,7 @@ var (
 type Error struct {
 	Step   Step
 	Reason *Reason
-	Detail string // may be ""
+	Detail string // Detail may be empty
 	cause  error
 }
 
@@ -86,7 +86,7 @@ func (e *Error) Unwrap() error { return e.cause }
 // Error makes a Reason an error, so that callers can pass it to errors.Is.
 func (r *Reason) Error() string { return r.Text }
 
-// Is reports whether target is the reason of this error.
+// Is reports whether `target` is the reason of this error.
 func (e *Error) Is(target error) bool {
 	reason, ok := target.(*Reason)
 	return ok && e.Reason == reason

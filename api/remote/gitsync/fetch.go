@@ -91,7 +91,7 @@ type fetching struct {
 	session transport.UploadPackSession
 	can     *capability.List
 	tip     plumbing.Hash
-	partial bool // whether the server should leave out large files
+	partial bool // whether the request tells the server to leave out large files
 }
 
 // snapshot receives the objects that the known pack does not have. The known pack has the commit `kept`. snapshot takes

@@ -94,8 +94,8 @@ func writeEntry(to io.Writer, from objects, hash plumbing.Hash) (int64, error) {
 	return entry.WriteTo(to)
 }
 
-// packSum returns the checksum of the first size bytes of a file. If size is -1, it returns the checksum of the whole
-// file. Afterwards, the position of the file is at the end of these bytes.
+// packSum returns the checksum of the first `size` bytes of a file. If `size` is -1, it returns the checksum of the
+// whole file. Afterwards, the position of the file is at the end of these bytes.
 func packSum(file io.ReadSeeker, size int64) ([]byte, error) {
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
 		return nil, err

@@ -55,7 +55,7 @@ type objectInfo struct {
 type walker struct {
 	objects objects
 	limits  Limits
-	partial bool // whether the server should have left out files above the limit
+	partial bool // whether the fetch told the server to leave out files above the limit
 	entries int
 	files   []File
 	left    []Left

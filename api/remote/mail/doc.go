@@ -2,5 +2,5 @@
 // set. A reason says whether the failure is about the mail or about the server, and whether a retry may help. Callers
 // write the texts of the mails.
 //
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package mail

@@ -194,8 +194,8 @@ func TestOneIsRefused(t *testing.T) {
 	}
 }
 
-// broken starts a server that answers each command as script says. If script has no answer for a command, the server
-// closes the connection. If script is nil, the server sends nothing.
+// broken starts a server that answers each command as `script` says. If `script` has no answer for a command, the
+// server closes the connection. If `script` is nil, the server sends nothing.
 func broken(t *testing.T, script map[string]string) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

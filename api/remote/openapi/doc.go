@@ -8,5 +8,5 @@
 // the number of documents, on their bytes, values and depth, and on the time. The work is proportional to the size of
 // the documents.
 //
-// Of this module it imports only schema and api/remote/outbound.
+// The only other packages of this module that it imports are schema and api/remote/outbound.
 package openapi

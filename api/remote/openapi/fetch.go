@@ -55,7 +55,7 @@ type Fetched struct {
 	Sources []schema.OpenAPISourceState
 }
 
-// Fetch reads the specification at an address, and the documents of the same origin to which it refers. known has the
+// Fetch reads the specification at an address, and the documents of the same origin to which it refers. `known` has the
 // Sources of the previous result. With these, servers may answer that nothing has changed. The error is Problems, or
 // the error of a cancelled context.
 func (f *Fetcher) Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (Fetched, error) {

@@ -49,7 +49,7 @@ type leads struct {
 
 type link struct {
 	node   *node
-	to     *moved // nil if the target is a part of the specification itself
+	to     *moved // to is nil if the target is a part of the specification itself
 	within string // JSON pointer inside the target
 }
 
@@ -62,8 +62,8 @@ type moved struct {
 	node *node
 	kind string
 	name string // name of the part in its document; it is used if it is free in the specification
-	// instead is an object of the specification that consists only of a reference to this part. at is the path of this
-	// object.
+	// instead is an object of the specification that consists only of a reference to this part. `at` is the path of
+	// this object.
 	instead *node
 	at      *path
 }
@@ -190,7 +190,7 @@ func (n *node) find(pointer string) (*node, *path) {
 	return n, at
 }
 
-// circles adds a problem for references that only lead to each other in a circle. A program that follows such
+// circles adds a problem for each cycle of references that only lead to each other. A program that follows such
 // references would never end.
 func (c *checker) circles() {
 	const under, over = 1, 2

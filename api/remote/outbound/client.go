@@ -38,7 +38,7 @@ func (g *Guard) Client(l Limits) *http.Client {
 		DialContext: g.DialContext, TLSClientConfig: &tls.Config{RootCAs: g.authorities, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: l.TLS, ResponseHeaderTimeout: l.Headers, MaxResponseHeaderBytes: maxResponseHeader,
 		IdleConnTimeout: idleTimeout, MaxIdleConnsPerHost: 2, MaxIdleConns: 16, ForceAttemptHTTP2: true,
-		DisableCompression: true, // transport decompresses, to bound the bytes before and after
+		DisableCompression: true, // transport decompresses, and limits both sizes of an answer
 	}
 	return &http.Client{Transport: &transport{base, l}, CheckRedirect: checkRedirect(l.Redirects), Timeout: l.Whole}
 }

@@ -13,7 +13,7 @@ import (
 // host is a host whose spelling was checked. It is an address, or a name in lower-case ASCII without a dot at the end.
 type host struct {
 	name string
-	addr netip.Addr // valid if the host is an address
+	addr netip.Addr // addr is valid if the host is an address
 }
 
 func (h host) isAddress() bool { return h.addr.IsValid() }

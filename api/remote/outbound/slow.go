@@ -29,7 +29,7 @@ type pace struct {
 	found func()
 
 	mu    sync.Mutex
-	timer *time.Timer // nil after the request has ended
+	timer *time.Timer // timer is nil after the request has ended
 }
 
 // startPace starts to watch a request. It returns nil if the context is not from WhenSlow.

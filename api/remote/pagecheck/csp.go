@@ -36,7 +36,7 @@ func parsePolicies(value, from string) []Policy {
 	return list
 }
 
-// sources returns the sources of the first of these directives that the policy has. found is false if the policy has
+// sources returns the sources of the first of these directives that the policy has. `found` is false if the policy has
 // none of these directives.
 func (p Policy) sources(names ...string) (name string, sources []string, found bool) {
 	for _, name := range names {

@@ -5,5 +5,5 @@
 // The package runs no scripts. If another script adds the tracker's script to the page, the address of the tracker's
 // script is searched in the text of the page and of the page's own scripts.
 //
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package pagecheck

@@ -41,9 +41,9 @@ type Refused struct {
 	From string
 }
 
-// Refuses returns the directive that refuses a request. found is false if all policies of the page allow the request. A
-// policy in a meta element applies only to the scripts after the element. script is the index of the page's script that
-// makes the request or is loaded.
+// Refuses returns the directive that refuses a request. `found` is false if all policies of the page allow the request.
+// A policy in a meta element applies only to the scripts after the element. script is the index of the page's script
+// that makes the request or is loaded.
 func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	for _, policy := range p.header {
 		if directive := policy.Refuses(p.URL, r); directive != "" {

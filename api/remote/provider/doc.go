@@ -3,5 +3,5 @@
 // The reason says whether a retry may succeed. The packages chat and translation use this package and define the
 // content of the documents.
 //
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package provider

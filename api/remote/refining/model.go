@@ -2,7 +2,7 @@
 // of most of the issues. The model gets only the titles of a few issues. Package conversations makes the clusters
 // without a model, so the clusters are reproducible.
 //
-// Of this module it imports packages chat and provider.
+// The only other packages of this module that it imports are chat and provider.
 package refining
 
 import (

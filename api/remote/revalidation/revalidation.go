@@ -1,5 +1,5 @@
 // Package revalidation tells the front ends of sites that data has changed, so that they read the changed data again.
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package revalidation
 
 import (

@@ -8,5 +8,5 @@
 // in batches of bounded size. It checks and repairs the translations. The providers are LibreTranslate and language
 // models.
 //
-// The package stores nothing. Of this module it imports only schema, chat and provider.
+// The package stores nothing. The only other packages of this module that it imports are schema, chat and provider.
 package translation

@@ -78,7 +78,7 @@ const (
 	hopelessAfter = 10
 )
 
-// Run translates segments in batches. done is called for each batch as soon as it is complete. So if a run stops, the
+// Run translates segments in batches. `done` is called for each batch as soon as it is complete. So if a run stops, the
 // next run need not request complete batches again.
 func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(context.Context, []Done) error) error {
 	r := run{Engine: e, work: w}
@@ -153,7 +153,7 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	return results, nil
 }
 
-// take records an answer in d. It returns the problem of the answer in words for the provider. If answer is nil, the
+// take records an answer in d. It returns the problem of the answer in words for the provider. If `answer` is nil, the
 // provider has refused the text, and the text is not requested again.
 func (d *Done) take(answer *string) string {
 	if answer == nil {

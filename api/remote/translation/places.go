@@ -160,8 +160,8 @@ func (w *walk) beside(n *schema.Node, id string) {
 	}
 }
 
-// table adds the places of titles of columns, of labels of options, and of cells with a text in the record. All other
-// cells are fragments.
+// table adds a place for each column title, for each option label, and for each cell whose text is in the record. All
+// other cells are fragments.
 func (w *walk) table(n *schema.Node, id string) {
 	definition := cloneMaps(n.Data, "definition")
 	for _, column := range slices.Sorted(maps.Keys(definition)) {

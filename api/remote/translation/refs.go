@@ -70,7 +70,7 @@ func (r *refs) value(value any) any {
 	return value
 }
 
-// fileMembers has the members of references that contain the id of a file of a space.
+// fileMembers lists the members of a reference whose value is the id of a file in a space.
 var fileMembers = map[string]string{"file": "file", "reusable-content": "reusableContent"}
 
 func (r *refs) ref(ref map[string]any) {

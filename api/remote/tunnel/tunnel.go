@@ -1,5 +1,6 @@
 // Package tunnel sends events of integrations in development mode to the developers' machines. The events have the form
-// that GitBook's published runtime for integrations reads. Of this module it imports only package outbound.
+// that GitBook's published runtime for integrations reads. The only other package of this module that it imports is
+// outbound.
 package tunnel
 
 import (

@@ -1,4 +1,4 @@
 // Package webhooks sends events to receivers over HTTP, with signatures of the Standard Webhooks specification
 // (https://www.standardwebhooks.com). Package api/jobs decides which events are sent, and when a delivery is retried.
-// Of this module it imports only package outbound.
+// The only other package of this module that it imports is outbound.
 package webhooks

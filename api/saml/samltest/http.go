@@ -34,7 +34,7 @@ var answerPage = template.Must(template.New("answer").Parse(`<!doctype html><tit
 <script>document.forms[0].submit()</script>
 `))
 
-// Handler returns the handler of the identity provider's site. It logs in the person that who returns. Its page then
+// Handler returns the handler of the identity provider's site. It logs in the person that `who` returns. Its page then
 // posts the answer to the service.
 func (i *IdP) Handler(who func() Person) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// waitRunning waits until exactly n statements whose text contains mark are running.
+// waitRunning waits until exactly n statements whose text contains `mark` are running.
 func waitRunning(t *testing.T, db driver.Conn, mark string, n uint64) {
 	t.Helper()
 	eventually.Succeeds(t, fmt.Sprint(n, " statements with ", mark), func() error {

@@ -28,7 +28,7 @@ type Config struct {
 	DrainTimeout time.Duration // how long running statements may continue after Run's context ends, default 5 s
 
 	Logger  *slog.Logger        // default slog.Default()
-	OnReady func(addr net.Addr) // called once, when the server listens
+	OnReady func(addr net.Addr) // OnReady is called once, when the server listens
 }
 
 const (

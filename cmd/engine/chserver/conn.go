@@ -293,8 +293,8 @@ func (c *conn) flush() error {
 	return nil
 }
 
-// watch kills the running statement if the client sends Cancel or disconnects.
-// The caller must call stop before it reads from the connection again.
+// watch kills the running statement if the client sends Cancel or disconnects. The caller must call `stop` before it
+// reads from the connection again.
 func (c *conn) watch() (stop func()) {
 	over, stopped := make(chan struct{}), make(chan struct{})
 	go func() {

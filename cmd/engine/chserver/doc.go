@@ -2,7 +2,7 @@
 // protocol. It answers from libchdb, the ClickHouse engine as a shared library.
 //
 // Its only job is to translate between the protocol and the library's C API. It has no code for events, sites or
-// tables. Of this module it may import only kafkaserver/disk, for the free disk space.
+// tables. The only other package of this module that it may import is kafkaserver/disk, for the free disk space.
 //
 // Each client connection has its own engine connection. So session state (the current database, SET, temporary tables)
 // behaves as on a real server. Statements of one connection run one after the other. Statements of different

@@ -19,7 +19,7 @@ type plainReader struct {
 	lent int // number of in's buffered bytes that the walker has
 }
 
-// next appends all buffered bytes to buf, at least one byte. If more bytes are missing than in can buffer, it appends
+// next appends all buffered bytes to `buf`, at least one byte. If more bytes are missing than in can buffer, it appends
 // exactly the missing bytes. The walker calls next only when it has used up the previous bytes.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
@@ -62,7 +62,7 @@ type frameReader struct {
 	zstd   *zstd.Decoder // created at the first ZSTD frame
 }
 
-// next appends the plain data of the next frame to buf.
+// next appends the plain data of the next frame to `buf`.
 func (f *frameReader) next(buf []byte) ([]byte, error) {
 	var head [frameChecksum + frameHeader]byte
 	if _, err := io.ReadFull(f.r, head[:]); err != nil {

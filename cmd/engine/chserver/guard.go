@@ -125,7 +125,7 @@ func checkIdentifier(written string) error {
 	return nil
 }
 
-// checkWord checks a word without quotes. next is the token after the word, and ahead continues after next.
+// checkWord checks a word without quotes. `next` is the token after the word, and ahead continues after `next`.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
 		if written[i] >= 0x80 { // the engine regards some of these bytes as blanks or quotes

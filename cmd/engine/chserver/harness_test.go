@@ -102,7 +102,7 @@ type process struct {
 	exited chan error
 }
 
-// start runs a server on dir and waits until it listens.
+// start runs a server with the data folder `dir` and waits until it listens.
 func start(t testing.TB, dir string, env ...string) *process {
 	t.Helper()
 	p := &process{cmd: childCommand(t, dir, env...), stderr: &bytes.Buffer{}, exited: make(chan error, 1)}
@@ -131,7 +131,7 @@ func start(t testing.TB, dir string, env ...string) *process {
 	return p
 }
 
-// childCommand returns the command of a server on dir.
+// childCommand returns the command of a server with the data folder `dir`.
 func childCommand(t testing.TB, dir string, env ...string) *exec.Cmd {
 	t.Helper()
 	library, writeGuard := installed(t)

@@ -115,7 +115,7 @@ func (c *engineConn) conn() uintptr {
 // expects.
 type param struct{ name, value string }
 
-// call runs text with parameters that are valid for this call only.
+// call runs `text` with parameters that are valid for this call only.
 func (c *engineConn) call(fn queryFunc, text, format string, params []param) (*result, error) {
 	var pin runtime.Pinner
 	defer pin.Unpin()

@@ -32,7 +32,7 @@ func TestKilledServerKeepsWhatItAcknowledged(t *testing.T) {
 		must(t, db.Exec(t.Context(), "CREATE TABLE IF NOT EXISTS d.t (b UInt64, n UInt64) ENGINE = MergeTree ORDER BY b"))
 		var mu sync.Mutex
 		var wg sync.WaitGroup
-		// More inserts may be acknowledged between the close of enough and the kill.
+		// More inserts may be acknowledged between the close of the channel `enough` and the kill.
 		enough, before := make(chan struct{}), len(acknowledged)
 		for range 3 {
 			wg.Go(func() {

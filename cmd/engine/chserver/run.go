@@ -195,7 +195,7 @@ func (f *figures) add(res *result, started time.Time) {
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {
-		return // use the sums of the chunks, which are lower bounds
+		return // The figures remain the sums over the chunks, which may be too low.
 	}
 	defer res.close()
 	f.rowsRead = max(f.rowsRead, conn.lib.storageRows(res.handle))

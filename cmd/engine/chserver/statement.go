@@ -2,14 +2,14 @@ package chserver
 
 import "strings"
 
-// statement has the facts about a query that the server needs to run it.
+// statement has what the server must know about a query to run it.
 type statement struct {
 	kind statementKind
 	text string // without FORMAT clause and trailing semicolon
 	verb string // the first keyword, upper case
 
-	insert      *insertTarget // set only for insertData
-	assignments []assignment  // set only for setSession
+	insert      *insertTarget // insert is set only for insertData
+	assignments []assignment  // assignments is set only for setSession
 }
 
 type statementKind uint8

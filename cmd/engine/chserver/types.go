@@ -144,7 +144,7 @@ func lowCardinalityLayout(typ string, depth int) (*layout, error) {
 	return &layout{kind: lowCardinality, parts: []*layout{inner}}, nil
 }
 
-// withoutLowCardinality returns typ with every LowCardinality(T) in it replaced by T.
+// withoutLowCardinality returns the type `typ`, in which every LowCardinality(T) is replaced by T.
 func withoutLowCardinality(typ string) string {
 	name, args, err := splitType(typ)
 	if err != nil { // types from the engine are valid

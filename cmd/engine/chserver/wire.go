@@ -72,7 +72,7 @@ func (r wireReader) skip(n int) error {
 	return nil
 }
 
-// appendRead appends exactly n bytes from r to buf.
+// appendRead appends exactly n bytes from r to `buf`.
 func appendRead(buf []byte, r io.Reader, n int) ([]byte, error) {
 	for n > 0 {
 		step := min(n, readStep)

@@ -3,5 +3,5 @@
 // any server.
 //
 // Only the wiring file (cmd/octavo/wire.go) uses it. All other code gets a URL, and does not distinguish an embedded
-// engine from a server. Of this module it may import only cmd/engine/….
+// engine from a server. The only other packages of this module that it may import are in cmd/engine.
 package embedded

@@ -29,11 +29,11 @@ type inventory map[string]counted
 
 type counted struct {
 	Size int64   `json:"size"`
-	Sum  *uint64 `json:"sum,omitzero"` // nil if the content was not read
+	Sum  *uint64 `json:"sum,omitzero"` // Sum is nil if the content was not read
 }
 
 // takeInventory lists files of Postgres with their sizes. It also computes the checksum of each file that has a
-// checksum in `with`. If with is nil, it computes the checksums of the smallest files, up to inventoryBytes.
+// checksum in `with`. If `with` is nil, it computes the checksums of the smallest files, up to inventoryBytes.
 func takeInventory(dir string, with inventory) (inventory, error) {
 	list := inventory{}
 	for _, root := range pgserver.Stored {

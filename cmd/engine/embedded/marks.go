@@ -105,7 +105,7 @@ func (c *Config) checkMark(own *marks, known bool, engine string) error {
 	return nil
 }
 
-// readMarks reads a file of marks. known is false if there is no file.
+// readMarks reads a file of marks. `known` is false if there is no file.
 func readMarks(path string, into any) (known bool, err error) {
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {

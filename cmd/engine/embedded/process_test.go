@@ -141,7 +141,7 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 }
 
-// copyClone creates the files of a clone after `make engines` below dir, and returns the binary's path. The engines'
+// copyClone creates the files of a clone after `make engines` below `dir`, and returns the binary's path. The engines'
 // files have 600 MB. So copyClone creates hard links to these files if the file system allows this.
 func copyClone(t *testing.T, dir string) string {
 	t.Helper()

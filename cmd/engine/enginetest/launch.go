@@ -28,7 +28,7 @@ type Running struct {
 	DataDir       string         `json:"data_dir"`
 
 	Cmd    *exec.Cmd     `json:"-"`
-	exited chan struct{} // closed after the process has exited
+	exited chan struct{} // exited is closed after the process has exited
 }
 
 // Login is the broker's login with SCRAM-SHA-256. It is zero if the broker requires no login.

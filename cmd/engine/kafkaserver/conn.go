@@ -35,7 +35,7 @@ type conn struct {
 	net      net.Conn
 	reader   *bufio.Reader
 	stranger *list.Element // the element of this connection in server.strangers; guarded by server.mu
-	login    *login        // nil once logged in, or if no login is required
+	login    *login        // login is nil once logged in, or if no login is required
 	began    time.Time
 
 	produce  []byte // buffer of produce requests
@@ -51,7 +51,7 @@ type request struct {
 	body         []byte
 	inFlight     int64
 	apiOf        *api
-	kmsg         kmsg.Request // nil for a produce request, which is decoded by hand
+	kmsg         kmsg.Request // kmsg is nil for a produce request, which is decoded by hand
 	noAnswer     bool         // a produce with acks=0
 	closeAfter   bool
 }

@@ -27,6 +27,6 @@
 //	group    the coordinator of consumer groups
 //	disk     the file system, which tests can make fail
 //
-// Package kafkaserver is the process of `octavo engine kafka`. Of this module, it may import only these packages, disk,
-// and cmd/engine/supervise/dirlock.
+// Package kafkaserver is the process of `octavo engine kafka`. The only other packages of this module that it may
+// import are the four packages above and cmd/engine/supervise/dirlock.
 package kafkaserver

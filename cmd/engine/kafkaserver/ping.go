@@ -12,7 +12,7 @@ import (
 )
 
 // Ping checks that the broker at address answers a metadata request, which takes the same path as produce and fetch. It
-// logs in if user is set.
+// logs in if `user` is set.
 func Ping(ctx context.Context, address, user, password string) error {
 	var login sasl.Mechanism
 	if user != "" {

@@ -109,8 +109,9 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 	}
 }
 
-// TestRetentionHasAClock checks that retention uses the time in the file Config.Clock. Without the file, no record is
-// old. A file that cannot be read is logged once, until it can be read again.
+// TestRetentionHasAClock checks that retention uses the time in the file Config.Clock. If the file is missing,
+// retention deletes no record because of its age. If the file cannot be read, the broker logs one error. It logs the
+// next error only after it could read the file in between.
 func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")

@@ -27,7 +27,7 @@ const (
 type server struct {
 	broker   *broker
 	listener net.Listener
-	auth     *authenticator // nil if no login is required
+	auth     *authenticator // auth is nil if no login is required
 	host     string
 	port     int32
 	inFlight *semaphore.Weighted

@@ -122,7 +122,7 @@ func (b *broker) openTopic(name string, value []byte) (*topic, error) {
 	return t, nil
 }
 
-// openLogs opens or creates the logs of the partitions from len(logs) to count, and appends them to logs.
+// openLogs opens or creates the logs of the partitions from len(logs) to `count`, and appends them to `logs`.
 func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	b := t.broker
 	had := len(logs)

@@ -63,7 +63,7 @@ func Find(files fs.FS) (Limit, error) {
 }
 
 // Kills returns how many processes the kernel has killed because memory ran out. It adds the numbers of the machine and
-// of this process's control groups, so a process may be counted twice. known is false if the kernel does not count
+// of this process's control groups, so a process may be counted twice. `known` is false if the kernel does not count
 // killed processes.
 func Kills(files fs.FS) (count int64, known bool) {
 	counters := []string{"proc/vmstat"}
@@ -180,7 +180,7 @@ func readNumber(files fs.FS, name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// valueOf returns the number after name, from the first line that begins with name.
+// valueOf returns the number after `name`, from the first line that begins with `name`.
 func valueOf(text []byte, name string) (int64, bool) {
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		words := strings.Fields(lines.Text())

@@ -75,8 +75,8 @@ func (e *TooSmall) Error() string {
 		e.Budget/mib, (e.Least+mib-1)/mib)
 }
 
-// Divide divides a budget between the running parts. given has the parts with fixed sizes. If the budget is too small,
-// the parts of the returned plan have their least sizes, and the error is a *TooSmall.
+// Divide divides a budget between the running parts. `given` has the parts with fixed sizes. If the budget is too
+// small, the parts of the returned plan have their least sizes, and the error is a *TooSmall.
 func Divide(budget int64, runs map[Part]bool, given map[Part]int64) (Plan, error) {
 	p := Plan{budget, maps.Clone(given)}
 	if p.parts == nil {

@@ -53,8 +53,8 @@ func (i identity) own(path string) error {
 	return nil
 }
 
-// chooseIdentity finds a user that can run the postgres binary and use dir. For an existing cluster, it chooses the
-// owner of the cluster.
+// chooseIdentity finds a user that can run the postgres binary and use the folder `dir`. For an existing cluster, it
+// chooses the owner of the cluster.
 func chooseIdentity(ctx context.Context, postgres, dir, dataDir string) (identity, error) {
 	var who identity
 	if os.Geteuid() == 0 {
@@ -149,7 +149,7 @@ func refused(err error) bool {
 	return false
 }
 
-// reachable checks that a user may enter every folder on the path to dir. Postgres's own error would only be
+// reachable checks that a user may enter every folder on the path to `dir`. Postgres's own error would only be
 // "permission denied". reachable makes dir itself searchable for everyone, but not the files in it.
 func reachable(dir string, user *syscall.Credential) error {
 	if err := os.Chmod(dir, 0o711); err != nil {

@@ -87,7 +87,7 @@ func (s *Server) resetSecrets(ctx context.Context) error {
 	return nil
 }
 
-// runSQL runs statements in single-user mode, without a listening server. It sends the statements through standard
+// runSQL runs `statements` in single-user mode, without a listening server. It sends the statements through standard
 // input, because other processes cannot read the passwords from there.
 func (s *Server) runSQL(ctx context.Context, dir string, statements []string) error {
 	// With -j a statement ends at a semicolon followed by an empty line.

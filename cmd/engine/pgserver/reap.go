@@ -82,7 +82,7 @@ func (s *Server) killLeftovers() (int, error) {
 	return found, nil
 }
 
-// worksBelow reports whether a process is Postgres with a working directory below root. It returns false for exiting
+// worksBelow reports whether a process is Postgres with a working directory below `root`. It returns false for exiting
 // processes and for another user's processes, because their links cannot be read.
 func worksBelow(pid int, root string) bool {
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))

@@ -15,7 +15,7 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop is cancelled to end the child cleanly. kill is cancelled to end it immediately. done is closed when no
+	// stop is cancelled to end the child cleanly. kill is cancelled to end it immediately. `done` is closed when no
 	// process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc

@@ -24,8 +24,8 @@ type process struct {
 	cmd     *exec.Cmd
 	pid     int
 	output  tail
-	ready   chan struct{} // closed when Spec.Ready has recognised a line
-	exited  chan struct{} // closed after the exit; err is set before
+	ready   chan struct{} // ready is closed when Spec.Ready has recognised a line
+	exited  chan struct{} // exited is closed after the exit; err is set before
 	err     error
 	started time.Time
 }

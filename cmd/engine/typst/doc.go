@@ -12,5 +12,5 @@
 // Before a process's first document, a separate child describes the fonts, which takes a second. The children for
 // documents read these descriptions.
 //
-// Of this module, it may import only packages of cmd/engine.
+// The only other packages of this module that it may import are in cmd/engine.
 package typst

@@ -103,8 +103,8 @@ func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 // TooLarge reports whether the document needs too much memory. A part of it might be rendered.
 func (e *Error) TooLarge() bool { return e.kind == memory }
 
-// Render compiles the files that input sends, among them main.typ, and writes the PDF to out. Render streams the input
-// and the output, and does not store them in memory. It returns soon after ctx is done.
+// Render compiles the files that input sends, among them main.typ, and writes the PDF to `out`. Render streams the
+// input and the output, and does not store them in memory. It returns soon after ctx is done.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	fonts, err := r.fonts(ctx)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *Renderer) fonts(ctx context.Context) (described []byte, err error) {
 	return out.Bytes(), nil
 }
 
-// run runs a child that renders a document. If describe is set, the child describes the fonts instead.
+// run runs a child that renders a document. If `describe` is set, the child describes the fonts instead.
 func (r *Renderer) run(
 	ctx context.Context, describe bool, input func(send func(name string, content []byte) error) error, out io.Writer,
 ) error {
@@ -240,8 +240,8 @@ const (
 	watchPause = 100 * time.Millisecond
 )
 
-// exceeds watches how much memory a process uses. It returns true when the process uses more than most, and false when
-// the process or ctx ends.
+// exceeds watches how much memory a process uses. It returns true when the process uses more than `most`, and false
+// when the process or ctx ends.
 func exceeds(ctx context.Context, pid int, most uint64) bool {
 	tick := time.NewTicker(watchPause)
 	defer tick.Stop()

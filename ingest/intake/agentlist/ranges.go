@@ -22,7 +22,7 @@ type Ranges struct{ sets []rangeSet }
 
 type rangeSet struct {
 	name, url string
-	date      time.Time // zero if the set has no addresses
+	date      time.Time // date is zero if the set has no addresses
 	prefixes  []netip.Prefix
 	spans     []span // the prefixes as ascending, disjoint spans
 }

@@ -1,6 +1,6 @@
 // Package gitlayout maps the files of a repository to the pages of a space, and back. It does no I/O: the caller passes
-// the functions that read a repository and make ids. Of this module it imports only schema and the packages of
-// schema/content.
+// the functions that read a repository and make ids. The only other packages of this module that it imports are schema,
+// schema/condition, schema/content and packages in schema/content.
 //
 // # Reading
 //

@@ -66,7 +66,7 @@ type exporter struct {
 }
 
 // Export determines the changes of the repository's files. files returns the path and the bytes of a file of the space.
-// Export stops if files were changed in the repository since the last synchronisation. If force is set, Export
+// Export stops if files were changed in the repository since the last synchronisation. If `force` is set, Export
 // overwrites these files instead. Export does not stop if the repository already has the result. So an export can run
 // again if the previous run has written the files but did not record this.
 func (l *Layout) Export(
@@ -325,7 +325,7 @@ func (x *exporter) text(name string) (string, bool, error) {
 	return string(text), true, err
 }
 
-// remove deletes the files of deleted pages. If all is set, it also deletes the pages' files that were added to the
+// remove deletes the files of deleted pages. If `all` is set, it also deletes the pages' files that were added to the
 // repository since the last synchronisation.
 func (x *exporter) remove(entries []*Entry, all bool) {
 	gone := func(name string) {

@@ -111,7 +111,7 @@ func FileName(slug string) string {
 // reserved matches names that Windows reserves for devices.
 var reserved = regexp.MustCompile(`^(con|prn|aux|nul|com\d|lpt\d)$`)
 
-// free returns a path that no entry of the repository has: wanted, other, or other with a number.
+// free returns a path that no entry of the repository has: `wanted`, `other`, or `other` with a number.
 func (x *exporter) free(wanted, other string) string {
 	wanted, other = x.inFolder(wanted), x.inFolder(other)
 	taken := func(name string) bool {

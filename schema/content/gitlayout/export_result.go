@@ -73,7 +73,7 @@ func (x *exporter) result(moved []string) (Export, error) {
 	return out, nil
 }
 
-// pair calls visit for each entry with the page at the same place.
+// pair calls `visit` for each entry with the page at the same place.
 func pair(entries []*Entry, pages []tree.Page, visit func(*Entry, *tree.Page)) {
 	for i := range min(len(entries), len(pages)) {
 		visit(entries[i], &pages[i])

@@ -87,8 +87,8 @@ type importer struct {
 	links   linker
 	// outside has the slugs of pages outside of this folder, by the id of their parent page.
 	outside map[string]map[string]bool
-	// renamed has the names whose targets may have changed. A link with such a name may have a new target. all is true
-	// if any link may have a new target.
+	// renamed has the names whose targets may have changed. A link with such a name may have a new target. `all` is
+	// true if any link may have a new target.
 	renamed []string
 	all     bool
 	summary bool // whether the table of contents has changed

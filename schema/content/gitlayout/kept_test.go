@@ -28,7 +28,7 @@ var kepts = []struct {
 	name, path string
 	files      map[string]string
 	left       map[string]string
-	// why is a part of the sentence on the page. shows is the rest of the page's text.
+	// The sentence on the page must contain `why`. The page's text must contain `shows`.
 	why, shows string
 	// listed is true if the file also becomes a page when there is no table of contents.
 	listed bool

@@ -132,7 +132,7 @@ func cutText(text string, longest int) string {
 // pageField connects an attribute of a page with a field of the front matter.
 type pageField struct {
 	name string
-	get  func(p *tree.Page) any // nil if the attribute is not set
+	get  func(p *tree.Page) any // get is nil if the attribute is not set
 	set  func(p *tree.Page, front *frontmatter.Fields, name string)
 }
 

@@ -30,8 +30,8 @@ func slugOf(l *Layout, e *Entry) string {
 	return "readme"
 }
 
-// arrange assigns slugs and positions to siblings. Existing siblings keep their slugs. They keep their positions if
-// these positions are in the new order. used has the slugs of siblings outside of this folder.
+// arrange assigns slugs and positions to siblings. Existing siblings keep their slugs. If the positions no longer match
+// the new order, arrange changes as few of them as possible. `used` has the slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {

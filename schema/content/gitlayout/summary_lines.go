@@ -14,8 +14,8 @@ import (
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of the entries that stay at their place. from has the old items of all existing entries.
-	// The keys of stays and from are indexes in want.
+	// stays has the old items of the entries that stay at their place. `from` has the old items of all existing
+	// entries. The keys of stays and from are indexes in want.
 	stays, from map[int]*item
 	// items has the items by the index of their line.
 	items map[int]*item
@@ -35,7 +35,7 @@ const newParent = "new"
 // entryForm is the beginning of an entry's line.
 type entryForm struct{ indent, bullet string }
 
-// rewrite returns the new text of the table of contents. If reuse is set, existing entries keep their old lines.
+// rewrite returns the new text of the table of contents. If `reuse` is set, existing entries keep their old lines.
 func rewrite(old *summary, want []contents, reuse bool) string {
 	w := &rewriter{
 		old: old, want: want, stays: map[int]*item{}, from: map[int]*item{}, items: map[int]*item{}, end: "\n",

@@ -13,9 +13,9 @@ import (
 const keyLength = 10
 
 // Assign gives every block of the document a unique key. It also gives a unique anchor to every block of a kind with
-// anchors. The keys and anchors in d stay if they are unique and well formed. If before is set, it is the replaced
+// anchors. The keys and anchors in d stay if they are unique and well formed. If `before` is set, it is the replaced
 // document, and Assign compares the other blocks with it. Unchanged and edited blocks get the keys and anchors that
-// they had in before. New blocks get keys derived from their content. So the result depends only on d and before.
+// they had in `before`. New blocks get keys derived from their content. So the result depends only on d and `before`.
 //
 // It changes the document in place. It changes neither the maps in the document nor before.
 func Assign(d *schema.Document, before *schema.Document) {

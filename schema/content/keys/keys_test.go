@@ -33,7 +33,7 @@ func read(t tester, text string) schema.Document {
 	return d
 }
 
-// keyed reads Markdown as a document, and assigns keys. before is the previous document.
+// keyed reads Markdown as a document, and assigns keys. `before` is the previous document.
 func keyed(t tester, text string, before *schema.Document) schema.Document {
 	t.Helper()
 	d := read(t, text)

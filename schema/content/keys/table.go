@@ -352,7 +352,7 @@ func (t table) rowHashes(columns []string) [][]Hash {
 	return rows
 }
 
-// fill calls between for each gap between two pairs, and adds the pairs that between returns.
+// fill calls `between` for each gap between two pairs, and adds the pairs that `between` returns.
 func fill(pairs []int, b int, between func(a0, a1, b0, b1 int) []int) []int {
 	a0, b0 := 0, 0
 	gap := func(a1, b1 int) {

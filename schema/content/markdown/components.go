@@ -39,7 +39,7 @@ func isComponentTag(source string) bool {
 }
 
 // componentEnd returns the length of a component's tag at the beginning of the source. It returns 0 if the source does
-// not begin with a component's tag. seen is the number of bytes that were read.
+// not begin with a component's tag. `seen` is the number of bytes that were read.
 func componentEnd(source []byte) (length, seen int) {
 	m := componentName.FindSubmatchIndex(source[:min(len(source), maxComponentTag)])
 	if m == nil {
@@ -96,7 +96,7 @@ func expressionEnd(source []byte) int {
 }
 
 // componentEnd searches for the end of a tag. It returns no end if failed searches have already read too much text.
-// open is true if the tag has no end in the source.
+// `open` is true if the tag has no end in the source.
 func (s *markdownState) componentEnd(source []byte) (length int, open bool) {
 	if s.failedSearch < 0 {
 		return 0, false
@@ -194,7 +194,7 @@ func (r *reader) component(n ast.Node) []schema.Node {
 	return []schema.Node{rawBlock(strings.TrimSpace(linesOf(n, r.source)))}
 }
 
-// commentEnd returns the length of the comment that begins at start. It returns 0 if the comment has no end.
+// commentEnd returns the length of the comment that begins at `start`. It returns 0 if the comment has no end.
 func (s *markdownState) commentEnd(source []byte, start int) int {
 	if s.nextComment <= start {
 		end := bytes.Index(source[start:], []byte(commentCloses))

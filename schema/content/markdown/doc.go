@@ -1,6 +1,6 @@
 // Package markdown reads Markdown as rich documents and writes documents as Markdown: CommonMark and GFM, with
-// GitBook's dialect. Its functions do no I/O. Of this module it imports only schema, schema/content and its packages
-// diff and respell.
+// GitBook's dialect. Its functions do no I/O. The only other packages of this module that it imports are schema,
+// schema/content, diff and respell.
 //
 // If a document is written and read, the result is the document in its normal form. Read always returns the normal
 // form. In the normal form:

@@ -193,7 +193,7 @@ func placeDefinitions(units []unit, kept []int, end int) {
 	}
 }
 
-// widened returns kept, but also marks the neighbours of changed units as changed, up to margin units away.
+// widened returns `kept`, but also marks the neighbours of changed units as changed, up to margin units away.
 func widened(kept []int, margin int) []int {
 	wide := slices.Clone(kept)
 	for i := range kept {
@@ -316,8 +316,8 @@ func gapOf(source string, units []unit, i int) string {
 	return source[from:to]
 }
 
-// gapFrom returns the separator of two blocks that were not neighbours. gap is a separator in the source. If gap has
-// enough line breaks, gapFrom returns gap. Next to a tag, one line break is enough.
+// gapFrom returns the separator of two blocks that were not neighbours. gap is a separator in the source. If `gap` has
+// enough line breaks, gapFrom returns `gap`. Next to a tag, one line break is enough.
 func gapFrom(written, gap, next string) string {
 	if written == "" {
 		return ""

@@ -83,8 +83,8 @@ type closerKind struct {
 	length  int // number of characters of the delimiter, modulo 3
 }
 
-// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If bottom is nil, pair
-// handles all delimiters.
+// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If `bottom` is nil,
+// pair handles all delimiters.
 func (s *markdownState) pair(bottom *parser.Delimiter) {
 	l := &s.delimiters
 	closer := l.first
@@ -143,8 +143,8 @@ func (s *markdownState) pair(bottom *parser.Delimiter) {
 	}
 }
 
-// openerOf finds the nearest opener. It also returns the number of characters that the pair uses of each of its two
-// delimiters. The number is 0 if there is no opener.
+// openerOf finds the nearest opener. It also returns how many characters the pair uses from each of its two delimiters.
+// The number is 0 if there is no opener.
 func (s *markdownState) openerOf(closer, bottom *parser.Delimiter, tried int) (*parser.Delimiter, int) {
 	for d := closer.PreviousDelimiter; d != nil && d != bottom && d.Segment.Start >= tried; d = d.PreviousDelimiter {
 		s.steps++

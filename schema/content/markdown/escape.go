@@ -13,7 +13,7 @@ type inlineForm struct {
 	addresses bool   // whether addresses are unescaped, because other Markdown readers search texts for addresses
 }
 
-// inlineWriter writes pieces of text. open is the stack of the open marks.
+// inlineWriter writes pieces of text. `open` is the stack of the open marks.
 type inlineWriter struct {
 	out   strings.Builder
 	open  []layer
@@ -24,7 +24,7 @@ type inlineWriter struct {
 // bareAddress matches addresses that other Markdown readers turn into links.
 var bareAddress = regexp.MustCompile(`^https?://[^\s<>]+`)
 
-// text writes a text with escapes. after is the source that follows the text. It determines the escapes at the end of
+// text writes a text with escapes. `after` is the source that follows the text. It determines the escapes at the end of
 // the text. For example, without an escape, an exclamation mark before a link would make the link an image.
 func (w *inlineWriter) text(text, after string) {
 	atLineStart := w.out.Len() == 0 || strings.HasSuffix(w.out.String(), "\\\n")

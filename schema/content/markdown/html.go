@@ -246,7 +246,7 @@ func (a attributes) set(name, value string) attributes {
 	return append(a, attribute{name: name, value: value})
 }
 
-// setFlag adds an attribute without a value if given is set.
+// setFlag adds an attribute without a value if `given` is set.
 func (a attributes) setFlag(name string, given bool) attributes {
 	if !given {
 		return a

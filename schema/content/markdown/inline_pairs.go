@@ -135,7 +135,7 @@ func lineOf(pieces []piece) string {
 	return b.String()
 }
 
-// opensHTML reports whether a line begins a block of HTML. If within is set, the line is not the first line of its
+// opensHTML reports whether a line begins a block of HTML. If `within` is set, the line is not the first line of its
 // paragraph.
 func opensHTML(line string, within bool) bool {
 	if within {

@@ -16,9 +16,9 @@ type inlineElement struct {
 	name   string
 	attrs  attributes
 	open   string      // the opening tag as written in the source
-	empty  func() bool // reports whether the element has no text, so that its mark would be lost
+	empty  func() bool // empty reports whether the element has no text, so that its mark would be lost
 	read   func(b *inlineBuilder) bool
-	plain  func() (string, bool) // returns the content, and false if the content is not only text
+	plain  func() (string, bool) // plain returns the content, and false if the content is not only text
 	inside func() ([]*element, bool)
 }
 

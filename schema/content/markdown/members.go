@@ -20,7 +20,7 @@ const (
 	memberLabel      = "label"      // Markdown: the text of the link to the target, if it differs from the usual text
 )
 
-// otherAttributes writes the attributes that are not in known, in the order of their names.
+// otherAttributes writes the attributes that are not in `known`, in the order of their names.
 func otherAttributes(others map[string]any, known attributes) attributes {
 	var attrs attributes
 	for _, name := range slices.Sorted(maps.Keys(others)) {

@@ -36,7 +36,7 @@ func isModule(source string) bool {
 }
 
 // moduleEnd returns the length of the block of statements at the beginning of the source, without the final line end.
-// It returns 0 if the source does not begin with a statement. seen is the number of bytes that were read.
+// It returns 0 if the source does not begin with a statement. `seen` is the number of bytes that were read.
 func moduleEnd(source []byte) (length, seen int) {
 	if !bytes.HasPrefix(source, importWord) && !bytes.HasPrefix(source, exportWord) {
 		return 0, 0
@@ -139,7 +139,7 @@ func (s *markdownState) moduleEnd(source []byte) int {
 	return length
 }
 
-// beginsModule reports whether a paragraph that begins with a text could be read as a statement. after is the source
+// beginsModule reports whether a paragraph that begins with a text could be read as a statement. `after` is the source
 // that follows the text, and may be the rest of the statement.
 func beginsModule(text, after string) bool {
 	if !strings.HasPrefix(text, string(importWord)) && !strings.HasPrefix(text, string(exportWord)) {

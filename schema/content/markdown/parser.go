@@ -72,8 +72,8 @@ func (r *reader) parse(labels ...string) ast.Node {
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))
 }
 
-// maxFailedSearch bounds the bytes that failed searches for the ends of components read. The bound is this number
-// multiplied by the text's length.
+// maxFailedSearch limits how many bytes the searches for components' ends may read without finding an end. The bound is
+// this number multiplied by the text's length.
 const maxFailedSearch = 16
 
 func newContext(source []byte) (parser.Context, *markdownState) {

@@ -26,7 +26,7 @@ func (r *reader) inline(b *inlineBuilder, n ast.Node) {
 	r.siblings(b, n.FirstChild(), nil, r.pairTags(n))
 }
 
-// siblings adds the nodes from child up to end, without end.
+// siblings adds the nodes from `child` up to `end`, without `end`.
 func (r *reader) siblings(b *inlineBuilder, child, end ast.Node, pairs map[ast.Node]ast.Node) {
 	for ; child != nil && child != end; child = child.NextSibling() {
 		switch n := child.(type) {
@@ -199,9 +199,9 @@ func (r *reader) noteReference(b *inlineBuilder, n *noteReference) {
 	r.annotate(b, nil, n)
 }
 
-// annotate adds an annotation. If link is not nil, the link's text is the annotated text. A reference in a note or in a
-// link is stored as source. If references would repeat a long note too often, further references to it are also stored
-// as source.
+// annotate adds an annotation. If `link` is not nil, the link's text is the annotated text. A reference in a note or in
+// a link is stored as source. If references would repeat a long note too often, further references to it are also
+// stored as source.
 func (r *reader) annotate(b *inlineBuilder, link *ast.Link, n *noteReference) {
 	body, ok := r.note(n.label)
 	words := []schema.Node{}

@@ -18,7 +18,7 @@ type markdownState struct {
 	// is its limit.
 	expanded, maxExpanded int
 	// runs has, for each length of a run of backticks, the position of the last run of this length in the block
-	// spanned.
+	// `spanned`.
 	runs    map[int]int
 	spanned ast.Node
 	// paired has the positions of the tags that have an end tag.

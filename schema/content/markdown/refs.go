@@ -11,7 +11,7 @@ import (
 
 // MapRefs returns the document with each reference replaced by the result of change. Callers use MapRefs to replace
 // paths in a repository by ids, and ids by paths. MapRefs copies the nodes that it changes, so d stays unchanged.
-// change must not modify its argument. If change returns nil, the reference stays unchanged.
+// change must not modify its argument. If `change` returns nil, the reference stays unchanged.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
 	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d
@@ -216,8 +216,8 @@ var labelled = []string{"mention", "content-ref", "table"}
 func hasLabel(n *schema.Node) bool { return n.Data[memberLabel] != nil || n.Data[memberBody] != nil }
 
 // Named returns the document with the names of its references' targets. It adds names to the references of nodes that
-// Markdown writes with a name, and of nodes whose type is in the list `also`. A reference gets no name if name returns
-// "". The result is only written as Markdown. It is never stored.
+// Markdown writes with a name, and of nodes whose type is in the list `also`. A reference gets no name if `name`
+// returns "". The result is only written as Markdown. It is never stored.
 func Named(d schema.Document, name func(ref map[string]any) string, also ...string) schema.Document {
 	to := func(ref map[string]any) map[string]any {
 		title := ""

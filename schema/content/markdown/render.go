@@ -8,9 +8,9 @@ import (
 // By default, it gets the body as Markdown.
 const FormatDocument = "document"
 
-// Render returns the body in the requested format, Markdown by default. An empty body stays empty. made is the document
-// that was made from a Markdown body when the body was written. Safe makes the Markdown safe, because users other than
-// the author read it.
+// Render returns the body in the requested format, Markdown by default. An empty body stays empty. `made` is the
+// document that was made from a Markdown body when the body was written. Safe makes the Markdown safe, because users
+// other than the author read it.
 func Render(body schema.Body, made schema.Document, format string) schema.Body {
 	switch {
 	case body.IsZero():

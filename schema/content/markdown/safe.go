@@ -98,8 +98,8 @@ type safeScan struct {
 	found  bool
 }
 
-// unsafeParts returns the changes that make a text safe. found is true if the text has an unsafe part. If the part has
-// no position in the source, edits has no change for it.
+// unsafeParts returns the changes that make a text safe. `found` is true if the text has an unsafe part. If the part
+// has no position in the source, edits has no change for it.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool

@@ -53,7 +53,7 @@ func restOfBlock(block text.Reader, most int) (rest []byte) {
 }
 
 // advanceOver advances by a number of bytes, which may span several lines. It appends the segments of the text over
-// which it advances to segments.
+// which it advances to `segments`.
 func advanceOver(block text.Reader, segment text.Segment, length int, segments *text.Segments) {
 	for {
 		part := min(length, segment.Len())

@@ -64,7 +64,7 @@ func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 }
 
 // containerOf makes the block that begins with a tag stored as source. The second result is false if such a block
-// cannot contain the blocks in inside.
+// cannot contain the blocks in `inside`.
 func containerOf(open *schema.Node, inside []schema.Node, parent string) (schema.Node, bool) {
 	source := keptSource(open)
 	t, ok := readTagLine([]byte(source))

@@ -180,8 +180,8 @@ var likeMarks = map[string]content.Marks{
 	"tt": content.Code, "samp": content.Code, "var": content.Italic, "cite": content.Italic, "dfn": content.Italic,
 }
 
-// looks returns the marks that readers see because of the elements in tags. A leaf in a document has both the tags and
-// these marks. A style has only the tags, so reading and writing do not add the marks twice.
+// looks returns the marks that readers see because of the elements in `tags`. A leaf in a document has both the tags
+// and these marks. A style has only the tags, so reading and writing do not add the marks twice.
 func looks(tags string) (marks content.Marks) {
 	for tag := range strings.SplitSeq(tags, tagBreak) {
 		name := tagName(tag)

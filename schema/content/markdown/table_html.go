@@ -188,7 +188,7 @@ func finishTable(t *tableBuilder, e *element, view, widths map[string]any) (sche
 	return n, schema.ValidData("table", n.Data)
 }
 
-// htmlColumn adds a column. Attributes that the function does not know are stored unchanged. If plain is set, the
+// htmlColumn adds a column. Attributes that the function does not know are stored unchanged. If `plain` is set, the
 // column becomes a column of text.
 func (r *reader) htmlColumn(t *tableBuilder, th *element, view, widths map[string]any, plain bool) {
 	about := map[string]any{}
@@ -304,7 +304,7 @@ func (r *reader) htmlRow(t *tableBuilder, cells []*element) bool {
 	return true
 }
 
-// textCell reads a cell of text. If td is nil, the cell is empty.
+// textCell reads a cell of text. If `td` is nil, the cell is empty.
 func (r *reader) textCell(about map[string]any, td *element) []schema.Node {
 	if td == nil {
 		return filled(nil)

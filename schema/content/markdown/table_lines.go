@@ -128,7 +128,7 @@ func tableElement(source string) (e *element, ok bool) {
 	return nodes[0], true
 }
 
-// cellHTML converts the Markdown of a cell to HTML. If title is true, the result has only inlines.
+// cellHTML converts the Markdown of a cell to HTML. If `title` is true, the result has only inlines.
 func cellHTML(source string, title bool) string {
 	blocks := fit(newReader(dedented(source)).ideal(), schema.FragmentCell)
 	blocks = slices.DeleteFunc(blocks, func(n schema.Node) bool {

@@ -119,7 +119,7 @@ func (s *tagSplitter) join(from, to int, quoted bool) int {
 }
 
 // tagLength returns the length of the tag at the beginning of a source. It returns 0 if another tag begins before the
-// end of the tag. open is true if the source ends before the tag does.
+// end of the tag. `open` is true if the source ends before the tag does.
 func tagLength(source []byte) (length int, open bool) {
 	for at := len("{%"); ; at++ {
 		next := bytes.IndexByte(source[min(at, len(source)):], '%')

@@ -234,7 +234,7 @@ func (m *merger) members(key, path string, base, ours, theirs map[string]any) ma
 	return merged
 }
 
-// variable is the value of a member. is is false if the member does not exist.
+// variable is the value of a member. `is` is false if the member does not exist.
 type variable struct {
 	value any
 	is    bool

@@ -10,5 +10,6 @@
 // the list.
 //
 // The package does no I/O. Its result depends only on its input, so merging again gives the same conflicts with the
-// same ids. Of this module it imports schema, schema/condition, schema/content and its packages keys, diff, tree.
+// same ids. The only other packages of this module that it imports are schema, schema/condition, schema/content, keys,
+// diff and tree.
 package merge

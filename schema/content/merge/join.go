@@ -75,9 +75,9 @@ func (m *merger) near(at spot, mine, others []string) []string {
 	return append(append(joined, mine...), others...)
 }
 
-// apart makes a conflict of each pair of near-equal blocks that the sides added at different places of a list. It
-// returns all other blocks. In code, it makes no conflicts, because similar lines of code are often meant to be
-// different.
+// apart looks for near-equal blocks that the two sides added at different places of a list. It makes a conflict of each
+// such pair. It returns all other blocks. In code, it makes no conflicts, because similar lines of code are often meant
+// to be different.
 func (m *merger) apart(at spot, list []string) []string {
 	mine, others := m.added(m.ours, list), m.added(m.theirs, list)
 	if m.isCode(at) || len(mine) == 0 || len(others) == 0 || len(mine)*len(others) > maxNear {

@@ -190,7 +190,7 @@ func (r *row) chosen(value any) Place {
 	return at
 }
 
-// text has the document of a page. kept is the reason why users cannot edit the document, or "" if they can.
+// text has the document of a page. `kept` is the reason why users cannot edit the document, or "" if they can.
 type text struct{ document, kept string }
 
 func textOf(n *tree.Node) text { return text{n.Document, n.Kept} }

@@ -107,7 +107,7 @@ func (p *pages) putBack(r *row, is tree.Node, side Side) {
 }
 
 // cycle follows the ancestors of a page. If they lead to a cycle, it returns the pages of this cycle in sorted order.
-// If they lead to the root, it returns nil, and adds the page and all of its ancestors to rooted.
+// If they lead to the root, it returns nil, and adds the page and all of its ancestors to `rooted`.
 func (p *pages) cycle(start string, rooted map[string]bool) []string {
 	way := map[string]bool{}
 	for id := start; !rooted[id]; {
@@ -227,7 +227,7 @@ func (p *pages) depth(id string, page func(id string) (tree.Node, bool)) int {
 	return depth
 }
 
-// height returns the number of levels below a page of the result. It returns at most most.
+// height returns the number of levels below a page of the result. It returns at most `most`.
 func (p *pages) height(id string, most int) int {
 	if most == 0 {
 		return 0

@@ -350,7 +350,7 @@ var documentField = struct {
 	set   func(n *tree.Node, value any)
 }{FieldDocument, noValue, func(n *tree.Node) any { return n.Document }, nil}
 
-// chooseTheirs chooses theirs in all conflicts, until no conflict is open.
+// chooseTheirs chooses the version `theirs` in each conflict, until no conflict is open.
 func chooseTheirs(t *rapid.T, docs library, base, ours, theirs map[string]tree.Node) {
 	t.Helper()
 	choices := Choices{}

@@ -97,7 +97,7 @@ func ownOf(n *schema.Node) schema.Node {
 	return own
 }
 
-// below calls visit with the key of each child of a block, and of each block in its fragments.
+// below calls `visit` with the key of each child of a block, and of each block in its fragments.
 func (s *side) below(key string, visit func(key string)) {
 	for _, slot := range s.blocks[key].slots {
 		for _, child := range s.lists[spot{key, slot}] {

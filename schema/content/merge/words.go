@@ -89,8 +89,8 @@ func split(text string) []string {
 	return parts
 }
 
-// eachPart calls visit for each word of a text, and for each single character between words. end is the position after
-// the part.
+// eachPart calls `visit` for each word of a text, and for each single character between words. `end` is the position
+// after the part.
 func eachPart(text string, visit func(part string, end int) bool) {
 	start, last := 0, between
 	for at, r := range text {

@@ -72,8 +72,8 @@ func pathOf(ref map[string]any) string {
 	return link
 }
 
-// means returns the reference to the target of a page's link. It returns nil if ref is not a link with a path, or if k
-// does not have the link's target.
+// means returns the reference to the target of a page's link. It returns nil if `ref` is not a link with a path, or if
+// k does not have the link's target.
 func (k Known) means(ref map[string]any, from Page) map[string]any {
 	if named, ok := named(ref); ok {
 		return named
@@ -130,7 +130,7 @@ type forms struct {
 	count int
 }
 
-// AsIn returns d with its references in the form that the document other uses for the same targets. For example, a
+// AsIn returns d with its references in the form that the document `other` uses for the same targets. For example, a
 // reference to an anchor of the page itself may have the page's id or not. If the other document has several references
 // to a target, their forms are used in order. AsIn changes neither document.
 func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
@@ -171,7 +171,7 @@ func (k Known) AsIn(other, d schema.Document, from Page) schema.Document {
 	})
 }
 
-// each calls visit for each reference of a document, with a key. References to the same target have the same key.
+// each calls `visit` for each reference of a document, with a key. References to the same target have the same key.
 func (k Known) each(d schema.Document, from Page, visit func(key string, ref map[string]any)) {
 	markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		visit(k.key(ref, from), ref)

@@ -31,8 +31,8 @@ type Page struct {
 // Targets lists the paths of pages to which the relative links of a page may lead.
 func Targets(d schema.Document, from Page) []string { return targets(d, from, candidatesOf) }
 
-// targets lists the paths to which the references of a document may lead, without duplicates. of returns the paths for
-// one reference.
+// targets lists the paths to which the references of a document may lead, without duplicates. `of` returns the paths
+// for one reference.
 func targets(
 	d schema.Document, from Page, of func(ref map[string]any, from Page) (candidates []string, fragment string),
 ) []string {

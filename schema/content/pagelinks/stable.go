@@ -42,7 +42,7 @@ func stableLink(ref map[string]any) string {
 	return ""
 }
 
-// named returns the reference for a stable address. The second result is false if ref is not such an address. This is
+// named returns the reference for a stable address. The second result is false if `ref` is not such an address. This is
 // also the case if text follows the id, because a user has then written the address.
 func named(ref map[string]any) (map[string]any, bool) {
 	found := map[string]any{}

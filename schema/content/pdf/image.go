@@ -69,8 +69,8 @@ func (w *writer) sendImages() {
 	}
 }
 
-// drawable returns an image that the renderer may decode. If the image has more pixels than most, it returns a smaller
-// copy. It returns nil if the file is not an image.
+// drawable returns an image that the renderer may decode. If the image has more pixels than `most`, it returns a
+// smaller copy. It returns nil if the file is not an image.
 func drawable(body []byte, most int) []byte {
 	if len(body) == 0 || len(body) > MaxImage {
 		return nil

@@ -35,7 +35,7 @@ func (b *builder) letters(size float64) int {
 	return max(fewest, int(room/size))
 }
 
-// within calls show for content whose width is a fraction of the present width. Then it restores the present width.
+// within calls `show` for content whose width is a fraction of the present width. Then it restores the present width.
 func (b *builder) within(share float64, show func()) {
 	around := b.share
 	if around > 0 {

@@ -21,7 +21,7 @@ func TestBatches(t *testing.T) {
 		for i := range rapid.IntRange(0, 12).Draw(t, "pages") {
 			id := fmt.Sprintf("p%d", i)
 			n := Node{
-				Page:     Page{ID: id, Kind: rapid.SampledFrom([]string{KindDocument, KindLink}).Draw(t, "kind"), Title: id},
+				Page: Page{ID: id, Kind: rapid.SampledFrom([]string{KindDocument, KindLink}).Draw(t, "kind"), Title: id},
 				Position: rapid.SampledFrom([]string{
 					"a0", "a1", "a1V", strings.Repeat("a", MaxPosition+1),
 				}).Draw(t, "position"),

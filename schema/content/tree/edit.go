@@ -104,7 +104,7 @@ func (e *edit) below(id string) ([]string, error) {
 	return all, nil
 }
 
-// childrenOf returns the ids of the pages directly below a page, in their order. If parent is "", these are the pages
+// childrenOf returns the ids of the pages directly below a page, in their order. If `parent` is "", these are the pages
 // at the root.
 func (e *edit) childrenOf(parent string) ([]string, error) {
 	if ids, read := e.children[parent]; read {

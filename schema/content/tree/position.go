@@ -3,16 +3,17 @@ package tree
 import "strings"
 
 // Positions are fractional indexes: between two positions, there is always another position. So an insert does not
-// change the positions of other pages. A position consists of a whole number and a fraction. Its digits sort by bytes.
-// The first letter of the number gives the number of its digits. The letters 'a' to 'z' begin a number of one to 26
-// digits that is at least 0. The letters 'Z' down to 'A' begin a negative number of one to 26 digits.
+// change the positions of other pages. A position is a text: a whole number, then a fraction. Siblings are sorted by
+// the bytes of their positions. The first letter of the whole number gives the count of its digits. The letters 'a' to
+// 'z' begin a number of one to 26 digits that is at least 0. The letters 'Z' down to 'A' begin a negative number of one
+// to 26 digits.
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 
 // firstPosition is the position of the first child that a page gets.
 const firstPosition = "a0"
 
-// Between returns a position between two positions. If after is "", the new position has no lower bound. If before is
-// "", it has no upper bound. If both are set, after must be smaller than before.
+// Between returns a position between two positions. If `after` is "", the new position has no lower bound. If `before`
+// is "", it has no upper bound. If both are set, after must be smaller than `before`.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
@@ -88,8 +89,8 @@ func step(number string, by int) (next string, ok bool) {
 	return string(head) + strings.Repeat(string(to), wholeLength(head)-1), true
 }
 
-// fraction returns a fraction between low and high. An empty low is 0, and an empty high is 1. A fraction never ends in
-// 0.
+// fraction returns a fraction between `low` and `high`. An empty `low` means 0, and an empty `high` means 1. A fraction
+// never ends in 0.
 func fraction(low, high string) string {
 	var shared strings.Builder
 	for {
@@ -107,7 +108,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		// Every fraction that begins with the low digit is less than high. So high is no longer a bound.
+		// Every fraction that begins with the low digit is less than `high`. So high is no longer a bound.
 		if highest > lowest {
 			high = ""
 		} else {

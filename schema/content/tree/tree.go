@@ -68,8 +68,8 @@ type Placed struct {
 	Path string
 }
 
-// Walk calls visit for every page until visit returns false. Parents come before their children, and siblings are in
-// order.
+// Walk calls `visit` for every page until `visit` returns false. Parents come before their children, and siblings are
+// in order.
 func Walk(pages []Page, visit func(p Placed) bool) {
 	walk(pages, "", visit)
 }

@@ -21,7 +21,7 @@ func Policy(t testing.TB, entries ...string) outbound.Policy {
 	return policy
 }
 
-// Guard returns a Guard that connects to the public network, and to the hosts and networks in entries.
+// Guard returns a Guard that connects to the public network, and to the hosts and networks in `entries`.
 func Guard(t testing.TB, entries ...string) *outbound.Guard {
 	t.Helper()
 	return outbound.New(outbound.Config{Policy: Policy(t, entries...)})

@@ -19,7 +19,7 @@ import (
 type Options struct {
 	Address string      // the address to listen on; "" means any port of 127.0.0.1
 	TLS     *tls.Config // nil means plain text
-	Login   *Login      // nil requires no login
+	Login   *Login      // nil means that no login is required
 	Dir     string      // the data directory; "" means a new directory
 	Nodes   int         // the number of brokers that it claims to be, for settings and replicas; 0 means one broker
 	// Answers has answers that replace the broker's answers from the first request (see On).
@@ -29,12 +29,12 @@ type Options struct {
 // Broker is a broker whose answers a test can replace.
 type Broker struct {
 	login    *authenticator
-	cluster  *cluster // nil for a single broker
+	cluster  *cluster // cluster is nil for a single broker
 	listener net.Listener
 	host     string
 	port     int32
 	upstream string
-	cancel   context.CancelFunc // stops the broker behind the proxy
+	cancel   context.CancelFunc // cancel stops the broker behind the proxy
 	running  sync.WaitGroup
 
 	mu      sync.Mutex

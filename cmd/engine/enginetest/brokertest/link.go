@@ -13,7 +13,7 @@ import (
 type link struct {
 	broker         *Broker
 	client, server net.Conn
-	login          *conversation // nil after the login, or if no login is required
+	login          *conversation // login is nil after the login, or if no login is required
 }
 
 var errRequest = errors.New("cannot read the request")

@@ -28,7 +28,7 @@ var hashes = map[string]scram.HashGeneratorFcn{"SCRAM-SHA-256": scram.SHA256, "S
 
 type authenticator struct {
 	Login
-	server *scram.Server // nil for PLAIN
+	server *scram.Server // server is nil for PLAIN
 }
 
 func newAuthenticator(l *Login) (*authenticator, error) {

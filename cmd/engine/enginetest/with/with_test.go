@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 )
 
-// with returns the command under test. Its engines store their data below dir.
+// with returns the command under test. Its engines store their data below `dir`.
 func with(t *testing.T, dir string, arguments ...string) *exec.Cmd {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "with")

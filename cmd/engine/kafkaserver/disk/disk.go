@@ -45,7 +45,7 @@ type File interface {
 	Close() error
 }
 
-// MakeDir durably creates a directory and its parents below root, which exists.
+// MakeDir durably creates a directory and its parents below `root`, which exists.
 func MakeDir(f FS, root, dir string) error {
 	relative, err := filepath.Rel(root, dir)
 	if err != nil || relative == "." {

@@ -2,5 +2,5 @@
 // The journal stores the offsets.
 //
 // Members do not survive a restart: they get UNKNOWN_MEMBER_ID and join again. The package works with the protocol's
-// requests and responses. Of this module it may import only cmd/engine/kafkaserver/journal.
+// requests and responses. The only other package of this module that it may import is cmd/engine/kafkaserver/journal.
 package group

@@ -79,8 +79,8 @@ func (m *Manager) Close() {
 	}
 }
 
-// group returns a group. If make is set, it creates a missing group. It returns nil if the group does not exist, or if
-// there are too many groups to create it.
+// group returns a group. If `make` is set, it creates a missing group. It returns nil if the group does not exist, or
+// if there are too many groups to create it.
 func (m *Manager) group(name string, make bool) *group {
 	m.mu.Lock()
 	defer m.mu.Unlock()

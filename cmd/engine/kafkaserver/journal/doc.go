@@ -8,5 +8,5 @@
 // and each group is synced before the next group is written. The first entry of a group has a mark. If an entry with a
 // mark follows unreadable bytes, acknowledged entries are damaged, and Open refuses the file.
 //
-// Of this module it may import only cmd/engine/kafkaserver/disk.
+// The only other package of this module that it may import is cmd/engine/kafkaserver/disk.
 package journal

@@ -111,7 +111,7 @@ func (j *Journal) Get(key string) ([]byte, bool) {
 	return value, ok
 }
 
-// Each calls f with every entry on disk whose key begins with prefix.
+// Each calls f with every entry on disk whose key begins with `prefix`.
 func (j *Journal) Each(prefix string, f func(key string, value []byte)) {
 	j.mu.Lock()
 	found := map[string][]byte{}

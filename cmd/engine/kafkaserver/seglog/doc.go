@@ -17,5 +17,5 @@
 // batches that waited for the same sync. The log treats these batches like damaged acknowledged batches, because the
 // damage looks the same.
 //
-// Of this module it may import only cmd/engine/kafkaserver/disk.
+// The only other package of this module that it may import is cmd/engine/kafkaserver/disk.
 package seglog

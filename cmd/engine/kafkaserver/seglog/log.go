@@ -67,7 +67,7 @@ type Log struct {
 	queue    []*appending
 	flushing bool
 
-	damage        sync.Mutex // held while damage is reported
+	damage        sync.Mutex // this mutex is held while damage is reported
 	said          []offsets
 	damagedActive atomic.Bool // the next batch must begin a new segment
 
@@ -139,7 +139,7 @@ func (l *Log) Segments() []Segment {
 	return append(list, Segment{a.base, a.end, a.size, a.maxTime, true})
 }
 
-// Watch makes the log send to ch, without blocking, after each append and when the log is closed.
+// Watch makes the log send to `ch`, without blocking, after each append and when the log is closed.
 func (l *Log) Watch(ch chan<- struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -150,7 +150,7 @@ func (l *Log) Watch(ch chan<- struct{}) {
 	l.watchers[ch] = struct{}{}
 }
 
-// Unwatch ends a Watch: the log no longer sends to ch.
+// Unwatch ends a Watch: the log no longer sends to `ch`.
 func (l *Log) Unwatch(ch chan<- struct{}) {
 	l.mu.Lock()
 	delete(l.watchers, ch)

@@ -105,7 +105,7 @@ func (l *Log) settleEnds(first int64) error {
 	return l.Trim(l.start)
 }
 
-// addSealed adds a full segment, whose offsets are below upper. It uses the segment's summary if the summary matches
+// addSealed adds a full segment, whose offsets are below `upper`. It uses the segment's summary if the summary matches
 // the file.
 func (l *Log) addSealed(s segment, upper int64) error {
 	sum, err := l.readSummary(s.base, s.size)

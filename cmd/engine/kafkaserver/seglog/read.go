@@ -185,9 +185,10 @@ func (l *Log) openCold(s segment) (*openSegment, error) {
 	return o, nil
 }
 
-// Read appends whole batches to b. The first batch contains offset. If that batch is damaged, the first batch is the
-// next good batch. Read appends at most `most` bytes. If least is set, it appends at least one batch, even if the batch
-// exceeds `most`. At the log's end it appends nothing. All returned batches are synced and have right checksums.
+// Read appends whole batches to b. The first batch contains the message at `offset`. If that batch is damaged, the
+// first batch is the next good batch. Read appends at most `most` bytes. If `least` is set, it appends at least one
+// batch, even if the batch exceeds `most`. At the log's end it appends nothing. All returned batches are synced and
+// have right checksums.
 func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error) {
 	start, end := l.Offsets()
 	if offset < start || offset > end {

@@ -250,7 +250,7 @@ func (p *Part) names() error {
 	})
 }
 
-// pairs calls each for each entry of a tree of names or of numbers. Typst writes such a tree as one list.
+// pairs calls `each` for each entry of a name tree or a number tree. Typst writes such a tree as one list.
 func pairs(tree dict, member string, each func(key, v value) error) error {
 	if tree.get("Kids") != nil {
 		return fmt.Errorf("%w: a tree has branches", errForm)

@@ -246,7 +246,7 @@ func written(b []byte) text {
 	return text(append(hex.AppendEncode([]byte{'<'}, b), '>'))
 }
 
-// appendValue writes a value. For a reference, it writes the reference that to returns, or null if to returns 0.
+// appendValue writes a value. For a reference, it writes the reference that `to` returns, or null if `to` returns 0.
 func appendValue(out []byte, v value, to func(ref) ref) []byte {
 	switch v := v.(type) {
 	case text:

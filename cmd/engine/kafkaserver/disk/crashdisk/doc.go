@@ -2,5 +2,5 @@
 // operations fail. After a crash, unsynced changes are in a random state that a real disk could leave. A crash may lose
 // a file's name, its content, or both, and may write only a part of the content.
 //
-// Of this module it may import only cmd/engine/kafkaserver/disk.
+// The only other package of this module that it may import is cmd/engine/kafkaserver/disk.
 package crashdisk
