@@ -20,11 +20,11 @@ func TestBatches(t *testing.T) {
 		var start nodes
 		for i := range rapid.IntRange(0, 12).Draw(t, "pages") {
 			id := fmt.Sprintf("p%d", i)
+			kind := rapid.SampledFrom([]string{KindDocument, KindLink}).Draw(t, "kind")
+			positions := []string{"a0", "a1", "a1V", strings.Repeat("a", MaxPosition+1)}
 			n := Node{
-				Page: Page{ID: id, Kind: rapid.SampledFrom([]string{KindDocument, KindLink}).Draw(t, "kind"), Title: id},
-				Position: rapid.SampledFrom([]string{
-					"a0", "a1", "a1V", strings.Repeat("a", MaxPosition+1),
-				}).Draw(t, "position"),
+				Page:     Page{ID: id, Kind: kind, Title: id},
+				Position: rapid.SampledFrom(positions).Draw(t, "position"),
 			}
 			if n.Kind == KindDocument {
 				n.Slug = id
