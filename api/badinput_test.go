@@ -59,8 +59,8 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	})
 }
 
-// spoil puts a bad value into an example's body. A form has only texts, so possible is false for a form and a value
-// that is not a text.
+// spoil puts a bad value into an example's body. A form can contain only texts. So possible is false if the body is a
+// form and the value is not a text.
 func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	t.Helper()
 	form, isForm := body.(apitest.Form)
@@ -89,7 +89,8 @@ func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	return apitest.Form{Body: values.Encode(), Cookie: form.Cookie}, true
 }
 
-// missing is the value of a bad in which the member is absent.
+// missing is a special value of bad.value. It makes spoil remove the member from the body, so that the test sends a
+// request without a required member.
 type missing struct{}
 
 func wantNamed(h *apitest.Harness, op *frame.Operation, b bad, a apitest.Answer) {

@@ -19,8 +19,8 @@ import (
 // not.
 type requests struct{ widen, keep []string }
 
-// widening has a row for each operation that can let more people read a site. At first only authenticated visitors can
-// read the site. {first} and {second} are the ids of the site's two site spaces.
+// widening has, by id, the operations that can let more people read a site. Before each request, only authenticated
+// visitors can read the site. {first} and {second} are the ids of the site's two site spaces.
 var widening = map[string]requests{
 	"updateSiteById": {
 		widen: []string{
@@ -165,8 +165,10 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 	}
 }
 
-// TestUnmarkedOperationsWidenNothing calls the operations on sites whose rows do not have Widens. The caller has the
-// role create and may not read a space of the site. The calls do not change who can read this space.
+// TestUnmarkedOperationsWidenNothing calls each operation on a site whose row in the table of operations does not set
+// Scope.Widens. The caller has the role create, and may not read the hidden space that the site shows. The calls must
+// not change who can read the site. The test leaves out GET requests, and the operations in `narrows`, which let fewer
+// people read the site.
 func TestUnmarkedOperationsWidenNothing(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

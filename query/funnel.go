@@ -28,11 +28,12 @@ func FunnelActors() []string {
 	return words
 }
 
-// funnel is a compiled funnel request. Like a plan it is an immutable value.
+// funnel is a compiled funnel request. It is an immutable value, as a plan is.
 //
-// An actor reaches a step by doing all steps up to it in order, each with a different event. The last event is at most
-// a window after the first event. If times must increase, events of the same millisecond do not follow each other.
-// Otherwise such events follow each other in the order in which they were sent.
+// An actor reaches a step by doing all steps up to it in order, each with a different event. The event of the last of
+// these steps is at most the time `window` after the event of the first step. If `increases` is true, the event of each
+// step must be at least a millisecond later than the event of the step before. If it is false, two steps may have
+// events of the same millisecond. The order of these events is then the order in which they were sent.
 type funnel struct {
 	scope
 	steps     [][]condition
@@ -143,8 +144,8 @@ func (f funnel) lower() sqltree.Statement {
 	}).Print()
 }
 
-// moments returns the statement that reads the rows. Within a millisecond, rows of later steps get lower numbers. So a
-// step cannot follow another step of the same millisecond.
+// moments returns the statement that reads a row for each step that an event matches. Within a millisecond, rows of
+// later steps get lower numbers. So a step cannot follow another step of the same millisecond.
 func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	moment := sqltree.Bin(sqltree.Mul, sqltree.Call("plus", insights.UnixMillis(), sqltree.Int(1)),
 		sqltree.Int(int64(len(f.steps))))
@@ -163,8 +164,9 @@ func (f funnel) moments(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Selec
 // last storable time fits into 64 bits.
 const momentRows = 1 << 21
 
-// sent returns the statement that reads the rows, numbered in the order in which an actor's events were sent. If an
-// actor has more than momentRows/2 rows, the last rows of a millisecond share one number.
+// sent returns the statement that reads a row for each step that an event matches. The rows are numbered in the order
+// in which an actor's events were sent. If an actor has more than momentRows/2 rows, the last rows of a millisecond
+// share one number.
 func (f funnel) sent(key []sqltree.Aliased, step sqltree.Expr) *sqltree.Select {
 	order := insights.SentOrder()
 	of := func(i int) sqltree.Expr {

@@ -48,8 +48,8 @@ func (n *naive) pathOf(e *insights.Event) string {
 	return path
 }
 
-// pageOf returns an event's page: its space, page, and path outside any space. ok is false for an event of a space
-// without a page.
+// pageOf returns an event's page: its space, page, and path outside any space. ok is false if the event names a space
+// but no page.
 func (n *naive) pageOf(e *insights.Event) (id [3]string, ok bool) {
 	if e.Space == "" {
 		return [3]string{"", "", n.pathOf(e)}, true

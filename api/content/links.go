@@ -32,7 +32,8 @@ func (l *linkPaths) paths(ctx context.Context) (store.GitPaths, error) {
 	return *l.git, nil
 }
 
-// placed returns a page of the revision with the path of its file in the repository.
+// placed returns a page of the revision, and sets the page's File and Root if the space is synchronized with a
+// repository. If the page has no file yet, File is the path at which the next export writes the page.
 func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.Page, error) {
 	git, err := l.paths(ctx)
 	if err != nil || !git.Synced() {
@@ -54,7 +55,8 @@ func (l *linkPaths) placed(ctx context.Context, page pagelinks.Page) (pagelinks.
 	return page, err
 }
 
-// placing is a function that returns the position of a page.
+// placing is a function that returns the position of a page: the path of the page, and the path of its file in the
+// repository.
 type placing func(ctx context.Context) (pagelinks.Page, error)
 
 // below returns the position of a new page below another page. The other page may also be new. If `above` is nil, the

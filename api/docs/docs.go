@@ -106,7 +106,8 @@ func collect(table frame.Table, describe func() ([]byte, error)) (*site, error) 
 		op := &table.Operations[i]
 		group, ok := s.groups[op.Tag]
 		if !ok {
-			// Only tests of the frame add rows with other tags. TestEveryOperationHasAPage checks the rows of the API.
+			// Only tests of package frame have operations with other tags. TestEveryOperationHasAPage checks that each
+			// operation of the API has a page.
 			continue
 		}
 		described, err := from.describe(op)

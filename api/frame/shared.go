@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// Shared names a large answer that is the same for all callers. Answers that are sent at the same time share its bytes.
-// So callers who do not read the answer take the memory of a single answer, however many they are.
+// Shared describes a large answer that is the same for all callers. Answers that are sent at the same time share its
+// bytes. So a thousand callers who read the answer slowly take only the memory of a single answer.
 type Shared struct {
 	// Name identifies the bytes of the answer. Answers with different bytes must have different names.
 	Name string

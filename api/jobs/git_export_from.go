@@ -38,8 +38,9 @@ func (f *exportFrom) close() error {
 	return err
 }
 
-// match prepares an export to a branch that was never synchronized with the space, although another branch or
-// repository was. It uses the state of an earlier synchronization as the base of the export.
+// match prepares an export to a branch that exists, but was never synchronized with the space. If the space was
+// synchronized with other branches or repositories, match uses the state of such a synchronization as the base of the
+// export. It prefers a synchronization whose commit is `tip`, the newest commit of the branch.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {

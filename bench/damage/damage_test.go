@@ -8,10 +8,10 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
 )
 
-// few matches the names of the cases that TestDamage runs. `make damage` runs all cases.
+// few is a regular expression. TestDamage runs only the cases whose names it matches. `make damage` runs all cases.
 const few = `^(segment of the log, flip, waiting|table of pages, zeros, stored|folder of Postgres, gone, stored)$`
 
-// TestDamage runs a few cases. No case may have the outcome silent.
+// TestDamage runs the cases that `few` matches. It fails if a case has the outcome `silent` (see verdict.go).
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	r, err := newRig(t.Context(), t.TempDir(), enginetest.Octavo(t))

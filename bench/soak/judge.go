@@ -29,14 +29,15 @@ func (r result) fifth(column, n int) []float64 {
 	return list
 }
 
-// grown reports how far a column has grown: the median of the last fifth, and the limit. The limit is the greatest
-// figure of the second fifth, plus a tenth and the column's noise. The first fifth does not count, because caches fill.
+// grown returns two values of a column. `last` is the median of the last fifth of the minutes. `limit` is the largest
+// value that `last` may have: 1.1 times the greatest value of the second fifth, plus the column's noise. The first
+// fifth is not used, because caches still fill in these minutes.
 func (r result) grown(column int) (last, limit float64) {
 	second, end := r.fifth(column, 1), r.fifth(column, 4)
 	return end[len(end)/2], second[len(second)-1]*1.1 + columns[column].noise
 }
 
-// judge returns an error that names each column that has grown.
+// judge returns an error that names each column whose growth exceeds its limit.
 func (r result) judge() error {
 	if len(r.minutes) < 5 {
 		return fmt.Errorf("%d minutes are too few to compare fifths of them", len(r.minutes))

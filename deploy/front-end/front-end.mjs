@@ -256,8 +256,10 @@ function iconFolder(checkout) {
     return path.join(checkout.added, 'fontawesome-pro');
 }
 
-// makeIcons makes a package of free icons that replaces Font Awesome Pro, which needs a licence. It has the free icons
-// in every style. If the front end itself uses an icon that the free set does not have, the icon is a dot.
+// makeIcons makes a package of free icons that replaces Font Awesome Pro, which needs a licence. The style `brands` has
+// the free icons of brands. Each other style except `custom-icons` has all other free icons. If a style is not free, it
+// has the drawings of the solid or the regular style. If the front end itself uses an icon that is not free, the
+// package has a dot under the icon's name.
 function makeIcons(checkout) {
     const free = path.join(tools, '@fortawesome/fontawesome-free');
     const folder = iconFolder(checkout);

@@ -157,8 +157,9 @@ func (s *slowSource) Tombstones(ctx context.Context, after int64) ([]schema.Tomb
 	return list, version, err
 }
 
-// TestListLoadsAtOnce checks two concurrent calls of Load. The slower call may have read more tombstones, and the list
-// must add them. Otherwise a caller that waits for their version would take them for lost.
+// TestListLoadsAtOnce checks two concurrent calls of Load. The call that ends later may have read more tombstones, and
+// the list must add these tombstones. Otherwise Await, which waits for their version, would report that Postgres has
+// lost them.
 func TestListLoadsAtOnce(t *testing.T) {
 	t.Parallel()
 	source := &slowSource{first: make(chan struct{}), second: make(chan struct{}), stored: make(chan struct{})}

@@ -235,8 +235,9 @@ func TestLogLosesItsProducer(t *testing.T) {
 					t.Errorf("%s: %v", text, err)
 				}
 				if name == "in doubt, a duplicate" && i == 1 {
-					// A broker that returns this code usually has the batch. The test's broker does not have it, so it
-					// still expects the batch's sequence number.
+					// A broker that returns DuplicateSequenceNumber has usually appended the batch. So the log has
+					// increased its next sequence number. The test's broker has not appended the batch, and expects the
+					// old number. So the test resets the log's number.
 					l.partitions[0].from.next = 1
 				}
 			}

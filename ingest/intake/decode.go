@@ -13,7 +13,7 @@ import (
 type decoder struct {
 	scanner
 	index   int  // index of the current event
-	current int  // position of the current event's first byte, or outside
+	current int  // position of the current event's first byte; the constant `outside` (-1) between events
 	known   bool // whether an event of an unknown type is refused without the rest of the request
 	unknown int  // number of refused events of unknown types
 	event   insights.Event
@@ -27,7 +27,7 @@ type decoder struct {
 	encoder    insights.Encoder
 }
 
-// outside is the value of decoder.current while the decoder is not in an event.
+// outside is the value of decoder.current while the decoder is reading a part of the body that is not an event.
 const outside = -1
 
 // sent has those values of an event that are changed before they are stored, or are not stored. If the site has

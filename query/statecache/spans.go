@@ -6,7 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Cut divides time. Floor returns the last cut at or before a time. Next returns the cut that follows a cut.
+// Cut divides time into intervals, for example into days. A cut is the time at which an interval begins. Floor returns
+// the last cut at or before a time. Next returns the first cut after a given cut.
 type Cut struct{ Floor, Next func(time.Time) time.Time }
 
 // ceil returns the first cut at or after t.
@@ -17,10 +18,11 @@ func (c Cut) ceil(t time.Time) time.Time {
 	return t
 }
 
-// Cuts are the boundaries of spans: coarse cuts, and fine cuts between a range's ends and the coarse cuts.
+// Cuts has the times at which spans may begin and end. In the middle of a range, these are the cuts of Coarse. Between
+// an end of the range and the nearest coarse cut, these are the cuts of Fine.
 type Cuts struct{ Coarse, Fine Cut }
 
-// MonthsAndDays cuts time to months and days.
+// MonthsAndDays divides time into calendar months (coarse) and days (fine), both in UTC.
 func MonthsAndDays() Cuts {
 	return Cuts{
 		Coarse: Cut{
@@ -31,7 +33,7 @@ func MonthsAndDays() Cuts {
 	}
 }
 
-// Every cuts time into equal lengths.
+// Every divides time into intervals of the length d.
 func Every(d time.Duration) Cut {
 	return Cut{
 		Floor: func(t time.Time) time.Time { return t.Truncate(d) },

@@ -6,8 +6,10 @@ import (
 	"testing"
 )
 
-// TestTablesOfSources checks that each row of the tables has a channel, and that keys are unique. It also checks that
-// keys have the form of the texts that statements compare with them.
+// TestTablesOfSources checks the tables sources.txt and mediums.txt. Each source and each medium has a channel that
+// exists. Two sources have no host, brand or word in common, and no medium occurs twice. Hosts, brands and words are in
+// lower case, and hosts and brands do not begin with `www.`. The texts that statements look up in the tables have this
+// form. So a host with a capital letter would never be found.
 func TestTablesOfSources(t *testing.T) {
 	t.Parallel()
 	seen := map[string]string{}

@@ -2,7 +2,9 @@ package insights
 
 import "testing"
 
-// TestOtherWords checks that a word has at most one row for each known name, and that every known name exists.
+// TestOtherWords checks the table otherWords. Two rows with the same known name have no word in common. For each word
+// of a row, Meant returns the row's `known` and `more`. Each known name is the name of an operator, an interval, an
+// event type or a column.
 func TestOtherWords(t *testing.T) {
 	t.Parallel()
 	known := append(OperatorWords(Operators), intervalWords()...)

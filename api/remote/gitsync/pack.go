@@ -44,8 +44,10 @@ func openPack(path string, flags int) (*goGitFile, error) {
 	return &goGitFile{file}, nil
 }
 
-// receive stores a pack and measures it. go-git reads the objects only after this check, because a few bytes could make
-// go-git allocate a gigabyte of memory. The deltas of the pack may refer to objects of the known pack.
+// receive writes a pack to a new folder below the folder `parent`. It then calls measure, which returns an error if the
+// objects of the pack are too large. Only then does go-git load the objects into memory, because a pack of a few bytes
+// could make go-git allocate a gigabyte. If `known` is not nil, the deltas of the new pack may refer to objects of the
+// pack `known`.
 func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {

@@ -1,14 +1,16 @@
 package outbound
 
-// Reason is a reason why a host was not reached, or why its answer was not accepted. It is a row of Reasons.
+// Reason is a reason why a host was not reached, or why its answer was not accepted. The variable Reasons lists all
+// reasons.
 type Reason struct {
-	Label     string // label in metrics and logs
+	Label     string // short unique name; only tests read it
 	Retryable bool   // whether the same request may succeed later
 	Text      string // end of the sentence "<host> ..." for users
-	Doc       string
+	Doc       string // explanation in whole sentences; only tests read it
 }
 
-// These are the reasons why a host is not reached. Messages, jobs and documents are made from these rows.
+// These are the reasons why a host is not reached, or why its answer is not accepted. Error.Error makes messages for
+// users from Text. Callers use Retryable to decide whether they send the request again.
 var (
 	InvalidAddress  = &Reason{"invalid_address", false, "is not an address that can be reached", "The URL or host is malformed, or written in a way that programs read differently."}
 	RefusedPort     = &Reason{"refused_port", false, "is not reached on this port", "HTTP uses the ports 80, 443 and those above 1023, but for those of other protocols."}

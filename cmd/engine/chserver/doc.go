@@ -8,10 +8,12 @@
 // behaves as on a real server. Statements of one connection run one after the other. Statements of different
 // connections run concurrently.
 //
-// The rows of an INSERT are collected and inserted by one statement after the last block has arrived. So a refused
-// INSERT leaves no rows. Each partition gets one part, up to the engine's min_insert_block_size_rows and _bytes
-// (1,048,449 rows, 256 MiB). An acknowledgement means that the parts' files are written. So they survive the end of
-// this process. To survive a power loss, a table needs fsync_after_insert.
+// The server collects the rows of an INSERT. After the last block has arrived, it inserts all rows with one statement.
+// So a refused INSERT leaves no rows. The engine writes one part (a folder of files) for each partition of the table to
+// which the rows belong. If the INSERT exceeds 1,048,449 rows or 256 MiB, a partition may get several parts. These
+// numbers are the engine's settings min_insert_block_size_rows and min_insert_block_size_bytes. The server acknowledges
+// the INSERT after the files of the parts are written. So the rows survive the end of this process. To survive a power
+// loss, a table needs fsync_after_insert.
 //
 // The server differs from a ClickHouse server as follows, by design or because of the library:
 //

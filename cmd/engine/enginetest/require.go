@@ -20,10 +20,12 @@ const (
 	EnvRun = "OCTAVO_TEST_RUN"
 )
 
-// errMissing means that an engine's package is not installed. Any other error is a failure of the test.
+// errMissing means that an engine's package is not installed. With any other error of starting an engine, the test
+// fails.
 var errMissing = errors.New("engine package missing")
 
-// require skips or fails a test without engines.
+// require ends a test if err, the error of starting an engine, is not nil. It calls Missing if the engine's package is
+// not installed.
 func require(t testing.TB, err error) {
 	t.Helper()
 	if errors.Is(err, errMissing) {
@@ -34,8 +36,9 @@ func require(t testing.TB, err error) {
 	}
 }
 
-// Missing ends a test that needs an uninstalled program or package. A plain `go test` in a fresh clone skips the test.
-// `make test` and `make test-all` install everything and run the tests through package with. Package with sets
+// Missing ends a test for which a program or a package is not installed. If the environment variable EnvRequire is set,
+// the test fails. Otherwise it is skipped, for example in a plain `go test` in a fresh clone. `make test` and `make
+// test-all` install all programs and packages, and run the tests through the command enginetest/with. This command sets
 // EnvRequire, so that CI skips no test.
 func Missing(t testing.TB, err error) {
 	t.Helper()

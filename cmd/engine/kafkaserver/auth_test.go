@@ -138,7 +138,7 @@ func TestAnAnnouncedLengthIsNotAllocated(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = conn.Close() }()
-		var frame [12]byte // announces a produce of 12 MiB and sends nothing
+		var frame [12]byte // the first 12 bytes of a produce request of 12 MiB; the rest is never sent
 		binary.BigEndian.PutUint32(frame[:], 12<<20)
 		if _, err := conn.Write(frame[:]); err != nil {
 			t.Fatal(err)

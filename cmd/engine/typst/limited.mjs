@@ -3,9 +3,9 @@ import vm from "node:vm";
 const shared = vm.createContext({ __proto__: null });
 
 // limited runs a function, and limits its processor time to a number of milliseconds. At the limit it throws
-// ERR_SCRIPT_EXECUTION_TIMEOUT. Node.js can only limit the elapsed time. On a busy machine, the process may get little
-// processor time before this limit. Then limited runs the function again with twice the elapsed time, up to 16 times
-// the milliseconds.
+// ERR_SCRIPT_EXECUTION_TIMEOUT. Node.js can only limit the wall-clock time of the function. On a busy machine, the
+// process may get little processor time within this wall-clock time. Then limited runs the function again with twice
+// the wall-clock time, up to 16 times the given number of milliseconds.
 export function limited(run, milliseconds) {
   shared.run = run;
   for (let timeout = milliseconds; ; timeout *= 2) {
@@ -14,7 +14,8 @@ export function limited(run, milliseconds) {
       return vm.runInContext("run()", shared, { timeout });
     } catch (e) {
       const { user, system } = process.cpuUsage(before);
-      const hadItsTime = user + system >= 800 * milliseconds; // in microseconds; a tick may be missing
+      // user and system are in microseconds. They may lack the last clock tick, so 80 % of the limit is enough.
+      const hadItsTime = user + system >= 800 * milliseconds;
       if (e?.code !== "ERR_SCRIPT_EXECUTION_TIMEOUT" || hadItsTime || timeout >= 16 * milliseconds) throw e;
     }
   }

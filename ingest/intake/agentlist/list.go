@@ -22,7 +22,8 @@ type Agent struct {
 	Ranges Set
 }
 
-// List finds a program by a text that its user agent contains. A List never changes.
+// List is a list of known programs. Each row has a text, and the program whose user agent contains this text. A List
+// never changes.
 type List struct {
 	rows []listRow
 	// starts maps a hash to indexes of rows, in ascending order. The hash is computed from the first startBytes bytes
@@ -117,7 +118,8 @@ func startOf[T string | []byte](s T) uint32 {
 	return (uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16) * 0x9e3779b1 >> (32 - startBits)
 }
 
-// Find returns the agent of the first row whose part is contained in a user agent. It allocates nothing.
+// Find returns the agent of the first row of the list whose `part` occurs in the user agent `text`. If the row has
+// `exact`, this text must occur in its exact case. Find searches only the first maxText bytes, and allocates no memory.
 func (l *List) Find(text string) (agent Agent, found bool) {
 	var room [maxText]byte
 	if len(text) > maxText {

@@ -127,9 +127,10 @@ func (x *exporter) free(wanted, other string) string {
 	return wanted
 }
 
-// inFolder returns a path for a new file in a folder that can be written. If the repository already has the folder, the
-// path has the repository's spelling of the folder. If a file or a left-out entry has the folder's name, the folder
-// gets another name. A path that is too long or too deep becomes a path below the root.
+// inFolder returns a path at which the export can write a new file. The path is `name`, except in three cases. If the
+// repository already has a folder of the path in another spelling, the path has the repository's spelling. If the path
+// of a folder belongs to a file, or to an entry that cannot be read as a file, the folder's name gets a number. If the
+// path is not writable, for example because it is too long, the file is directly in the layout's root folder.
 func (x *exporter) inFolder(name string) string {
 	l, folder := x.layout, ""
 	for _, part := range strings.Split(strings.TrimSuffix(name, path.Base(name)), "/") {

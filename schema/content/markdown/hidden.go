@@ -8,10 +8,12 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// Readers do not see tags. HTML that documents cannot express is hidden. A leaf without text stores the source of a
-// comment or a tag in a line. A paragraph stores the source of a block, and shows the block's text, links and images.
+// Readers must not see tags of HTML. So HTML that a document cannot express is stored, but not shown. A leaf without
+// text stores the source of a comment or a tag that is inside a line. A paragraph stores the source of a block of HTML,
+// and shows the block's text, links and images.
 
-// kindRaw is the kind of a node with the source of a block for which the grammar has no node.
+// kindRaw is the kind of a node that stores the source of a block. The grammar of documents has no node for such a
+// block. memberSource is the member of the node's data that has the source.
 const (
 	kindRaw      = "raw"
 	memberSource = "source"
@@ -21,10 +23,12 @@ func rawBlock(source string) schema.Node {
 	return schema.Node{Type: kindRaw, Data: schema.Data{memberSource: content.Clean(source)}}
 }
 
-// memberMarkdown is the member of a paragraph's meta that has the source of a block.
+// memberMarkdown is the member of a paragraph's meta that has the Markdown source of a block. The paragraph shows the
+// text of this block.
 const memberMarkdown = "markdown"
 
-// keptSource returns the source that a paragraph stores, or "" if the paragraph stores no source.
+// keptSource returns the source of a block that a paragraph stores in its meta. It returns "" if the node is not a
+// paragraph or stores no source.
 func keptSource(n *schema.Node) string {
 	if n.Type != "paragraph" {
 		return ""

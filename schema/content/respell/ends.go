@@ -7,8 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// Ends returns an edited text, whose lines end in line feeds, with the line ends of the original. An unchanged line
-// keeps its bytes. Any other line gets the line end of the original line that it replaces or follows.
+// Ends returns an edited text with the line breaks of the original text, for example CR LF. The lines of `edited` must
+// end in line feeds. An unchanged line has the same bytes as in the original text. Any other line gets the line break
+// of the original line that it replaces or follows.
 func Ends(original, edited string) string {
 	if !strings.Contains(original, "\r") && content.Clean(original) == original {
 		return edited

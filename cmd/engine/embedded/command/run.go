@@ -72,8 +72,8 @@ func (c *Run) Run() (err error) {
 	case <-ctx.Done():
 	case err = <-engines.Err():
 	}
-	// Ignore SIGTERM from this point: as a PDEATHSIG it arrives once for every thread of the dying parent. A Ctrl-C
-	// kills the engines immediately.
+	// While the engines stop, SIGTERM has no effect: as a PDEATHSIG it arrives once for every thread of the dying
+	// parent. If SIGINT (Ctrl-C) arrives during the stop, Stop immediately kills the engines that still run.
 	stopping, cancel := context.WithTimeout(context.Background(), stopTimeout)
 	defer cancel()
 	stopping, cancelHurry := signal.NotifyContext(stopping, syscall.SIGINT)

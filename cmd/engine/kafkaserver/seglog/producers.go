@@ -13,10 +13,12 @@ var (
 )
 
 const (
-	// remembered is the number of a producer's batches whose repeats are recognised. As in Kafka, a client has at most
-	// this many batches in flight.
+	// remembered is the number of a producer's last batches that a partition remembers. If the client sends such a
+	// batch again, the partition recognises it. The number is the same as in Kafka, because a Kafka client has at most
+	// 5 unanswered batches.
 	remembered = 5
-	// maxProducers limits the producers of a partition. The producer that was silent longest is forgotten.
+	// maxProducers is the largest number of producers that a partition remembers. If a new producer exceeds it, the
+	// partition forgets the producer whose last record is the oldest.
 	maxProducers = 4096
 )
 

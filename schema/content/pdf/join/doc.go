@@ -7,9 +7,9 @@
 // with the same names in the other parts. Links lead to places by name. In a part, a link into another part has an
 // address that begins with Scheme. In the book, it becomes a link to a place.
 //
-// The last sheets of each part, from the place End on, are left out. Typst writes the name of a place only if a link
-// leads to the place. These last sheets have links to all places of the part, so the part contains the names of all
-// places.
+// Each part has a place whose name is the constant End. The book leaves out the sheet with this place, and all later
+// sheets of the part. These last sheets have links to all places of the part. Typst needs the links, because it writes
+// the name of a place only if a link leads to the place.
 //
 // At any time, only one object of a part is in memory, and a few bytes for each object of all parts. The package does
 // no I/O except through the readers and writers that callers pass. It imports no other package of this module.
