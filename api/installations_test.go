@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// installationsMay lists the operations that each scope allows. The test compares it with the table, and so finds a row
-// that names a wrong scope.
+// installationsMay lists the operations that each scope allows. The test compares this list with the table of
+// operations, and so finds an operation that names a wrong scope.
 var installationsMay = map[string][]string{
 	schema.ScopeSpaceContentRead: {
 		"getChangeRequestById", "getChangeRequestChanges", "getCurrentRevision", "getDocumentById", "getPageById", "getPageByPath",

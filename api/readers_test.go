@@ -39,8 +39,8 @@ func published(h *apitest.Harness, tenant *storetest.Tenant) access.SiteClaims {
 	}
 }
 
-// readersMay lists the operations that readers of a site may call. The test compares it with the table, and so finds a
-// row that is wrongly open to readers.
+// readersMay lists the operations that readers of a site may call. The test compares this list with the table of
+// operations, and so finds an operation that is wrongly open to readers.
 var readersMay = []string{
 	"getSiteById", "getSiteStructure", "getSiteRedirectBySource", "getSiteCustomizationById", "getSiteSpaceCustomizationById",
 	"getSpaceById", "getCurrentRevision", "listPages", "getPageById", "getPageByPath", "getRevisionById",

@@ -30,7 +30,8 @@ func reachLoopback(t *testing.T) func(*frame.Config, *api.Deps) {
 const baseURL = "https://docs.example.com/base"
 
 // TestEveryWebhookEvent causes an event of each type through the API and checks its delivery. The event has the members
-// that its row lists, and an address at which the object can be read. It has no text that a user wrote.
+// that the table of webhook events lists for its type, and an address at which the object can be read. It has no text
+// that a user wrote.
 func TestEveryWebhookEvent(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, reachLoopback(t))

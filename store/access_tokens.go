@@ -52,8 +52,8 @@ type NewToken struct {
 	ExpiresAt *time.Time
 }
 
-// CreateToken creates a token and returns its secret and its row. Only the hash is stored, so nobody can read the
-// secret later.
+// CreateToken creates a token. It returns the token's secret and the row of the table tokens. Only the hash is stored,
+// so nobody can read the secret later.
 func (s *Store) CreateToken(ctx context.Context, token NewToken) (secret string, row Token, err error) {
 	params := db.InsertTokenParams{ID: schema.NewID(), Name: token.Name, ExpiresAt: token.ExpiresAt}
 	switch {

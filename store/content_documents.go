@@ -25,8 +25,8 @@ type Document struct {
 	words int32
 }
 
-// Text is a document. If the document was made from Markdown, Markdown has the source. Both are stored as one JSON
-// object. So equal documents from different Markdown have different hashes.
+// Text is a document. If the document was made from a Markdown text, Markdown is this text. The document and its
+// Markdown are stored as one JSON object. So equal documents from different Markdown have different hashes.
 type Text struct {
 	schema.Document
 	Markdown *string `json:"markdown,omitzero"`

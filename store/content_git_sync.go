@@ -207,7 +207,7 @@ func (i *gitImporter) state(base Revision) (Revision, error) {
 	if err != nil {
 		return Revision{}, err
 	}
-	if before.Branch != branch { // the rows of the branch are differences from an older base, so they end
+	if before.Branch != branch { // the page rows of the branch are differences from an older base, so they end
 		if err := q.EndBranch(ctx, db.EndBranchParams{Branch: branch, Seq: next.Seq}); err != nil {
 			return Revision{}, postgres.Interpret(err, "pages")
 		}

@@ -48,7 +48,8 @@ func (s *Store) UpdateGlossary(ctx context.Context, organizationID string, opera
 	return inserted, err
 }
 
-// glossaryWrites has the rows that operations insert, update and delete. Operations on the same entry are combined.
+// glossaryWrites has the rows of the table glossary_entries that operations insert, update and delete. Operations on
+// the same entry are combined.
 type glossaryWrites struct {
 	insert db.InsertGlossaryEntriesParams
 	update db.UpdateGlossaryEntriesParams

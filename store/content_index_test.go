@@ -170,7 +170,7 @@ func (s *searched) many(n int) {
 }
 
 // TestIndexTouchesWhatChanged edits one of many pages, and moves a page that has a page below it. No statement may read
-// or write the rows of other pages.
+// or write the rows of other pages in the search index.
 func TestIndexTouchesWhatChanged(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -37,8 +37,8 @@ const (
 	// pdfBegun is the age at which stored bytes that belong to no PDF are deleted. It is longer than a job takes to
 	// write a PDF.
 	pdfBegun = 2 * time.Hour
-	// pdfChunk is the number of bytes in a row of the table. While a PDF is written, only this number of bytes is in
-	// memory.
+	// pdfChunk is the number of bytes of a PDF in a row of the table pdf_chunks. While a PDF is written, only this
+	// number of its bytes is in memory.
 	pdfChunk = 1 << 20
 	// MaxPDF is the largest size of a PDF in bytes.
 	MaxPDF = 512 << 20

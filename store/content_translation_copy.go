@@ -118,7 +118,7 @@ type copier struct {
 	pages        int
 }
 
-// create creates the copy in the collection of its source. The users who see the source also see the copy.
+// create creates the copy in the collection of its source space. The users who see the source space also see the copy.
 func (c *copier) create() error {
 	source := c.base.Space
 	position, err := takePlace(c.ctx, c.q, source.OrganizationID, source.ParentID, 0)
@@ -313,8 +313,9 @@ func (c *copier) merge(state string, changed tree.Changed) error {
 	return err
 }
 
-// gone returns choices for conflicts about pages that the source has deleted and users have changed in the copy. The
-// choice is the source's side. If users have added a page below the deleted page, gone makes no choice.
+// gone returns choices for conflicts about pages that were deleted in the source space and changed in the copy. The
+// choice is the side of the source space, so the page is deleted. If users have added a page below the deleted page,
+// gone makes no choice.
 func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	choices := merge.Choices{}
 	for _, conflict := range merge.Open(conflicts) {

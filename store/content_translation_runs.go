@@ -89,8 +89,8 @@ func (s *Store) FailLostTranslationRuns(ctx context.Context) error {
 	return postgres.Interpret(s.db.Queries.FailLostTranslationRuns(ctx, postgres.JobLost), "translation runs")
 }
 
-// Correction is a segment of a copy that a user has corrected. Target is the hash of the corrected text. Source is the
-// hash of the source's text at the time of the correction.
+// Correction is a segment of a translated copy that a user has corrected. Target is the hash of the corrected text.
+// Source is the hash of the source text at the time of the correction.
 type Correction struct {
 	Page, Segment  string
 	Target, Source string

@@ -242,7 +242,8 @@ func (c column) value(t *testing.T, table string, shared *int) string {
 	value := ""
 	switch c.Type {
 	case "text", "character varying":
-		// Half of the rows are before the value after which the page begins, and half are after it.
+		// The test reads the page of a list after some value. Half of the table's rows are before this value, and half
+		// are after it.
 		value = "case when g % 4 < 2 then 'u' else 'x' end || g"
 		if !c.Unique && (!c.UniqueWith || *shared < 2) {
 			spread := []string{"g % 100", "(g / 100) % 200", "g % 7", "g % 13", "g % 31"}

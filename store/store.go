@@ -51,7 +51,8 @@ type Store struct {
 	lost  lostTokens
 }
 
-// Space and Token are rows in Postgres. Package api decides what a caller may do with a row.
+// Space is a row of the table spaces, and Token is a row of the table tokens. Package api decides what a caller may do
+// with them.
 type (
 	Space = db.Space
 	Token = db.Token

@@ -64,7 +64,7 @@ func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
 	})
 }
 
-// verifyContents reads the stored contents in pages of rows. If Postgres cannot read the rows of a page, verifyContents
+// verifyContents reads the table of contents page by page. If Postgres cannot read the rows of a page, verifyContents
 // reports the damage and ends.
 func verifyContents(
 	ctx context.Context, each Verified,

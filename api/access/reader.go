@@ -81,8 +81,8 @@ func (r *Reader) Spaces() map[string]postgres.ContentAccess {
 	return access
 }
 
-// NewReader decides what a published site shows to an admitted visitor. If a part or its section has a condition,
-// visitors see the part only if their claims meet the condition.
+// NewReader decides what a published site shows to an admitted visitor. A part of the site is a site space. If a site
+// space or its section has a condition, visitors see the site space only if their claims meet the condition.
 func NewReader(site sites.Published, claims map[string]any) *Reader {
 	r := &Reader{
 		site: site.Row(), shareKey: site.ShareKey, ids: map[string]bool{}, spaces: map[string]bool{}, sections: map[string]bool{}, claims: claims,

@@ -19,8 +19,9 @@ type example struct {
 	Needs access.Rights
 }
 
-// Examples has a row for an operation if the operation has a body, requires a query parameter, or needs objects that
-// are created for the call. Each resource has a function that adds its rows. A test fails if a row is missing.
+// Examples has, by the operation's id, the example call of each operation that has a body, requires a query parameter,
+// or needs objects that are created for the call. Each resource has a function that adds the examples of its
+// operations. A test fails if an example is missing.
 var Examples = map[string]example{}
 
 func init() {

@@ -52,7 +52,7 @@ type Harness struct {
 	URL    string
 	Store  *store.Store
 	Server *frame.Server
-	// Table has the rows that the server serves.
+	// Table has the operations that the server serves.
 	Table   []frame.Operation
 	Base    string
 	Ours    *storetest.Tenant

@@ -94,7 +94,7 @@ func (h *conversationResources) ingest(ctx context.Context, c *access.Caller, r 
 		rows[i] = row
 	}
 	organization := c.Organization.Organization.ID
-	// A user's token names no installation, so the source is the default.
+	// A user's token names no installation, so the conversations get the default source.
 	source := schema.SourceEmail
 	if c.Principal.Kind == schema.TokenInstallation {
 		source = schema.SourceOfInstallation(c.Principal.Integration, c.Principal.InstallationID)

@@ -207,7 +207,7 @@ func TestDashboardKeys(t *testing.T) {
 	d.press(kb.ArrowRight)
 	d.until(`/Nov 23.*People [\d,]+/.test(document.querySelector('.graph [aria-live]').textContent)`)
 
-	// Enter on a row adds a filter. The filter can be negated and removed.
+	// The Enter key on a row of the list of pages adds a filter for this page. The filter can be negated and removed.
 	d.run(`document.querySelector('[data-panel=pages] .name').focus()`)
 	d.press(kb.Enter)
 	filter := func(want string) {

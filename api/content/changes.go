@@ -81,8 +81,8 @@ type contentFile struct {
 	URL         *string `json:"url"`
 }
 
-// contentChanges has a row for each operation. check validates members that depend on each other. add converts a change
-// to the form in which the store applies it.
+// contentChanges has the functions for each value of the member `operation` of a change. check validates members that
+// depend on each other. add converts a change to the form in which the store applies it.
 var contentChanges = map[string]struct {
 	check func(c *rules.Checker, field string, change *contentChange)
 	add   func(b *contentBuilder, ctx context.Context, change *contentChange) error

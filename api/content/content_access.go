@@ -45,7 +45,8 @@ func accessOperations(s *store.Store, v view.Presenter) []frame.Operation {
 	)
 }
 
-// operations returns the rows for this kind of content. name is the name of the kind in the ids of operations.
+// operations returns the operations on the permissions of collections or of spaces. `name` is the part of the
+// operations' ids that names this kind of content.
 func (h *contentAccess) operations(path, name string, on *access.Object) []frame.Operation {
 	op := func(method, below, id, doc string, handler frame.Handler) frame.Operation {
 		row := frame.Operation{

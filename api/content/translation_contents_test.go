@@ -44,7 +44,8 @@ func (b *translationBench) shown(space, title string) string {
 }
 
 // TestTranslationOfReusableContents checks that reusable contents are translated like pages, and each content only
-// once. In the copy, the translated contents have new files. All other contents have the same files as in the source.
+// once. In the copy, the translated contents have new files. All other contents have the same files as in the source
+// space.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -105,7 +106,7 @@ func TestTranslationOfReusableContents(t *testing.T) {
 }
 
 // TestTranslationOfContentThatIsTooLong translates a reusable content whose translation is too long. The content stays
-// in the language of the source, and a report says this.
+// in the language of the source space, and a report says this.
 func TestTranslationOfContentThatIsTooLong(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -216,7 +216,7 @@ var everyBlock = `{"nodes":[
 	{"type":"integration","data":{"integration":"mermaid","block":"diagram","props":{"content":"graph space"}}}
 ]}`
 
-// write writes the first content of the source.
+// write writes the first content of the source space.
 func (b *translationBench) write() {
 	b.T.Helper()
 	b.edit(b.source,
@@ -339,7 +339,7 @@ func TestTranslationFollows(t *testing.T) {
 	if text := content.Plain(d); !strings.Contains(text, "EACH Bereich HAS PAGES.") {
 		t.Errorf("the copy has %s", text)
 	}
-	// Pages of the source are moved, renamed and deleted. A page that exists only in the copy stays.
+	// Pages of the source space are moved, renamed and deleted. A page that exists only in the copy stays.
 	b.edit(copied, `{"operation":"insert_page","title":"Impressum"}`)
 	other, _ := b.page(b.source, "Other page")
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"into":null,"at":0,"title":"Another page","slug":"another"}`, other),
@@ -361,8 +361,8 @@ func TestTranslationFollows(t *testing.T) {
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
 }
 
-// TestTranslationFollowsDuringFirstRun changes the source during the first run. The copy must contain these changes
-// too.
+// TestTranslationFollowsDuringFirstRun changes the source space during the first run of the translation. The translated
+// copy must contain these changes too.
 func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -382,8 +382,8 @@ func TestTranslationFollowsDuringFirstRun(t *testing.T) {
 	}
 }
 
-// TestTranslationKeepsCorrections corrects a text in the copy. The correction stays. After the source of the text has
-// changed, a report names the correction.
+// TestTranslationKeepsCorrections corrects a text in the translated copy. The correction stays. After the source text
+// has changed, a report names the correction.
 func TestTranslationKeepsCorrections(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -424,7 +424,8 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A hint", "A warning"))
 	b.runJobs()
 	has("and follows", "A WARNING")
-	// Titles are segments too. If a page of the source is deleted, its corrected page in the copy is also deleted.
+	// Titles are segments too. If a page of the source space is deleted, its corrected page in the copy is also
+	// deleted.
 	welcome, _ := b.page(b.source, "Welcome")
 	b.edit(copied, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Willkommen"}`, welcome))
 	b.edit(b.source, fmt.Sprintf(`{"operation":"update_page","page":%q,"title":"Hello"}`, welcome))
@@ -571,8 +572,8 @@ func TestTranslationReports(t *testing.T) {
 	}
 }
 
-// TestTranslationOfClosedSpace checks users who cannot see the source. They see neither the copy nor texts of the
-// source in reports.
+// TestTranslationOfClosedSpace checks users who cannot see the source space. They see neither the translated copy nor
+// texts of the source space in reports.
 func TestTranslationOfClosedSpace(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)
@@ -602,7 +603,7 @@ func TestTranslationOfClosedSpace(t *testing.T) {
 }
 
 // TestTranslationWithoutCopy deletes the copy. The next requested run creates the copy again. A change of the source
-// does not create it.
+// space does not create it.
 func TestTranslationWithoutCopy(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -220,7 +220,7 @@ func (h *translations) oneRun(ctx context.Context, c *access.Caller, r *translat
 	if err != nil || len(run.Reports) == 0 {
 		return run, err
 	}
-	// The texts in the reports are texts of the source. Some members of the organization may not read the source.
+	// The texts in the reports are texts of the source space. Some members of the organization may not read this space.
 	reads, err := h.reads(ctx, c, of.SourceSpaceID)
 	if !reads {
 		for i := range run.Reports {

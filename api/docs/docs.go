@@ -25,8 +25,8 @@ const brotliLevel = 7
 
 // Pages returns the pages that describe a table. describe returns the OpenAPI document of the table.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
-	// The rows are copied, because the server later sets default values in its table. Pages must show the values before
-	// that.
+	// The operations are copied, because the server later sets default values in its table. Pages must show the values
+	// from before this change.
 	table.Operations = slices.Clone(table.Operations)
 	return &frame.Pages{
 		Paths: []string{Home, Home + "/{page}", "/llms.txt"},

@@ -78,7 +78,7 @@ type inflater struct {
 	make func(r io.Reader) (resetReader, error)
 }
 
-// inflaters has a row per Content-Encoding.
+// inflaters has a decompressor for each supported value of the header Content-Encoding.
 var inflaters = map[string]*inflater{
 	"gzip":    {make: func(r io.Reader) (resetReader, error) { return gzip.NewReader(r) }},
 	"x-gzip":  {make: func(r io.Reader) (resetReader, error) { return gzip.NewReader(r) }},

@@ -29,7 +29,7 @@ func ListPage[Row, Resource any](
 	return ListMadePage(ctx, name, page, read, func(row Row) (Resource, error) { return resource(row), nil }, key)
 }
 
-// ListMadePage is like ListPage, for objects whose conversion from a row can fail.
+// ListMadePage is like ListPage, for resources whose conversion from a row of the database can fail.
 func ListMadePage[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest,
 	read func(after string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),
@@ -52,7 +52,7 @@ func ListKeyed[Row, Resource any](
 	return ListMade(ctx, name, page, keys, read, func(row Row) (Resource, error) { return resource(row), nil }, keysOf)
 }
 
-// ListMade is like ListKeyed, for objects whose conversion from a row can fail.
+// ListMade is like ListKeyed, for resources whose conversion from a row of the database can fail.
 func ListMade[Row, Resource any](
 	ctx context.Context, name string, page schema.PageRequest, keys int,
 	read func(after []string, size int) (postgres.Page[Row], error), resource func(Row) (Resource, error),

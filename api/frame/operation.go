@@ -14,8 +14,9 @@ import (
 	"github.com/octavo-docs/octavo/api/frame/rules"
 )
 
-// Operation is a row of the table: it has all properties of one operation. The router, authentication, limits,
-// decoding, metrics, the OpenAPI document and the tests all read the row. So an operation is added by adding a row.
+// Operation is a row of the table of operations: it has all properties of one operation of the API. The router,
+// authentication, limits, decoding, metrics, the OpenAPI document and the tests all read this row. So an operation is
+// added by adding a row to the table.
 type Operation struct {
 	// Method and Path identify the operation in requests. Path is below /v1 and has `{name}` for each parameter.
 	Method string

@@ -66,14 +66,15 @@ type Deps struct {
 	Mail Mailer
 }
 
-// Kind is a row of the table: the properties of the kind's jobs, and the function that runs one.
+// Kind is a row of the table of kinds of jobs: the properties of the kind's jobs, and the function that runs a job.
 type Kind struct {
 	schema.JobKind
 	add func(schema.JobKind, *river.Workers, *Runner) error
 }
 
-// kind returns the row of a kind. work does the work of a job of this kind. `work` must return soon after its context
-// ends. A job may be stopped at any point, and its next attempt must then be able to finish the work.
+// kind returns the row for a kind of job in the table of kinds. `work` does the work of a job of this kind. `work` must
+// return soon after its context ends. A job may be stopped at any point, and its next attempt must then be able to
+// finish the work.
 func kind[A schema.JobArgs](work func(context.Context, Deps, A) error) Kind {
 	var args A
 	return Kind{JobKind: args.JobKind(), add: func(row schema.JobKind, workers *river.Workers, r *Runner) error {

@@ -11,10 +11,10 @@ import (
 )
 
 // maxTranslatedContents is the largest total size, in bytes, of a copy's translated reusable contents. A run has all of
-// them in memory. Contents beyond this size stay in the language of the source.
+// them in memory. Contents beyond this size stay in the language of the source space.
 const maxTranslatedContents = 16 << 20
 
-// reusable is a reusable content of the source.
+// reusable is a reusable content of the source space.
 type reusable struct {
 	id string
 	// page is a page that refers to the content.
@@ -57,8 +57,8 @@ func (t *translator) eachContent(ctx context.Context, pages []translatedPage, se
 }
 
 // content puts translations into a reusable content, and returns the id of its file in the copy. If nothing is
-// translated, this is the id of the source's file. Files never change, so the id of a new file is derived from its
-// contents.
+// translated, this is the id of the file in the source space. Files never change, so the id of a new file is derived
+// from its contents.
 func (t *translator) content(c *reusable, known map[string]store.Translated, files map[string]bool, made *store.TranslatedSpace) string {
 	for _, r := range fill(c.places, known) {
 		r.Page, r.Segment = c.page, c.id+"/"+r.Segment

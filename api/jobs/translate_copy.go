@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// translatedPage is a page of the source that becomes a page of the copy.
+// translatedPage is a page of the source space that becomes a page of the translated copy.
 type translatedPage struct {
 	node tree.Node
 	// document is a copy of the source page's document. It is nil for a page without a document.
@@ -76,7 +76,7 @@ func placesOf(pages []translatedPage) (places []translation.Place) {
 	return places
 }
 
-// eachBatch reads the pages of the source in batches, and calls `visit` with each batch.
+// eachBatch reads the pages of the source space in batches, and calls `visit` with each batch.
 func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage) error) error {
 	for left := t.base.Pages; len(left) > 0; {
 		batch := left[:min(len(left), pagesAtOnce)]
@@ -115,7 +115,7 @@ func (t *translator) copy(ctx context.Context, put func([]store.Document) error)
 		return made, err
 	}
 	fill(title, known)
-	// contents has, by the id of a reusable content's file in the source, the id of its file in the copy.
+	// contents has, by the id of a reusable content's file in the source space, the id of its file in the copy.
 	files, contents := map[string]bool{}, map[string]string{}
 	err = t.eachBatch(ctx, func(pages []translatedPage) error {
 		_, known, err := t.known(ctx, placesOf(pages))
@@ -216,9 +216,10 @@ func reportOn(kind, page string, place *translation.Place) schema.TranslationRep
 	return schema.TranslationReport{Kind: kind, Page: page, Segment: place.ID, Text: string(text)}
 }
 
-// keepCorrections finds the segments of a page that a user has corrected in the copy. It gives these segments the text
-// of the previous run. The merge into the copy then sees no change there, so the correction stays. If the source text
-// of a segment has changed since its correction, keepCorrections reports the correction as outdated.
+// keepCorrections finds the segments of a page that a user has corrected in the translated copy. It gives these
+// segments the text of the previous run. The merge into the copy then sees no change of these segments, so the
+// corrections stay. If the source text of a segment has changed since its correction, keepCorrections reports the
+// correction as outdated.
 func (t *translator) keepCorrections(ctx context.Context, p *translatedPage, sources map[string]string, made *store.TranslatedSpace) error {
 	id := p.node.ID
 	was, isMade := t.made[id]

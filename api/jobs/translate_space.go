@@ -18,8 +18,8 @@ import (
 // noTranslator is the reason why a run fails if the deployment has no translator.
 const noTranslator = "this installation has no translator: its operator can set OCTAVO_TRANSLATOR and OCTAVO_TRANSLATOR_URL"
 
-// translateSpace runs a translation. It translates the new segments of the source, and updates the copy. Translations
-// are stored batch by batch, so an attempt continues where the previous attempt stopped.
+// translateSpace runs a translation. It translates the new segments of the source space, and updates the translated
+// copy. Translations are stored batch by batch, so an attempt continues where the previous attempt stopped.
 func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) error {
 	organization, run, err := d.Store.StartTranslationRun(ctx, args.Translation, args.Run)
 	if schema.IsCode(err, schema.CodeNotFound) || err == nil && !run {
@@ -100,7 +100,7 @@ type translator struct {
 	work translation.Work
 
 	// These maps have pages by id. `made` has the pages that the previous run made. edited has the same pages as users
-	// have edited them since. source has the pages of the source at the previous run.
+	// have edited them since. `source` has the pages of the source space at the time of the previous run.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
 

@@ -55,7 +55,8 @@ func TestTranslationOfStoppedNode(t *testing.T) {
 }
 
 // TestFirstTranslationHoldsUpNobody: while the first run writes the pages of the translated space, which may take
-// minutes, the organization's structure can be changed. The source can be changed too, which requests another run.
+// minutes, the organization's structure can be changed. The source space can be changed too. Such a change requests
+// another run.
 func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Spec is a row of a specification. Version is a row of a version, without the document.
+// Spec is a row of the table openapi_specs. Version is a row of the table openapi_spec_versions, without the document.
 type (
 	Spec    = db.OpenapiSpec
 	Version = db.ListOpenAPISpecVersionsRow

@@ -8,10 +8,10 @@ type auditedTable struct {
 	name string
 	// object is the log's name for the table's objects; "" for exempt tables.
 	object string
-	// in has the expressions for the organization, the site and the space of a row.
+	// in has the SQL expressions for the organization, the site and the space of a row of the database table.
 	in auditPlace
-	// id is the SQL expression of the object's id in the row r. key lists the columns that identify a row and never
-	// change.
+	// id is the SQL expression of the object's id. In it, r is a row of the database table. key lists the columns that
+	// identify a row of this table and never change.
 	id, key string
 	// columns lists the names of the shown columns. The log writes the names in camel case. A change of other columns
 	// creates no entry. A name that begins with # is a column with large values, so the log shows the value's hash. A
@@ -22,8 +22,9 @@ type auditedTable struct {
 	exempt string
 }
 
-// auditPlace has the SQL expressions for the organization, the site and the space of a row r. If a row is deleted
-// together with its owner, the join finds no owner. Then the log has an entry only for the owner.
+// auditPlace has the SQL expressions for the organization, the site and the space of a row r of an audited table.
+// `join` joins r with the row of its owner, for example of its site. If r is deleted together with its owner, the join
+// finds no owner. Then the log has an entry only for the owner.
 type auditPlace struct{ join, organization, site, space string }
 
 var (
@@ -48,7 +49,7 @@ const (
 	auditLibrary  = "It belongs to a library."
 )
 
-// auditedTables returns a row for every table of the database.
+// auditedTables returns an entry for every table of the database.
 func auditedTables() []auditedTable {
 	ownID := func(name, object string, in auditPlace, columns string) auditedTable {
 		return auditedTable{name: name, object: object, in: in, id: "r.id", key: "id", columns: columns}

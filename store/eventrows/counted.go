@@ -17,8 +17,8 @@ type Store struct{ db *postgres.DB }
 // New returns a Store on a database.
 func New(db *postgres.DB) *Store { return &Store{db} }
 
-// RowsEnd returns the offset up to which the rows of a partition are counted. `found` is false if no rows of the
-// partition are counted yet.
+// RowsEnd returns the offset up to which the rows from a partition of the log are counted. `found` is false if no rows
+// from this partition are counted yet.
 func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error) {
 	row, err := s.db.Queries.EventRowsEnd(ctx, int32(partition))
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -31,7 +31,7 @@ func (s *Store) RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd,
 	return end, err == nil, postgres.Interpret(err, "counted rows")
 }
 
-// RowsEnds returns the offset up to which the rows of each partition are counted, by partition.
+// RowsEnds returns, for each partition of the log, the offset up to which the rows from this partition are counted.
 func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	list, err := s.db.Queries.EventRowsEnds(ctx)
 	ends := map[int]int64{}
@@ -41,8 +41,9 @@ func (s *Store) RowsEnds(ctx context.Context) (map[int]int64, error) {
 	return ends, postgres.Interpret(err, "counted rows")
 }
 
-// OpenRows begins the count of a partition's rows at the offset `end`. rows are the rows that the table already has. If
-// the partition already has a count, OpenRows changes nothing and returns false.
+// OpenRows begins the count of the rows from a partition of the log at the offset end.Next. `rows` has the numbers of
+// rows that the events table already has, by month. If the partition already has a count, OpenRows changes nothing and
+// returns false.
 func (s *Store) OpenRows(
 	ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth,
 ) (bool, error) {
@@ -80,8 +81,9 @@ func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, delet
 	return rows, deleted, postgres.Interpret(err, "counted rows")
 }
 
-// NoteDeletion subtracts from the counts the rows that a deletion will delete. If a deletion with this name is already
-// noted, NoteDeletion changes nothing. So an interrupted deletion can be noted again.
+// NoteDeletion subtracts from the counts the number of rows that a deletion will delete from the events table. If a
+// deletion with this name is already noted, NoteDeletion changes nothing. So an interrupted deletion can be noted
+// again.
 func (s *Store) NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error {
 	months, counts, _ := columns(rows)
 	_, err := s.db.Queries.NoteEventRowDeletion(ctx, db.NoteEventRowDeletionParams{

@@ -56,7 +56,7 @@ func (o ClusterOrder) after(keys []string) (db.ListClustersParams, error) {
 	return from, nil
 }
 
-// ClusterEvent is a row of the history of a cluster.
+// ClusterEvent is a row of the table issues_cluster_events: an entry in the history of a cluster.
 type ClusterEvent = db.IssuesClusterEvent
 
 // ClusterRow is a cluster with its newest change requests. Pulse has the number of the cluster's new issues in each of

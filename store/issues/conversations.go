@@ -24,7 +24,7 @@ type (
 
 // NewConversation has the values of a new conversation. Parts and Metadata are JSON.
 type NewConversation struct {
-	// SourceID is the conversation's id at the source.
+	// SourceID is the conversation's id in the system from which it comes.
 	SourceID  string
 	Subject   *string
 	URL       *string
@@ -163,8 +163,8 @@ func (s *Store) ListConversations(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Conversation reads a conversation of an organization with its content. id is the id in this installation, or the id
-// at the source.
+// Conversation reads a conversation of an organization with its content. `id` is the conversation's id in Octavo, or
+// its id in the system from which it comes.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
 	row, err := s.db.Queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
 	return row.Conversation, row.ConversationContent, postgres.Interpret(err, "conversation")

@@ -74,8 +74,9 @@ func (s *Store) InviteByEmail(
 	return invited, nil
 }
 
-// invitations returns the rows for a list of people. The rows are sorted, so that two concurrent calls with the same
-// people do not deadlock. If an address is in the list twice, the first entry is used.
+// invitations returns the rows of the tables users and email_invites for a list of people. The rows are sorted by
+// address, so that two concurrent calls with the same people do not deadlock. If an address is in the list twice, the
+// first entry is used.
 func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invites db.InviteUsersParams) {
 	ordered := slices.Clone(list)
 	slices.SortStableFunc(ordered, func(a, b PersonToInvite) int {

@@ -54,8 +54,8 @@ func (s *Store) newInviteMail() people.InviteMail {
 	return people.InviteMail{State: people.InviteMailOff, Reason: people.InviteMailsOff}
 }
 
-// addMails adds the mails' columns to the rows of invites. People who must log in through a SAML provider get a mail
-// without a link.
+// addMails sets, in the rows of the table email_invites, the columns about the invitation mails. People who must log in
+// through a SAML provider get a mail without a link.
 func (s *Store) addMails(ctx context.Context, invites *db.InviteUsersParams, sso bool) error {
 	invites.MailState = string(s.newInviteMail().State)
 	linked := s.config.InvitesByMail && !sso

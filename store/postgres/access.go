@@ -17,7 +17,7 @@ type ContentAccess struct {
 	Reader bool
 }
 
-// AccessOf returns a ContentAccess from the columns of a row.
+// AccessOf makes a ContentAccess from three columns that statements return with a content.
 func AccessOf(role *string, level string, grantRank int32) ContentAccess {
 	return ContentAccess{
 		Role: schema.RoleFromNullable(role), Level: schema.Level(level), Grant: schema.RoleOfRank(int(grantRank)),

@@ -201,7 +201,7 @@ type actingRows struct {
 	err     error
 }
 
-// Next closes the rows after the last row, like the pool's rows.
+// Next reads the next row. After the last row it calls Close, as the rows of a pgx pool do.
 func (r *actingRows) Next() bool {
 	if r.Rows.Next() {
 		return true
@@ -219,7 +219,7 @@ func (r *actingRows) Close() {
 	}
 }
 
-// Err returns the error of the rows. If there is none, it returns the error from ending the transaction.
+// Err returns the error from reading the rows. If there is none, it returns the error from ending the transaction.
 func (r *actingRows) Err() error {
 	if err := r.Rows.Err(); err != nil {
 		return err

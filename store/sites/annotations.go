@@ -71,7 +71,7 @@ func (s *Store) UpdateAnnotation(
 	return row, err
 }
 
-// apply sets the changed values of a row. It returns an error if the site does not show the named space.
+// apply sets the changed values of an annotation's row. It returns an error if the site does not show the named space.
 func (c AnnotationChange) apply(ctx context.Context, q *db.Queries, row *Annotation) error {
 	if c.At != nil {
 		row.At, row.Day = *c.At, pgtype.Date{}

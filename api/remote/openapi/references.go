@@ -12,10 +12,10 @@ import (
 // source is a document that contains parts of the specification. The specification itself is a source without a name.
 type source struct {
 	name string
-	// url is the address of the source. It is nil if the text was sent by a client.
+	// url is the address of the document. It is nil if a client sent the document as a text.
 	url  *url.URL
 	root *node
-	// failed is the reason why the source could not be read.
+	// failed is the reason why the document could not be read.
 	failed error
 }
 
@@ -61,7 +61,7 @@ type movedKey struct {
 type moved struct {
 	node *node
 	kind string
-	name string // name of the part in its document; it is used if it is free in the specification
+	name string // name in the other document; the specification uses this name if it is free
 	// instead is an object of the specification that consists only of a reference to this part. `at` is the path of
 	// this object.
 	instead *node

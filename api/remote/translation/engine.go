@@ -44,10 +44,10 @@ const (
 	// TermMissing means that the translation does not contain a term of the glossary. The translation is used
 	// nevertheless.
 	TermMissing = "term-missing"
-	// PlaceholderLost means that tags of the source were missing in the translation. So the parts of the text were
+	// PlaceholderLost means that tags of the source text were missing in the translation. So the parts of the text were
 	// translated separately.
 	PlaceholderLost = "placeholder-lost"
-	// Refused means that the provider does not translate the segment. The segment stays in the language of the source.
+	// Refused means that the provider does not translate the segment. The segment stays in its source language.
 	Refused = "refused"
 )
 

@@ -270,8 +270,8 @@ type decoder struct {
 	tokens  []token
 }
 
-// decode returns the inlines of the source with the texts of a translation. The translation must fit the source. decode
-// does not change the source.
+// decode returns a copy of the source inlines `nodes` with the texts of the translation `target`. The tags of the
+// translation must be the tags of the source. decode does not change `nodes`.
 func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	if !fits(encode(nodes), target) {
 		return nil, errBroken

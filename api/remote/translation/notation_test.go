@@ -195,8 +195,8 @@ func TestPlacesOfEveryKind(t *testing.T) {
 	}
 }
 
-// loud returns a translation of the source: the same text in capital letters. It does the same as translationtest.Loud.
-// This package cannot import that function.
+// loud returns a translation of a source text: the same text in capital letters. It does the same as
+// translationtest.Loud. This package cannot import that function.
 func loud(source string) string {
 	all, err := tokens(source)
 	if err != nil {

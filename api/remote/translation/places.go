@@ -31,8 +31,8 @@ type Place struct {
 	put     func(inlines []schema.Node, text string)
 }
 
-// Put writes a translation of the source to the place. If the translation does not have the tags of the source, Put
-// writes nothing and returns false.
+// Put writes a translation of the place's source text to the place. If the translation does not have the tags of the
+// source text, Put writes nothing and returns false.
 func (p *Place) Put(target string) bool {
 	target = p.around[0] + target + p.around[1]
 	if p.inlines == nil {

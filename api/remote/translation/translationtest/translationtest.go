@@ -26,8 +26,8 @@ import (
 
 var tag = regexp.MustCompile(`<[^>]*>`)
 
-// Loud returns the translation that tests expect: the source in capital letters. If the source contains terms of a
-// glossary, they have the translation in the glossary.
+// Loud returns the translation that tests expect: the source text in capital letters. Terms of a glossary in the source
+// text are replaced by their translations in the glossary.
 func Loud(source string, terms ...translation.Term) string {
 	var b strings.Builder
 	from := 0
