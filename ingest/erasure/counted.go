@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// note removes the rows of a deletion from the count of stored rows. The deletion runs afterwards.
+// note subtracts the rows that a deletion will delete from the counts of rows in the events table. The deletion runs
+// afterwards.
 func (j *Job) note(ctx context.Context, name, where string, rows schema.RowsByMonth) error {
 	if j.cfg.Rows == nil {
 		return nil
@@ -30,11 +31,11 @@ func (j *Job) ended(ctx context.Context, name string) error {
 	return j.cfg.Rows.EndDeletion(ctx, name)
 }
 
-// whereCounted restricts the condition `where` to rows that sinks have counted. It returns the new condition, and the
-// number of rows that it selects, by month. Sinks insert no further rows at the counted offsets, so the deletion
-// deletes exactly the rows of this result. A sink counts rows shortly after it inserts them. So whereCounted waits up
-// to Patience until all rows that where selects are counted. The next retention, a day later, deletes the rows that are
-// not counted by then.
+// whereCounted restricts the condition `where` to rows of the events table that sinks have counted. It returns the new
+// condition, and the number of rows that it selects, by month. Sinks insert no further rows at the counted offsets, so
+// the deletion deletes exactly the rows of this result. A sink counts rows shortly after it inserts them. So
+// whereCounted waits up to Patience until all rows that where selects are counted. The next retention, a day later,
+// deletes the rows that are not counted by then.
 func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
 	for began := time.Now(); ; j.wait(ctx) {
 		counted, err := j.beforeCounted(ctx)
@@ -64,8 +65,8 @@ func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.Ro
 	}
 }
 
-// beforeCounted returns a condition that selects the rows that sinks have counted. If there is no count of rows, the
-// condition is empty and selects all rows.
+// beforeCounted returns a condition that selects the rows of the events table that sinks have counted. If there are no
+// counts, the condition is empty and selects all rows.
 func (j *Job) beforeCounted(ctx context.Context) (string, error) {
 	if j.cfg.Rows == nil {
 		return "", nil

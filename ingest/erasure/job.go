@@ -32,12 +32,13 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
-// RowLedger counts the rows that the table should have. A deletion removes its rows from the count before it deletes
-// them. The store implements RowLedger.
+// RowLedger counts the rows that the events table should have. A deletion subtracts the rows that it will delete from
+// the counts, before it deletes them. The store implements RowLedger.
 type RowLedger interface {
-	// RowsEnds returns the offsets before which the rows of the log's partitions are counted.
+	// RowsEnds returns, for each partition of the log, the offset before which the rows from this partition are
+	// counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
-	// NoteDeletion removes rows from the count. If it was called before with the same name, it does nothing.
+	// NoteDeletion subtracts rows from the counts. If it was called before with the same name, it does nothing.
 	NoteDeletion(ctx context.Context, name, condition string, rows schema.RowsByMonth) error
 	// NotedDeletions returns the conditions of the deletions that have not ended, by name.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
@@ -155,8 +156,8 @@ func (j *Job) Erase(ctx context.Context, exclude Exclude) error {
 	return nil
 }
 
-// erase deletes the rows of a batch, and waits until they are deleted. If a deletion of these rows is already running,
-// it only waits.
+// erase deletes the events of a batch's visitors and keys from the events table, and waits until the rows are deleted.
+// If a deletion of these rows is already running, it only waits.
 func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude) error {
 	d, err := j.cfg.Table.Deletion(ctx, deletionName(b.Version))
 	if err != nil {
@@ -216,7 +217,7 @@ func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error)
 	}
 }
 
-// begin deletes the rows of a batch.
+// begin starts the deletion of the events of a batch's visitors and keys.
 func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(context.Context) error) error {
 	if err := holds(ctx); err != nil {
 		return err
@@ -241,8 +242,8 @@ func (j *Job) begin(ctx context.Context, b schema.ErasureBatch, holds func(conte
 
 func deletionName(version int64) string { return fmt.Sprintf("octavo erasure %d", version) }
 
-// whereVisitors selects the rows of a batch's tombstones. Tombstones have times in whole seconds, as rows have, so that
-// the log and the table agree on the erased events.
+// whereVisitors returns the SQL condition that selects the rows which the tombstones of a batch erase. Tombstones have
+// times in whole seconds, like the rows of the events table. So sinks and deletions erase the same events.
 func whereVisitors(b schema.ErasureBatch) string {
 	list := make([]string, len(b.Visitors))
 	for i, v := range b.Visitors {
@@ -256,7 +257,7 @@ func whereVisitors(b schema.ErasureBatch) string {
 	return "(" + strings.Join(list, ") OR (") + ")"
 }
 
-// ofVisitor selects the rows of a visitor or a key.
+// ofVisitor returns the SQL condition that selects the rows of a tombstone's visitor or key.
 func ofVisitor(v schema.Tombstone) string {
 	of := fmt.Sprintf("visitor = %d", v.Visitor)
 	if v.EventKey != "" {

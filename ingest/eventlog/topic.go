@@ -34,7 +34,7 @@ func NewTopic(brokers []string, access Access, clientID string, timeout time.Dur
 // leader. The connection pool otherwise caches the leader for a while.
 func (t *Topic) Close() { t.transport.CloseIdleConnections() }
 
-// maxPartitions is the largest number of partitions, because a row's position has 16 bits for the partition.
+// maxPartitions is the largest number of partitions, because a row of the events table stores the partition in 16 bits.
 const maxPartitions = 1 << 16
 
 // errPartitions is wrapped by the error about a topic with too many partitions.

@@ -185,8 +185,8 @@ func (manyPartitions) RoundTrip(_ context.Context, _ net.Addr, request kafka.Req
 	}}}, nil
 }
 
-// TestLogTooManyPartitions checks that Start fails immediately if the topic has more partitions than the column of a
-// row can store.
+// TestLogTooManyPartitions checks that Start fails immediately if the topic has more partitions than the events table
+// can store in its column of the partition.
 func TestLogTooManyPartitions(t *testing.T) {
 	t.Parallel()
 	l, err := New(Config{Brokers: []string{"127.0.0.1:1"}, Topic: "events", StartWait: time.Millisecond}, NewMetrics(prometheus.NewRegistry()))

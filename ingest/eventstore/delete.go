@@ -130,7 +130,7 @@ func (c *ClickHouse) Now(ctx context.Context) (now time.Time, err error) {
 // parts.
 const oldPartsKnown = 60
 
-// Having counts the rows that satisfy the SQL condition `where`.
+// Having counts the rows of the events table that satisfy the SQL condition `where`.
 func (c *ClickHouse) Having(ctx context.Context, where string) (n uint64, err error) {
 	if err = c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM "+insights.Table+" WHERE "+where).Scan(&n); err != nil {
 		err = fmt.Errorf("cannot count rows: %w", err)

@@ -22,8 +22,8 @@ type Doubled struct {
 }
 
 const (
-	// position has the columns that identify a row. The offsets alone do not identify it, because a recreated topic
-	// gives the same offsets to other events.
+	// position has the columns that identify a row of the events table. The offsets alone do not identify it, because a
+	// recreated topic gives the same offsets to other events.
 	position = insights.ColumnPartition + ", " + insights.ColumnOffset + ", " + insights.ColumnIndex + ", " +
 		insights.ColumnReceived + ", site, visitor, session, time"
 	// comparedRows is approximately the largest number of rows that a statement compares. It limits the memory that the
@@ -31,8 +31,8 @@ const (
 	comparedRows = 2_000_000
 )
 
-// Doubled looks for rows of a month that are equal in position and content. It reads the positions of all rows of the
-// month in several statements.
+// Doubled looks for rows of the events table in a month that are equal in position and content. It reads the positions
+// of all rows of the month in several statements.
 func (c *ClickHouse) Doubled(ctx context.Context, month schema.EventMonth) (d Doubled, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "max_threads": 1,

@@ -13,11 +13,11 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Fault is the cause of a failed insert. If the rows are at fault, every retry fails. If the state of the store is at
-// fault, for example a full disk, a retry succeeds after this state has ended.
+// Fault is the cause of a failed insert. If the inserted rows are at fault, every retry fails. If the state of the
+// store is at fault, for example a full disk, a retry succeeds after this state has ended.
 type Fault struct {
 	Reason string // label of a metric and of a dead letter
-	Rows   bool   // whether the rows caused the error
+	Rows   bool   // whether the inserted rows caused the error
 }
 
 // codeFaults maps error codes of the server to faults. Any other code counts as a fault of the store's state, so the

@@ -23,7 +23,7 @@ func (c *ClickHouse) Months(ctx context.Context, partition uint16, from, to uint
 	return c.months(c.offsets(ctx, partition, from, to), byMonth+whereOffsets+" < {to:UInt64} GROUP BY month")
 }
 
-// MonthsHaving counts the rows that satisfy the SQL condition `where`, by month.
+// MonthsHaving counts the rows of the events table that satisfy the SQL condition `where`, by month.
 func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.RowsByMonth, error) {
 	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
 }

@@ -241,8 +241,8 @@ type Offsets struct {
 // A range that Ranges returns has at least offsetsStep offsets.
 const offsetsStep = 16
 
-// Ranges divides the rows into ranges of offsets. A range has at most `most` rows. A range of only offsetsStep offsets
-// may have more rows.
+// Ranges divides the rows of the scratch table into ranges of offsets. A range has at most `most` rows. A range of only
+// offsetsStep offsets may have more rows.
 func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), fmt.Sprintf("SELECT %s AS p, intDiv(%s, %d) AS o, count() "+
 		"FROM %s GROUP BY p, o ORDER BY p, o", insights.ColumnPartition, insights.ColumnOffset, offsetsStep,
@@ -268,15 +268,15 @@ func (s *Scratch) Ranges(ctx context.Context, most int) (list []Offsets, err err
 	return list, rows.Err()
 }
 
-// BackupRow is a row of a backup.
+// BackupRow is a row of the events table in a backup.
 type BackupRow struct {
 	Row
 	EventKey string
 	Received time.Time // in whole seconds
 }
 
-// scratchRows returns the end of a SELECT statement for the rows of a range: FROM, WHERE and ORDER BY. Rows and Insert
-// use it, so they read the rows in the same order.
+// scratchRows returns the end of a SELECT statement that reads the rows of the scratch table in a range of offsets:
+// FROM, WHERE and ORDER BY. Rows and Insert use it, so they read the rows in the same order.
 func (o Offsets) scratchRows() string {
 	return fmt.Sprintf(" FROM %s WHERE %s = %d AND %s BETWEEN %d AND %d ORDER BY %s, %s, _part, _part_offset",
 		scratchTable, insights.ColumnPartition, o.Partition, insights.ColumnOffset, o.From, o.To,
@@ -290,7 +290,7 @@ func fromRows(ctx context.Context) context.Context {
 	}))
 }
 
-// Rows returns the rows of a range.
+// Rows returns the rows of the scratch table in a range of offsets.
 func (s *Scratch) Rows(ctx context.Context, of Offsets) (list []BackupRow, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), "SELECT "+insights.ColumnOffset+", "+insights.ColumnIndex+
 		", site, visitor, session, toUnixTimestamp64Milli(time), "+insights.ColumnEventKey+", "+insights.ColumnReceived+
@@ -311,8 +311,8 @@ func (s *Scratch) Rows(ctx context.Context, of Offsets) (list []BackupRow, err e
 	return list, rows.Err()
 }
 
-// Insert stores rows of a range in the events table. places has the rows' indexes in the list that Rows returns. The
-// caller must have checked that the events table lacks these rows.
+// Insert copies rows of a range of offsets from the scratch table to the events table. places has the rows' indexes in
+// the list that Rows returns. The caller must have checked that the events table lacks these rows.
 func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	columns := make([]string, len(s.names))
 	for i, name := range s.names {

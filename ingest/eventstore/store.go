@@ -16,11 +16,12 @@ type Store interface {
 	// Settle waits until every insert that was running at the call has ended. Rows that these inserts have not stored
 	// by then will never be stored by them.
 	Settle(ctx context.Context) error
-	// LastStored returns the last offset with a row of a partition, among the offsets in [from, to).
+	// LastStored returns the last offset in [from, to) of a log partition from which the events table has a row.
 	LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error)
-	// Stored returns the rows of a partition with offsets in [from, to].
+	// Stored returns the rows of the events table from a log partition with offsets in [from, to].
 	Stored(ctx context.Context, partition uint16, from, to uint64) ([]Row, error)
-	// Months counts the rows of a partition with offsets in [from, to), by the month in which the events arrived.
+	// Months counts the rows of the events table from a log partition with offsets in [from, to), by the month in which
+	// the events arrived.
 	Months(ctx context.Context, partition uint16, from, to uint64) (schema.RowsByMonth, error)
 	// Sequential reports whether Stored returns the rows of every insert that was acknowledged before the call. It is
 	// false if Stored may read from a replica that lags behind.

@@ -18,8 +18,8 @@ const AuditLock = "comparison of counted rows"
 // CountedRows is the interface of the ledger. The ledger has the numbers of rows that Audit compares with the events
 // table. Package store implements it.
 type CountedRows interface {
-	// CountedRows returns the number of rows that the table should have, by month. deleted changes whenever the ledger
-	// subtracts the rows of a deletion that is about to begin.
+	// CountedRows returns the number of rows that the events table should have, by month. deleted changes whenever the
+	// ledger subtracts the rows of a deletion that is about to begin.
 	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
 	// RowsEnds returns, for each partition, the offset before which rows are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)

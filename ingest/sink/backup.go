@@ -22,9 +22,9 @@ type FromBackup struct {
 	// Unsure counts rows that an old erasure may have deleted. The tombstones of this erasure were removed since. These
 	// rows are not restored.
 	Unsure int64
-	// Surplus has the months in which the table lacks more rows of the backup than the ledger reports as missing. Each
-	// month has the number of rows that the table lacks in addition. In such a month, some rows were deleted on
-	// purpose, and it is unknown which. Found does not count the rows of these months.
+	// Surplus has the months in which the events table lacks more rows of the backup than the ledger reports as
+	// missing. Each month has the number of rows that the table lacks in addition. In such a month, some rows were
+	// deleted on purpose, and it is unknown which. Found does not count the rows of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage
 	Missing []schema.MissingRows // rows that are missing after ReadBackup
@@ -248,15 +248,15 @@ func (b *backupReading) uncounted(ctx context.Context, month schema.EventMonth) 
 	return rows[month].Rows, err
 }
 
-// backupRow is a missing row of the backup.
+// backupRow is a row of the backup that the events table lacks.
 type backupRow struct {
-	place int // the index among the rows of its range
+	place int // the index in the list that Scratch.Rows returns for the row's range
 	row   eventstore.Row
 	day   schema.MissingDay
 }
 
-// missing returns the rows of a range that the table lacks, without duplicates. In the parameter count, it counts the
-// rows that must not be restored.
+// missing returns the rows of the backup in a range of offsets that the events table lacks, without duplicates. It
+// leaves out rows that must not be restored, and counts them in the parameter `count`.
 func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, count *FromBackup) ([]backupRow, error) {
 	rows, err := b.scratch.Rows(ctx, of)
 	if err != nil {
@@ -291,7 +291,7 @@ func (b *backupReading) missing(ctx context.Context, of eventstore.Offsets, coun
 	return missing, nil
 }
 
-// skips reports whether a repair from the log restores the rows at an offset.
+// skips reports whether a repair from the log restores the missing rows at an offset.
 func (b *backupReading) skips(partition uint16, offset uint64) bool {
 	return slices.ContainsFunc(b.cfg.Skip, func(d Difference) bool {
 		return d.Partition == int(partition) && d.Missing > 0 && logRange{d.From, d.To}.has(offset)
@@ -301,14 +301,15 @@ func (b *backupReading) skips(partition uint16, offset uint64) bool {
 // backupTakes is an upper bound of the time that copying the files of a backup takes.
 const backupTakes = 24 * time.Hour
 
-// unsure reports whether an erasure may have deleted a row, if the tombstones of this erasure were removed since. A
-// backup that was begun after this erasure has no such rows.
+// unsure reports whether a row of the backup may belong to an erased visitor or key whose tombstones were removed
+// since. A backup that was begun after this erasure has no such rows.
 func (b *backupReading) unsure(row eventstore.BackupRow) bool {
 	forgotten, found := b.r.cfg.Forgotten[row.Content.Site]
 	return found && row.Received.Before(forgotten.ErasedUntil) && b.made.Add(-backupTakes).Before(forgotten.Done)
 }
 
-// store inserts the missing rows of a range. It counts a row as restored if it then finds the row in the table.
+// store inserts the rows of the backup in a range of offsets that the events table lacks. It counts a row as restored
+// if it then finds the row in the events table.
 func (b *backupReading) store(ctx context.Context, of eventstore.Offsets) error {
 	rows, err := b.missing(ctx, of, &FromBackup{}) // the counts in the FromBackup are not used here
 	if err != nil || len(rows) == 0 {

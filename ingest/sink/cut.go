@@ -160,7 +160,7 @@ func (c *cut) token(topic string, lo, hi int) string {
 	return fmt.Sprintf("%s/%d-%d", token, lo, hi)
 }
 
-// messageOf returns the message that contains a row, and the row's index in this message.
+// messageOf returns the message of the log that contains a row of the cut, and the row's index in this message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
 	// A message without events has the same value of first as the message after it. The search then finds the message

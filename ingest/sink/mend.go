@@ -97,8 +97,7 @@ func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	return list, err
 }
 
-// check checks a part, and sets it aside if it is damaged. Before it sets a part aside, it checks the part a second
-// time.
+// check reads the files of a part of a table in ClickHouse. If it finds damage in two checks, it sets the part aside.
 func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	is, reason, err := m.cfg.Table.Check(ctx, p)
 	if err == nil && is == eventstore.DamagedContents {

@@ -33,7 +33,7 @@ func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.
 // token an earlier repair used, even if the rows were lost since.
 const maxRepairs = 100
 
-// missingRow is an event without a row.
+// missingRow is an event of the log that has no row in the events table.
 type missingRow struct {
 	of    int // index of the event's message in pending
 	index int
@@ -215,7 +215,7 @@ func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *s
 	return nil
 }
 
-// batch returns the rows of missing events.
+// batch returns a batch with the rows of missing events, for an insert into the events table.
 func (p *reconciling) batch(missing []missingRow) (*insights.Batch, error) {
 	rows := insights.NewBatch()
 	for len(missing) > 0 {

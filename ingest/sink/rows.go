@@ -15,8 +15,8 @@ import (
 // RowLedger counts how many rows the events table should have. The counts are stored outside of ClickHouse. Package
 // store implements RowLedger.
 type RowLedger interface {
-	// RowsEnd returns the offset before which the rows of a partition are counted. `found` is false if the ledger does
-	// not count the partition yet.
+	// RowsEnd returns the offset before which the rows from a partition of the log are counted. `found` is false if the
+	// ledger does not count the partition yet.
 	RowsEnd(ctx context.Context, partition int) (end schema.RowsEnd, found bool, err error)
 	// OpenRows begins to count a partition. It returns false if the ledger counts the partition already.
 	OpenRows(ctx context.Context, partition int, end schema.RowsEnd, rows schema.RowsByMonth) (bool, error)
