@@ -65,7 +65,8 @@ func (p plan) keyOf(r request) string {
 		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 
-// weigh sets the query's cost: the rows of the range and of the compared range, or fewer rows if states are cached.
+// weigh sets the query's cost: the number of rows in the range and in the compared range, or a smaller number if states
+// are cached.
 func (p plan) weigh(q *query) {
 	plans, scans := []plan{p}, p.scans()
 	if p.compare != nil {

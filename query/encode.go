@@ -17,7 +17,7 @@ type encoder struct {
 	approximate bool
 	more        bool      // whether there are rows after the limit
 	cursor      string    // cursor of the next page
-	kept        []keptRow // the rows with their groups; only for plans with compare, others or keeps
+	kept        []keptRow // the answer's rows with their groups; only for plans with compare, others or keeps
 	total       uint64    // number of rows that exist without the limit
 }
 

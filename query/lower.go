@@ -11,8 +11,8 @@ import (
 // statement is a plan's SQL, with the places of the result's columns in its rows.
 type statement struct {
 	sqltree.Statement
-	targets []any // the variables into which a row is scanned
-	reads   []ref // the column of each value in a row, except of sort keys, which have no column
+	targets []any // the variables into which a row of the result is scanned
+	reads   []ref // the column of each value in a row of the result, except of sort keys, which have no column
 	output  []int // the result's columns as indexes of reads
 	keys    []int // the order's terms as indexes of targets; only for paged answers
 	total   *uint64

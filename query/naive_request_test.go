@@ -229,7 +229,7 @@ func (n *naive) answer(events []insights.Event, r naiveRequest) (columns, compar
 	return columns, compared, others
 }
 
-// others returns a single group with all events outside the rows.
+// others returns a single group with all events that belong to none of the groups in `rows`.
 func (n *naive) others(events []insights.Event, r naiveRequest, dimensions []naiveKey, rows []*naiveGroup) *naiveGroup {
 	n.sessions = n.sessionsOf(events, r.Range)
 	all := newNaiveGroup(make([]naiveValue, len(dimensions)))

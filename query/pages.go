@@ -39,8 +39,8 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 	return p.encode(rows, total, q.truncated, e.plan.env.Counting), nil
 }
 
-// join joins the known pages with the rows of events, and selects and sorts the result. The metrics of a page without
-// events equal the metrics of an empty range.
+// join joins the known pages with the statement's rows, which have the metrics of pages with events. It then selects
+// and sorts the pages. The metrics of a page without events equal the metrics of an empty range.
 func (p pages) join(known []schema.SitePage, e *encoder) []pageRow {
 	list := make([]pageRow, 0, len(known)+e.rows)
 	at := make(map[pageID]int, len(known))
@@ -87,7 +87,8 @@ func (p pages) nothing(e *encoder) [][]byte {
 	return values
 }
 
-// placeOf returns a row's sort keys. rank is the rank of the row's metric. rank is used only for a row with events.
+// placeOf returns the sort key of a row in the list of pages. `rank` is the rank of the metric by which the list is
+// sorted. It is used only for a page with events.
 func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	place := rowPlace{key: pageID{row.Space, row.ID, ""}}
 	if row.kind == pagePath {
@@ -112,7 +113,8 @@ func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	return place
 }
 
-// rankOf returns the rank of a row's metric. `known` is false for null.
+// rankOf returns the rank of the metric by which the list of pages is sorted, for a row of the list. `known` is false
+// if the metric is null.
 func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	by := p.plan.order[0]
 	if !row.seen {

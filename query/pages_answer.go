@@ -26,7 +26,7 @@ func (p pages) encode(rows []pageRow, total int, more bool, counting insights.Co
 	return append(b, '}')
 }
 
-// shownPage is a row as the answer's JSON has it.
+// shownPage is a row of the list of pages in the answer's JSON.
 type shownPage struct {
 	Kind     string                `json:"kind"`
 	Space    *string               `json:"space"`
@@ -62,7 +62,7 @@ func unlessEmpty(text string) *string {
 	return &text
 }
 
-// metricsOf returns the metrics of a row by the names of their columns.
+// metricsOf returns the metrics of a page as a JSON object. The names of its members are the names of the columns.
 func (p pages) metricsOf(row *pageRow) jsontext.Value {
 	b := []byte{'{'}
 	for i, value := range row.metrics {
@@ -74,8 +74,9 @@ func (p pages) metricsOf(row *pageRow) jsontext.Value {
 	return append(b, '}')
 }
 
-// cursorAfter returns the cursor that continues after a row. Like a plan's cursor, it has the time of the first page's
-// request, a hash of the request, and the method of counting distinct values.
+// cursorAfter returns the cursor of the next part of the list of pages. The part begins after the row with the sort key
+// `last`. Like a plan's cursor, it has the time of the first page's request, a hash of the request, and the method of
+// counting distinct values.
 func (p pages) cursorAfter(last rowPlace, counting insights.Counting) string {
 	known := ""
 	if last.known {

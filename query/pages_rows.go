@@ -16,12 +16,12 @@ type pageRow struct {
 	place   rowPlace
 }
 
-// rowPlace is the sort key of a row. In ascending order, rows without a value come first.
+// rowPlace is the sort key of a row in the list of pages. In ascending order, pages without a value come first.
 type rowPlace struct {
-	known  bool // whether the row has a value
+	known  bool // whether the page has a value
 	number int64
 	text   string
-	key    pageID // key orders rows that are otherwise equal
+	key    pageID // key orders pages with equal values
 }
 
 // pageID identifies a page: a page of a space, or a path outside all spaces.

@@ -27,7 +27,7 @@ type plan struct {
 	rest    *rest       // nil means all events; otherwise rest excludes the events of some groups
 	others  bool        // whether the answer has a row for all groups beyond the limit
 	total   bool        // whether the answer has the number of rows without the limit
-	keeps   bool        // whether the rows are stored with their sort keys
+	keeps   bool        // whether the encoder stores the answer's rows with their sort keys
 
 	now   time.Time // the end of presets
 	paged bool      // whether the answer names the next page
@@ -151,8 +151,8 @@ type sortKey struct {
 	value any
 }
 
-// perSession reports whether a measure counts sessions by their properties. The rows are then pairs of a group and a
-// session, so that each session of a group is counted once.
+// perSession reports whether a measure counts sessions by their properties. If so, the statement first reads a row for
+// each pair of a group and a session, so that each session of a group is counted once.
 func (p plan) perSession() bool {
 	return slices.ContainsFunc(p.measures(), func(r ref) bool { return len(r.column.Session) > 0 })
 }

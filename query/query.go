@@ -68,7 +68,7 @@ type query struct {
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from
-	// summary is the name of the source that replaced at least some events; "" if all rows came from events
+	// summary is the name of the source that replaced at least some events; "" if all statements read events
 	summary     string
 	approximate insights.Counting        // counting method of an estimated distinct count
 	truncated   bool                     // whether there are rows after the limit
@@ -98,7 +98,7 @@ func (q *query) invalid(ctx context.Context, err error) error {
 // next statement is the repetition in bounded memory.
 type ExplainedStatement struct {
 	SQL            string
-	Source         string // the source of the rows, as in the answer's header
+	Source         string // the source of the statement's rows, as in the answer's header
 	Params         []sqltree.Named
 	Rows, RowsRead uint64
 	Took           time.Duration // time until the last row was read
@@ -117,7 +117,7 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 		q.ends = time.Now().Add(s.config.MaxTime)
 	}
 	headers := map[string]string{headerResult: "exact"}
-	// FreshUntil is read before the rows, so that the header names no later time than the rows contain.
+	// FreshUntil is read before the statement's rows. So the header never names a time whose events the rows may lack.
 	if t := s.config.freshUntil(bounded, q.site); t != "" {
 		headers[headerFreshUntil] = t
 	}

@@ -55,7 +55,7 @@ func (q *query) count(sc scope, run func(scope) error) error {
 	return run(sc.bounded())
 }
 
-// scan is one reading of a scope's rows.
+// scan is one reading of the events or visits of a scope.
 type scan struct {
 	scope
 	refs []ref // the columns that determine the source
@@ -80,7 +80,7 @@ func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.weighScans(scopes[0], estimate, scans)
 }
 
-// weighScans sets the query's cost to the rows of all scans. sc is the request's scope.
+// weighScans sets the query's cost to the estimated number of rows that all scans read. sc is the request's scope.
 func (q *query) weighScans(sc scope, estimate insights.Counting, scans []scan) {
 	q.size = size{known: true, length: sc.to.Sub(sc.from)}
 	for _, s := range scans {

@@ -139,7 +139,7 @@ func (q *query) run(
 	return run(clickhouse.Context(ctx, options...), arguments(st.Params))
 }
 
-// read reads the rows of a statement.
+// read runs a statement, scans each row of its result into `targets`, and then calls `each`.
 func (q *query) read(ctx context.Context, sql string, args, targets []any, each func()) error {
 	rows, err := q.service.conn.Query(ctx, sql, args...)
 	if err != nil {

@@ -372,8 +372,8 @@ func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows c
 	return unknownRows, false
 }
 
-// expect returns the best source of a scope, and the number of rows to read from it. `known` is false if the rows of
-// the site are unknown.
+// expect returns the best source of a scope, and the number of rows to read from it. `known` is false if the number of
+// the site's rows is unknown.
 func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best scope, rows uint64, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -390,9 +390,9 @@ func (s *sources) expect(sc scope, refs []ref, estimate insights.Counting) (best
 	return best, sum.events, true
 }
 
-// rowsOf returns the approximate rows of a scope's range. Of a day that is only partly inside the range, a share of the
-// rows is counted: the day's hours inside the range, divided by the day's hours with events. Only hours with events are
-// counted, because the rest of today has no events yet.
+// rowsOf returns the approximate numbers of rows of events and visits in a scope's range. Of a day that is only partly
+// inside the range, a share of the rows is counted: the day's hours inside the range, divided by the day's hours with
+// events. Only hours with events are counted, because the rest of today has no events yet.
 func (s scope) rowsOf(days []dayRows) (sum dayRows) {
 	from, to := s.from.Truncate(time.Hour), s.to.Add(time.Hour-1).Truncate(time.Hour) // the table's key has hours
 	for _, d := range days {

@@ -200,7 +200,8 @@ func (d dropping) Query(ctx context.Context, sql string, args ...any) (driver.Ro
 	return d.Conn.Query(ctx, sql, args...)
 }
 
-// TestVisitsDropped checks that a query succeeds if the projection is dropped between the check and the statement.
+// TestVisitsDropped drops the projection of visits after the query has found that visits are complete, and before its
+// statement reads them. The query must succeed, and read events.
 func TestVisitsDropped(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

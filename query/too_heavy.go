@@ -46,17 +46,18 @@ func (s size) lighter(err error, read, most uint64) string {
 }
 
 // fits returns the length of a range that the query could have read within the exceeded limit. It estimates the length
-// from the range's rows. It returns 0 if the rows are unknown, or if a shorter range would not help.
+// from the number of rows in the query's range. It returns 0 if this number is unknown, or if a shorter range would not
+// help.
 func (s size) fits(err error, read, most uint64) time.Duration {
 	if !s.known || s.cost <= 0 {
 		return 0
 	}
-	can := float64(read) // the rows that the query can read in its time
+	can := float64(read) // the number of rows that the query can read in its time
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok {
 		switch e.Code {
 		case codeTooManyRows:
 			can = float64(most)
-		case codeMemory: // memory depends more on the groups than on the rows
+		case codeMemory: // memory depends more on the number of groups than of rows
 			return 0
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// These constants limit the rows in each direction of transitions.
+// These constants are the largest and the default number of pages before the page of the request, and of pages after
+// it.
 const (
 	MaxTransitions     = 100
 	DefaultTransitions = 10

@@ -10,8 +10,8 @@ import (
 
 const visitsName = "visits"
 
-// chosenName is a column of the rows of sessions. It is true if the row has events in the range that the conditions on
-// types select.
+// chosenName is the name of a column of the rows that sessionRows reads. The column is true if the row has events in
+// the range that the conditions on types select.
 const chosenName = "is_chosen"
 
 // ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
@@ -56,7 +56,8 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	return s, true
 }
 
-// add adds the columns that r reads to the rows. ok is false if visits do not have these columns.
+// add adds the columns that `r` reads to the columns that are read from visits. ok is false if visits do not have these
+// columns.
 func (v *visits) add(r ref) (ok bool) {
 	if r.isTime() && !r.args.Interval.Quarters() || len(r.column.Session) > 0 {
 		return false
@@ -108,7 +109,7 @@ func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.E
 	return of
 }
 
-// slotIs compares a quarter of an hour in a row of visits.
+// slotIs returns the condition that compares the quarter of an hour of a row of visits with the time t.
 func slotIs(op sqltree.Op, t time.Time) sqltree.Expr {
 	text := t.UTC().Format(time.DateTime)
 	return sqltree.Bin(op, insights.VisitSlot(), sqltree.Param(sqltree.T("DateTime('UTC')"), text))
@@ -180,7 +181,7 @@ func siteOfVisit(site string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, insights.VisitColumn(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
 }
 
-// row returns the columns of a row.
+// row returns the columns of the rows that read reads, from events or from visits.
 func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
 	row := []sqltree.Aliased{{Expr: at, As: insights.ColumnTime}}
 	for _, name := range v.columns {

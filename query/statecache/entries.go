@@ -104,7 +104,7 @@ type Entry struct {
 	Parts  []Part // the parts from which the states are built
 	Key    string // Key identifies everything that the states depend on
 	Status Status
-	row    string // row names the rows of the states in their table
+	row    string // value of columnKey in the rows of the span's states
 	begun  bool   // whether some states may have been written
 }
 
@@ -113,7 +113,7 @@ const (
 	columnMade = "made"
 )
 
-// Rows returns the condition that a row has states of one of the entries.
+// Rows returns the condition that a row of a table of states belongs to one of the entries.
 func Rows(entries []*Entry) sqltree.Expr { return isOneOf(columnKey, rowsOf(entries)) }
 
 func rowsOf(entries []*Entry) []string {

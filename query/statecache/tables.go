@@ -164,7 +164,7 @@ func (c *Cache) Drop(ctx context.Context, table string, entries []*Entry) error 
 	return failed
 }
 
-// unused returns the rows that were written but are not cached.
+// unused returns the names of the states that were written, but are not in the cache. Their rows can be dropped.
 func (c *Cache) unused(entries []*Entry) (rows []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

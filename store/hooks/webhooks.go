@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// Webhook is a row of the table webhooks.
+// Webhook is a row of its table.
 type Webhook = db.Webhook
 
 const (
