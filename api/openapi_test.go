@@ -22,7 +22,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestOpenAPIDocument parses the served OpenAPI document with a library, and compares its operations with the table.
+// TestOpenAPIDocument parses the served OpenAPI document with a library, and compares its operations with the table of
+// operations.
 func TestOpenAPIDocument(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

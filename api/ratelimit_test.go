@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestEveryOperationIsRateLimited exhausts the rate limit of a new token on every operation of the table.
+// TestEveryOperationIsRateLimited exhausts the rate limit of a new token on every operation of the API.
 func TestEveryOperationIsRateLimited(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(cfg *frame.Config, _ *api.Deps) { cfg.RateLimit, cfg.EventRateLimit = 1, 1 })

@@ -74,10 +74,11 @@ func reachable(policy outbound.Policy) rules.Vocabulary {
 	}}
 }
 
-// Table returns the table without the dependencies of its operations. Generated documents and tests read it.
+// Table returns the table of operations without the dependencies of the operations. Generated documents and tests read
+// it.
 func Table() frame.Table { return table(Deps{}, view.Presenter{}) }
 
-// OpenAPI returns the OpenAPI 3.1 document of the table, for a server at baseURL.
+// OpenAPI returns the OpenAPI 3.1 document of the API, for a server at baseURL.
 func OpenAPI(baseURL string) ([]byte, error) { return openapi.Document(Table(), baseURL) }
 
 // Deps are the dependencies of the operations. Resolver, Outbound, FrontEnds, SSO and Checks are optional.

@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 )
 
-// meddling is an engine that changes the table just before states are read, or just after they were built.
+// meddling is an engine that changes the events table just before states are read, or just after they were built.
 type meddling struct {
 	driver.Conn
 	before, after string // texts that identify the statements

@@ -206,7 +206,7 @@ func TestDifferential(t *testing.T) {
 
 func ownSite(context.Context, string) (Site, error) { return Site{Hosts: naiveOwn}, nil }
 
-// arrival has the events that arrived in one month. They become one part of the table.
+// arrival has the events that arrived in one month. They become one part of the events table.
 type arrival struct {
 	month  time.Time
 	events []insights.Event

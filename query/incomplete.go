@@ -35,8 +35,8 @@ func (q *query) lacks(ranges []scope) error {
 	return q.lacksNow()
 }
 
-// lacksNow finds the rows that are missing now. It runs before and after the read, because the table may lose or regain
-// rows during the read. The answer reports the larger loss.
+// lacksNow finds the rows that are missing now. It runs before and after the read, because the events table may lose or
+// regain rows during the read. The answer reports the larger loss.
 func (q *query) lacksNow() error {
 	if q.service.config.Missing == nil {
 		return nil

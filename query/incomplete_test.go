@@ -8,7 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestLacksMeanwhile: if the table loses or regains rows while a query reads it, the answer reports the missing rows.
+// TestLacksMeanwhile: if the events table loses or regains rows while a query reads it, the answer reports the missing
+// rows.
 func TestLacksMeanwhile(t *testing.T) {
 	t.Parallel()
 	var known []schema.MissingRows

@@ -10,7 +10,7 @@ import (
 // naiveOwn are the hosts of the site in the differential test.
 var naiveOwn = []string{"A.example", "www.own.example"}
 
-// naiveKnown finds a source in the table by walking through the labels of a host.
+// naiveKnown finds a source in the table of known sources by walking through the labels of a host.
 func naiveKnown(text string) (name, channel string) {
 	labels := strings.Split(text, ".")
 	for i := range labels {

@@ -143,8 +143,8 @@ func TestShortRanges(t *testing.T) {
 	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
-// TestPartsWithoutVisits checks that events are read while a part has no projection, and after the table has lost the
-// projection. Earlier results about the table are not used.
+// TestPartsWithoutVisits checks that events are read while a part has no projection, and after the events table has
+// lost the projection. Earlier results about the table are not used.
 func TestPartsWithoutVisits(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

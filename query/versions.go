@@ -13,9 +13,9 @@ import (
 
 // versions reads the versions of sites' events. While a site's version is unchanged, a cached answer includes all of
 // the site's events. A version consists of the number of the site's events, and of values that change when rows leave
-// the table: the table's first block, its detached parts and its mutations. A merge changes none of them. On a cluster,
-// two statements may read different replicas, and one replica may lag. So versions are unknown on clusters, and a
-// cached answer is reused for a short time only.
+// the events table: the table's first block, its detached parts and its mutations. A merge changes none of them. On a
+// cluster, two statements may read different replicas, and one replica may lag. So versions are unknown on clusters,
+// and a cached answer is reused for a short time only.
 type versions struct {
 	sources *sources
 	// age is the maximum age of a version that current returns without reading it again. If a version took long to
@@ -25,7 +25,7 @@ type versions struct {
 
 	reads  singleflight.Group
 	mu     sync.Mutex
-	engine string // the table's engine; "" before the first reading
+	engine string // the events table's engine; "" before the first reading
 	sites  map[string]siteVersion
 }
 

@@ -83,7 +83,7 @@ func TestSiteTokensEndWithTheirClaims(t *testing.T) {
 	}
 }
 
-// TestKeysOfSiteTokensAreSealed checks that the table contains the keys only in encrypted form.
+// TestKeysOfSiteTokensAreSealed checks that the table site_token_keys contains the keys only in encrypted form.
 func TestKeysOfSiteTokensAreSealed(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

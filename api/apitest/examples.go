@@ -15,7 +15,8 @@ type example struct {
 	query string
 	// Make creates objects as the tenant's admin and returns their ids. The keys are the names that stand in braces.
 	Make func(h *Harness, tenant *storetest.Tenant) map[string]string
-	// Needs is a right on the created objects. The handler requires it in addition to the right that the table names.
+	// Needs is a right on the created objects. The handler requires it in addition to the right that the table of
+	// operations names.
 	Needs access.Rights
 }
 

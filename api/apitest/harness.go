@@ -394,9 +394,10 @@ func Ghost() *storetest.Tenant {
 	}
 }
 
-// EachOperation runs `check` as a subtest of every row of the table. The operationId is the name of the subtest, so the
-// output shows all rows that fail. The subtests run one after the other, because they share the harness's database.
-// `all` is false if the -run flag skipped rows. The test must then not check the table as a complete list.
+// EachOperation runs `check` as a subtest for every row of the table of operations. The id of the operation is the name
+// of the subtest, so the output shows all operations that fail. The subtests run one after the other, because they
+// share the harness's database. `all` is false if the -run flag skipped operations. The test must then not assume that
+// `check` has seen all operations.
 func EachOperation(t *testing.T, h *Harness, check func(t *testing.T, h *Harness, op *frame.Operation)) (all bool) {
 	t.Helper()
 	ran := 0

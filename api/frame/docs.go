@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// Pages are the pages that describe the table to people. They need no token, because their contents are public in the
-// repository.
+// Pages are the pages that describe the operations of a table to people. They need no token, because their contents are
+// public in the repository.
 type Pages struct {
 	// Paths are the paths of the pages at the root of the server.
 	Paths []string

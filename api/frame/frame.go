@@ -18,7 +18,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// frame passes every request of the table through the same steps.
+// frame passes every request for an operation of the table through the same steps.
 type frame struct {
 	guard   *access.Guard
 	metrics Metrics

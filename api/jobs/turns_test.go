@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// ofKind is a job of any kind of the table. Jobs with different spaces are in different sequences, so they can run at
-// the same time.
+// ofKind is a job of any kind in the table of kinds. Jobs with different spaces are in different sequences, so they can
+// run at the same time.
 type ofKind struct {
 	row          schema.JobKind
 	Organization string `json:"organization"`
@@ -72,10 +72,10 @@ func apart(parties []party) bool {
 	return true
 }
 
-// TestTurns tests every kind of the table. First, jobs that never end take all workers. They belong to a user with many
-// organizations, to an organization with many users, or to many strangers whose jobs are marked as slow. Then other
-// users enqueue jobs. These jobs run, because the runner stops some of the endless jobs. While they wait, no user and
-// no organization has two running jobs. A job that the runner stops loses no attempt.
+// TestTurns tests every kind in the table of kinds. First, jobs that never end take all workers. They belong to a user
+// with many organizations, to an organization with many users, or to many strangers whose jobs are marked as slow. Then
+// other users enqueue jobs. These jobs run, because the runner stops some of the endless jobs. While they wait, no user
+// and no organization has two running jobs. A job that the runner stops loses no attempt.
 func TestTurns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// count adds the uncounted rows of the table to the store's count, as a sink does.
+// count adds the uncounted rows of the events table to the store's count, as a sink does.
 func (r *rig) count() {
 	r.t.Helper()
 	ctx := r.t.Context()
@@ -39,8 +39,8 @@ func (r *rig) count() {
 	}
 }
 
-// tooMany returns an error if the store counts more rows than the table has. If `exact` is true, it also returns an
-// error if the store counts fewer rows.
+// tooMany returns an error if the store counts more rows than the events table has. If `exact` is true, it also returns
+// an error if the store counts fewer rows.
 func (r *rig) tooMany(exact bool) error {
 	r.t.Helper()
 	counted, _, err := r.store.Rows.CountedRows(r.t.Context())
@@ -60,7 +60,7 @@ func (r *rig) tooMany(exact bool) error {
 }
 
 // TestDeletionsAreCounted kills erasures and retentions after each step. The store must never count more rows than the
-// table has, and at the end both numbers must be equal. With -short, the test kills only after every third step.
+// events table has, and at the end both numbers must be equal. With -short, the test kills only after every third step.
 func TestDeletionsAreCounted(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)

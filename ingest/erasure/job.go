@@ -67,8 +67,8 @@ type JobConfig struct {
 	step     func(name string) error
 }
 
-// Job erases visitors and expired events. All its state is in the ledger and in the table's list of mutations. So
-// another process continues where a killed process stopped. The caller holds a lock that excludes other jobs.
+// Job erases visitors and expired events. All its state is in the ledger and in the events table's list of mutations.
+// So another process continues where a killed process stopped. The caller holds a lock that excludes other jobs.
 type Job struct {
 	cfg    JobConfig
 	logged string
@@ -315,7 +315,7 @@ func (j *Job) goOn(ctx context.Context, b schema.ErasureBatch, holds func(contex
 	if err != nil {
 		return err
 	}
-	if !d.Found { // the deletion was killed, or the table was replaced: the next Erase deletes
+	if !d.Found { // the deletion was killed, or the events table was replaced: the next Erase deletes
 		return nil
 	}
 	left, err := j.cfg.Table.Having(ctx, whereVisitors(b))

@@ -26,7 +26,7 @@ type LoopConfig struct {
 	Lock eventstore.Locks
 	// Busy reports whether an error of Lock means that another node holds the lock.
 	Busy func(error) bool
-	// Ready reports whether the table can be used; nil means always.
+	// Ready reports whether the events table can be used; nil means always.
 	Ready  func() bool
 	Logger *slog.Logger // if Logger is nil, the loop logs nothing
 }

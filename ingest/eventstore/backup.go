@@ -19,7 +19,7 @@ var ErrBackup = errors.New("cannot use the backup")
 
 // Backup is a copy of the events table's files. While an Octavo command reads it, no process changes these files.
 type Backup struct {
-	folder string // the folder with the table's parts
+	folder string // the folder with the events table's parts
 	parts  map[schema.EventMonth][]backupPart
 }
 

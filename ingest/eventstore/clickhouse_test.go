@@ -36,7 +36,7 @@ func countRows(t testing.TB, conn driver.Conn, where string) (n uint64) {
 	return n
 }
 
-// TestInsertIsOneBlock checks that an insert of many rows makes one part of the table, even if the events are of
+// TestInsertIsOneBlock checks that an insert of many rows makes one part of the events table, even if the events are of
 // several months.
 func TestInsertIsOneBlock(t *testing.T) {
 	t.Parallel()
@@ -114,7 +114,7 @@ func TestInsertAtOnce(t *testing.T) {
 	}
 }
 
-// TestInsertIntoView checks that a materialized view stores a repeated insert once, like the table.
+// TestInsertIntoView checks that a materialized view stores a repeated insert once, like the events table.
 func TestInsertIntoView(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -168,7 +168,7 @@ func TestInsertSettings(t *testing.T) {
 }
 
 // TestStoreFaults checks the faults of three errors: a row breaks a constraint, a column has another type, and the
-// table is missing. Only the first is a fault of rows.
+// events table is missing. Only the first is a fault of rows.
 func TestStoreFaults(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)

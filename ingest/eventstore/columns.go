@@ -39,8 +39,8 @@ func (c *ClickHouse) returnColumns(columns driverColumns) {
 	c.spare = columns
 }
 
-// sameTypes reports whether both lists have the same names and types in the same order. The lists differ if the table
-// was altered.
+// sameTypes reports whether both lists have the same names and types in the same order. The lists differ if the events
+// table was altered.
 func (own driverColumns) sameTypes(other driverColumns) bool {
 	if len(own) != len(other) {
 		return false
@@ -90,7 +90,7 @@ func overwrite(theirs, own column.Interface) bool {
 		return assign(theirs, own)
 	case *column.Map:
 		return assign(theirs, own)
-	case *column.Nullable: // a column is Nullable only if an operator has altered the table
+	case *column.Nullable: // a column is Nullable only if an operator has altered the events table
 		return assign(theirs, own)
 	}
 	return false

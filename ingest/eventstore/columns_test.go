@@ -63,7 +63,7 @@ func TestInsertsShareColumns(t *testing.T) {
 	if err := conn.Exec(t.Context(), "ALTER TABLE events DROP CONSTRAINT few"); err != nil {
 		t.Fatal(err)
 	}
-	// After the table was altered, its columns are not reused.
+	// After the events table was altered, its columns are not reused.
 	if err := conn.Exec(t.Context(), "ALTER TABLE events ADD COLUMN later String, MODIFY COLUMN ask_response Nullable(String)"); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestDelete checks that a deletion removes rows from the table and from the projection of visits, and that it is found
-// by its name. The parts that contained the rows must be removed from the disk.
+// TestDelete checks that a deletion removes rows from the events table and from the projection of visits, and that it
+// is found by its name. The parts that contained the rows must be removed from the disk.
 func TestDelete(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -69,8 +69,8 @@ func TestDelete(t *testing.T) {
 	areRemoved(t, folders)
 }
 
-// slowToRemove writes many files into the folders of the table's parts, so that the server needs a long time to remove
-// a folder. It returns the folders.
+// slowToRemove writes many files into the folders of the events table's parts, so that the server needs a long time to
+// remove a folder. It returns the folders.
 func slowToRemove(t *testing.T, conn driver.Conn) (folders []string) {
 	t.Helper()
 	err := conn.QueryRow(t.Context(), "SELECT groupArray(path) FROM system.parts WHERE active AND database = currentDatabase() AND table = {table:String}", clickhouse.Named("table", insights.Table)).Scan(&folders)

@@ -97,8 +97,8 @@ func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool
 }
 
 // Merge merges the parts of a month. Of several equal rows, it leaves one row. The merge must also build the month's
-// projections again, and ClickHouse allows this only with a certain setting of the table. Merge sets it, and resets it
-// at the end.
+// projections again, and ClickHouse allows this only with a certain setting of the events table. Merge sets it, and
+// resets it at the end.
 func (c *ClickHouse) Merge(ctx context.Context, month schema.EventMonth) (err error) {
 	const alter, setting = "ALTER TABLE " + insights.Table, "deduplicate_merge_projection_mode"
 	if err := c.cfg.Conn.Exec(ctx, alter+" MODIFY SETTING "+setting+" = 'rebuild'"); err != nil {

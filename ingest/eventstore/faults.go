@@ -89,7 +89,7 @@ var (
 	valueFault = Fault{Reason: "value", Rows: true}
 	// damageFault means that the server's files are damaged.
 	damageFault = Fault{Reason: DamageReason}
-	// columnFault means that a column of the table has a type that accepts no value of this version.
+	// columnFault means that a column of the events table has a type that accepts no value of this version.
 	columnFault = Fault{Reason: "schema"}
 )
 
@@ -116,7 +116,7 @@ func (e badValue) Unwrap() error { return e.error }
 // FaultOf returns the fault of a Store's error.
 func FaultOf(err error) Fault {
 	if _, ok := errors.AsType[badValue](err); ok {
-		// The column has another type. An upgrade can cause this if the sink is older than the table.
+		// The column has another type. An upgrade can cause this if the sink is older than the events table.
 		if _, ok := errors.AsType[*column.ColumnConverterError](err); ok {
 			return columnFault
 		}

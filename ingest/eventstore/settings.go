@@ -21,19 +21,19 @@ const oneBlock = 1_000_000_000
 // insertSettings are sent with every insert. The defaults of ClickHouse have changed between releases, and some
 // defaults would break the guarantees of Insert.
 var insertSettings = clickhouse.Settings{
-	// With these settings, an acknowledged insert is written to the table, and not only to a buffer. On a cluster, the
-	// shard has then written it.
+	// With these settings, an acknowledged insert is written to the events table, and not only to a buffer. On a
+	// cluster, the shard has then written it.
 	"async_insert":                        0,
 	"distributed_foreground_insert":       1,
 	"insert_distributed_one_random_shard": 0,
-	// With these settings, inserts with the same token store their rows once: in the table, and in each of its
+	// With these settings, inserts with the same token store their rows once: in the events table, and in each of its
 	// materialized views.
 	"insert_deduplicate":                                 1,
 	"deduplicate_insert":                                 "enable",
 	"deduplicate_insert_select":                          "enable_when_possible",
 	"deduplicate_blocks_in_dependent_materialized_views": 1,
 	// ClickHouse looks for repeated inserts by comparing blocks of rows. So an insert must be one block, which only the
-	// table's partitions divide. With these settings, ClickHouse's limits and threads do not divide it.
+	// events table's partitions divide. With these settings, ClickHouse's limits and threads do not divide it.
 	"min_insert_block_size_rows":                         oneBlock,
 	"min_insert_block_size_bytes":                        0,
 	"min_insert_block_size_rows_for_materialized_views":  0,

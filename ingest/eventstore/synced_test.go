@@ -38,7 +38,7 @@ func syncs(t testing.TB, conn driver.Conn) (files, folders uint64) {
 }
 
 // TestPartsAreSynced checks that an insert or a merge syncs its files and folders to the disk before it succeeds.
-// Without the table's settings, ClickHouse does not sync them.
+// Without the events table's settings, ClickHouse does not sync them.
 func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)
@@ -154,8 +154,8 @@ func BenchmarkInsertSynced(b *testing.B) {
 	}
 }
 
-// TestNoStatistics checks that the table's statements turn off statistics, also for an existing table. By default,
-// ClickHouse computes statistics for every column of a merged part.
+// TestNoStatistics checks that the events table's statements turn off statistics, also for an existing table. By
+// default, ClickHouse computes statistics for every column of a merged part.
 func TestNoStatistics(t *testing.T) {
 	t.Parallel()
 	store, conn := newTestStore(t)
@@ -172,7 +172,7 @@ func TestNoStatistics(t *testing.T) {
 		}
 	}
 	inserted := 0
-	// merged returns how many columns of the table have statistics after a merge.
+	// merged returns how many columns of the events table have statistics after a merge.
 	merged := func() (columns uint64) {
 		t.Helper()
 		inserted++

@@ -20,7 +20,7 @@ import (
 type VisitsConfig struct {
 	Conn     driver.Conn // Conn is required. The caller closes it.
 	Topology insights.Topology
-	// Holds returns an error as soon as another process may also change the table. It is required.
+	// Holds returns an error as soon as another process may also change the events table. It is required.
 	Holds   func(context.Context) error
 	Metrics *Metrics     // if Metrics is nil, nothing is counted
 	Logger  *slog.Logger // if Logger is nil, nothing is logged
@@ -76,7 +76,7 @@ func (v *Visits) statements(p projections) []string {
 	return insights.VisitsStatements(v.cfg.Topology, p.names, p.bare > 0 && !p.projecting)
 }
 
-// Kept reports whether the table has the current projection of visits, so that Keep has nothing to do.
+// Kept reports whether the events table has the current projection of visits, so that Keep has nothing to do.
 func (v *Visits) Kept(ctx context.Context) (bool, error) {
 	if v.cfg.Topology.Cluster != "" {
 		return true, nil
@@ -106,7 +106,7 @@ func (v *Visits) Keep(ctx context.Context) error {
 	return nil
 }
 
-// run runs statements that change the table.
+// run runs statements that change the events table.
 func (v *Visits) run(ctx context.Context, statements []string) error {
 	// Without a deadline, the driver waits only five minutes for an answer.
 	ctx, cancel := context.WithTimeout(ctx, time.Hour)
@@ -162,8 +162,8 @@ func (v *Visits) Check(ctx context.Context) error {
 	return v.Keep(ctx)
 }
 
-// drawDay returns the site and day of a randomly chosen event. site is empty if the table is empty, or if a merge has
-// replaced the part of the event meanwhile.
+// drawDay returns the site and day of a randomly chosen event. site is empty if the events table is empty, or if a
+// merge has replaced the part of the event meanwhile.
 func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {

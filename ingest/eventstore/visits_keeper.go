@@ -14,7 +14,7 @@ import (
 const (
 	visitsEvery = time.Minute      // pause between two checks of the projection
 	visitsRetry = 10 * time.Second // pause after a failure, or while another node has the lock
-	visitsReady = time.Second      // pause while the table cannot be used
+	visitsReady = time.Second      // pause while the events table cannot be used
 )
 
 // VisitsKeeperConfig configures a VisitsKeeper. The fields Conn, Lock, Busy and Ready are required.
@@ -23,7 +23,7 @@ type VisitsKeeperConfig struct {
 	Cluster string
 	Lock    Locks
 	Busy    func(error) bool // whether an error of Lock means that another node has the lock
-	Ready   func() bool      // whether the table can be used
+	Ready   func() bool      // whether the events table can be used
 	Metrics *Metrics         // if Metrics is nil, nothing is counted
 	Logger  *slog.Logger     // if Logger is nil, nothing is logged
 }
@@ -41,7 +41,7 @@ func NewVisitsKeeper(cfg VisitsKeeperConfig) *VisitsKeeper {
 func (k *VisitsKeeper) Run(ctx context.Context) {
 	never := func(*Visits, context.Context) (bool, error) { return false, nil }
 	idle, do := (*Visits).Kept, (*Visits).Keep
-	wait := visitsRetry // the pause until the table has the projection
+	wait := visitsRetry // the pause until the events table has the projection
 	for ctx.Err() == nil {
 		if !k.cfg.Ready() {
 			retry.Sleep(ctx, visitsReady)

@@ -60,7 +60,7 @@ func newTestVisits(t testing.TB, conn driver.Conn, change func(*VisitsConfig)) *
 	return v
 }
 
-// wantKept checks that the table has the current projection of visits, or that ClickHouse is building it.
+// wantKept checks that the events table has the current projection of visits, or that ClickHouse is building it.
 func wantKept(t testing.TB, conn driver.Conn) {
 	t.Helper()
 	if kept, err := newTestVisits(t, conn, nil).Kept(t.Context()); err != nil || !kept {
@@ -92,8 +92,8 @@ func insertNumbered(t testing.TB, store *ClickHouse, i int) {
 	}
 }
 
-// wantNumbered checks that the table has exactly the correct rows of insertNumbered for the numbers before `inserts`.
-// It counts the rows with a condition on the primary key, and without a condition.
+// wantNumbered checks that the events table has exactly the correct rows of insertNumbered for the numbers before
+// `inserts`. It counts the rows with a condition on the primary key, and without a condition.
 func wantNumbered(t testing.TB, conn driver.Conn, inserts int) {
 	t.Helper()
 	right := "site = '" + intaketest.Site.ID + "' AND url = concat(toString(visitor), '/', toString(session))" +
@@ -118,7 +118,7 @@ func compareVisits(t testing.TB, v *Visits, n float64) (same, different float64)
 	return same, different
 }
 
-// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The table has no
+// TestVisitsAreKept checks that Keep creates and builds the current projection for all rows. The events table has no
 // projection at first, or the projection of another version. The process is killed before each statement in turn. After
 // Keep, new rows must be in the projection immediately, and deleted rows must not be in it.
 func TestVisitsAreKept(t *testing.T) {

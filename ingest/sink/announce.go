@@ -15,8 +15,8 @@ const (
 	readerPoll  = 100 * time.Millisecond
 )
 
-// announce records how many rows will leave the table, and waits until every running node has read this notice. Then
-// every query result without these rows reports that they are missing. A node without heartbeats counts as ended.
+// announce records how many rows will leave the events table, and waits until every running node has read this notice.
+// Then every query result without these rows reports that they are missing. A node without heartbeats counts as ended.
 func (m *Mender) announce(ctx context.Context, rows int64) error {
 	notice, err := m.cfg.Ledger.NoteLeaving(ctx, rows)
 	if err == nil {

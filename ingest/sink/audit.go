@@ -24,7 +24,7 @@ type CountedRows interface {
 	// RowsEnds returns, for each partition, the offset before which rows are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
 	// NotedDeletions returns the deletions whose rows the ledger has subtracted, although the rows may still be in the
-	// table.
+	// events table.
 	NotedDeletions(ctx context.Context) (map[string]string, error)
 	Missing(ctx context.Context) ([]schema.MissingRows, error)
 	NoteMissing(ctx context.Context, missing []schema.MissingRows) error
@@ -39,11 +39,11 @@ type AllRows interface {
 }
 
 const (
-	auditLooks = 5                      // largest number of times that Audit compares if the table lacks rows
+	auditLooks = 5                      // largest number of times that Audit compares if the events table lacks rows
 	auditPause = 200 * time.Millisecond // pause between two comparisons
 )
 
-// Audit compares the ledger with the table, and records the missing rows.
+// Audit compares the ledger with the events table, and records the missing rows.
 //
 // Sinks add rows to the ledger after they store them, and jobs subtract rows from the ledger before they delete them.
 // So the ledger never counts rows that the table does not have yet, or that a job has deleted. If the ledger has more
@@ -86,8 +86,8 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 // errDeleting means that a deletion began during a comparison.
 var errDeleting = errors.New("rows are being deleted: try again")
 
-// lookAt compares the ledger with the table once. If the table lacks more rows of a month than `missing` has, it raises
-// the number in `missing`. doubled has, by month, the number of surplus rows that the table is known to have.
+// lookAt compares the ledger with the events table once. If the table lacks more rows of a month than `missing` has, it
+// raises the number in `missing`. doubled has, by month, the number of surplus rows that the table is known to have.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
 	missing schema.RowsByMonth,

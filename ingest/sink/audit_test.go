@@ -14,7 +14,7 @@ import (
 // reads of an audit, a sink or a job may do its next step.
 type auditWorld struct {
 	t        *rapid.T
-	stored   int64 // rows of the table
+	stored   int64 // rows of the events table
 	inserted int64 // rows that are stored but not yet counted
 	counted  int64 // rows of the ledger
 	deleted  int64 // rows that deletions have removed from the ledger so far

@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FromBackup is the result of ReadBackup: the number of the table's missing rows that the backup has.
+// FromBackup is the result of ReadBackup: the number of the events table's missing rows that the backup has.
 type FromBackup struct {
 	Found    map[schema.MissingDay]int64 // number of missing rows that the backup has
 	Restored int64                       // number of rows of Found that were restored
@@ -136,7 +136,7 @@ func (b *backupReading) prepare(ctx context.Context) (err error) {
 }
 
 // waiting returns the messages that are not committed, by partition of the log. A sink will read these messages and
-// store the rows that the table lacks, so ReadBackup must not store these rows.
+// store the rows that the events table lacks, so ReadBackup must not store these rows.
 func (r *Reconciler) waiting(ctx context.Context) (map[uint16]logRange, error) {
 	count, err := r.log.Partitions(ctx)
 	if err != nil {

@@ -150,7 +150,8 @@ func TestErasedEvents(t *testing.T) {
 	}
 	r.stop(s)
 
-	// The erasure job deletes the visitor's first row. Then the log and the table agree, and a repair changes nothing.
+	// The erasure job deletes the visitor's first row. Then the log and the events table agree, and a repair changes
+	// nothing.
 	compare := func(repair bool) (erased, differences int64) {
 		t.Helper()
 		rec, err := NewReconciler(Config{Brokers: r.brokers, Topic: r.topic, Group: r.topic + "-sink", Store: r.store, Erased: list})

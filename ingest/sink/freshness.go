@@ -64,8 +64,8 @@ func (f *Freshness) Stop(context.Context) error {
 	return nil
 }
 
-// Until returns a time before which every acknowledged event is in the table or a dead letter. It returns false while
-// this time is unknown.
+// Until returns a time before which every acknowledged event is in the events table or a dead letter. It returns false
+// while this time is unknown.
 func (f *Freshness) Until() (time.Time, bool) {
 	at := f.until.Load()
 	return time.UnixMilli(at).UTC(), at != 0

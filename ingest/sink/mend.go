@@ -18,9 +18,9 @@ type MendLedger interface {
 	CountedRows
 	NoteMissingDays(ctx context.Context, days map[schema.MissingDay]int64) error
 	RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error
-	// NoteLeaving records a notice that rows are about to leave the table. The notice is valid until ForgetLeaving.
-	// ReadersBefore returns the running nodes that have not read the notice. Each node has a number of heartbeats,
-	// which increases while the node runs.
+	// NoteLeaving records a notice that rows are about to leave the events table. The notice is valid until
+	// ForgetLeaving. ReadersBefore returns the running nodes that have not read the notice. Each node has a number of
+	// heartbeats, which increases while the node runs.
 	NoteLeaving(ctx context.Context, rows int64) (notice int64, err error)
 	ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error)
 	ForgetReader(ctx context.Context, node string) error
@@ -48,8 +48,8 @@ type MendConfig struct {
 // Mender sets damaged parts of the events table aside, and restores the table's missing rows from the log.
 type Mender struct {
 	cfg MendConfig
-	// unexplained has, by month, the number of rows that the table has in addition to the counted rows although it has
-	// no doubled rows. Only the holder of AuditLock uses it.
+	// unexplained has, by month, the number of rows that the events table has in addition to the counted rows although
+	// it has no doubled rows. Only the holder of AuditLock uses it.
 	unexplained map[schema.EventMonth]int64
 }
 
@@ -66,8 +66,8 @@ type Mended struct {
 	Missing    []schema.MissingRows // rows that are missing after the repair
 }
 
-// Compare checks the parts, sets damaged parts aside, and then compares the table with the ledger. Only one process at
-// a time compares. An error of Lock means that another process is comparing.
+// Compare checks the parts, sets damaged parts aside, and then compares the events table with the ledger. Only one
+// process at a time compares. An error of Lock means that another process is comparing.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
@@ -85,7 +85,8 @@ func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []s
 	return m.compare(ctx)
 }
 
-// compare compares the table with the ledger. First it looks for rows that the table has twice, then for missing rows.
+// compare compares the events table with the ledger. First it looks for rows that the table has twice, then for missing
+// rows.
 func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
 	if err := m.doubled(ctx); err != nil {
 		return nil, err

@@ -79,16 +79,16 @@ func (l *memoryLedger) RestoreMissingDays(_ context.Context, restored map[schema
 	return nil
 }
 
-// mending is a rig with a ledger and a Mender. The rig's stored rows are in one part of the table.
+// mending is a rig with a ledger and a Mender. The rig's stored rows are in one part of the events table.
 type mending struct {
 	*rig
 	ledger *memoryLedger
 	mender *Mender
 	parts  []eventstore.Part
-	lost   int64 // number of rows that were announced before they left the table
+	lost   int64 // number of rows that were announced before they left the events table
 }
 
-// announced fails the test if rows have left the table before they were announced.
+// announced fails the test if rows have left the events table before they were announced.
 func (m *mending) announced(context.Context) error {
 	m.lost = m.ledger.leaving
 	var parts uint64
@@ -140,7 +140,7 @@ func newMending(t *testing.T, n int) *mending {
 	return m
 }
 
-// folder returns the folder of the table's only part.
+// folder returns the folder of the events table's only part.
 func (m *mending) folder() (path string) {
 	m.t.Helper()
 	const query = "SELECT path FROM system.parts WHERE database = currentDatabase() AND table = 'events' AND active"
@@ -150,7 +150,7 @@ func (m *mending) folder() (path string) {
 	return path
 }
 
-// projection returns the path of the file that contains the projection of the table's only part.
+// projection returns the path of the file that contains the projection of the events table's only part.
 func (m *mending) projection() string {
 	m.t.Helper()
 	found, err := filepath.Glob(filepath.Join(m.folder(), "*.proj", "data.bin"))
@@ -214,7 +214,7 @@ func (m *mending) visitsAgree() {
 func none(Difference) error { return nil }
 
 // TestMend damages each kind of file of a part. The part must be set aside, and all rows must be restored from the log,
-// once. A part without damage must stay in the table.
+// once. A part without damage must stay in the events table.
 func TestMend(t *testing.T) {
 	t.Parallel()
 	flip := func(data []byte) []byte { data[len(data)/2] ^= 1; return data }
@@ -295,8 +295,8 @@ func change(t *testing.T, path string, change func([]byte) []byte) {
 	}
 }
 
-// TestMendProjection damages the projection of a part. The part must stay in the table, and ClickHouse must build the
-// projection again.
+// TestMendProjection damages the projection of a part. The part must stay in the events table, and ClickHouse must
+// build the projection again.
 func TestMendProjection(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -375,8 +375,8 @@ func TestMendLoss(t *testing.T) {
 	}
 }
 
-// TestMendAnnounces checks that a damaged part stays in the table until each running node has read the notice that its
-// rows will leave. A node without heartbeats must not delay this.
+// TestMendAnnounces checks that a damaged part stays in the events table until each running node has read the notice
+// that its rows will leave. A node without heartbeats must not delay this.
 func TestMendAnnounces(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -404,7 +404,7 @@ func TestMendAnnounces(t *testing.T) {
 	}
 }
 
-// copyPart copies the folder of the part under the name of a later insert, and attaches the copy to the table.
+// copyPart copies the folder of the part under the name of a later insert, and attaches the copy to the events table.
 func (m *mending) copyPart() {
 	m.t.Helper()
 	from := m.folder()
@@ -419,8 +419,8 @@ func (m *mending) copyPart() {
 	}
 }
 
-// TestMendCopy attaches a copy of a part. A comparison must find that the table has each row twice, and set one of the
-// two parts aside.
+// TestMendCopy attaches a copy of a part. A comparison must find that the events table has each row twice, and set one
+// of the two parts aside.
 func TestMendCopy(t *testing.T) {
 	t.Parallel()
 	m := newMending(t, 60)
@@ -435,7 +435,7 @@ func TestMendCopy(t *testing.T) {
 	m.equal(60)
 }
 
-// TestMendDoubled merges a part with its copy. A comparison must report how many rows the table has twice. After
+// TestMendDoubled merges a part with its copy. A comparison must report how many rows the events table has twice. After
 // MergeDoubles, the table must have each row once.
 func TestMendDoubled(t *testing.T) {
 	t.Parallel()

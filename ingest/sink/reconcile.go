@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Reconciler compares the log with the table. Each event of the log must have exactly one row at its position, unless
-// the event is a repeat or a dead letter.
+// Reconciler compares the log with the events table. Each event of the log must have exactly one row at its position,
+// unless the event is a repeat or a dead letter.
 //
 // It compares only messages whose offsets are committed, because the sinks may not have stored later messages. A repeat
 // whose first message has expired cannot be recognised, so its events count as missing. Events of erased visitors and
@@ -64,7 +64,7 @@ type Reconciled struct {
 	Differences int64 `json:"differences"` // number of reported ranges that still differ
 }
 
-// Difference describes consecutive messages, each of which differs from the table.
+// Difference describes consecutive messages, each of which differs from the events table.
 type Difference struct {
 	Partition int   `json:"partition"`
 	From      int64 `json:"from"`
@@ -231,7 +231,7 @@ func (p *reconciling) read(record eventlog.Record) error {
 	return nil
 }
 
-// compare compares the pending messages with the table.
+// compare compares the pending messages with the events table.
 func (p *reconciling) compare(ctx context.Context) error {
 	if len(p.pending) == 0 {
 		return nil

@@ -116,8 +116,8 @@ type placed struct {
 	content insights.RowContent
 }
 
-// maybeRepeat reports whether the table has the rows of a message at the position of an earlier message. In this case,
-// the message may be a repeat of a message that has expired, so its rows are not restored.
+// maybeRepeat reports whether the events table has the rows of a message at the position of an earlier message. In this
+// case, the message may be a repeat of a message that has expired, so its rows are not restored.
 func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	window := int64(p.r.cfg.Window)
 	if p.oldest == 0 || l.offset >= p.oldest+window {
@@ -170,9 +170,9 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 	return false, nil
 }
 
-// store inserts missing rows, and repeats the insert until the table has the rows. If the table refuses an insert
-// because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It does not
-// insert these rows.
+// store inserts missing rows, and repeats the insert until the events table has the rows. If the table refuses an
+// insert because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It
+// does not insert these rows.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store
 	for again := 0; len(missing) > 0; again++ {

@@ -35,7 +35,8 @@ func (r *rig) repair(store eventstore.Store) (found []Difference, sums []Reconci
 	return found, sums, err
 }
 
-// equal fails the test if log and table differ, or if the table does not have exactly one row for each of n events.
+// equal fails the test if log and table differ, or if the events table does not have exactly one row for each of n
+// events.
 func (r *rig) equal(n int) {
 	r.t.Helper()
 	if found, sums := r.reconcile(0); len(found) > 0 {
@@ -77,7 +78,7 @@ func TestRepair(t *testing.T) {
 	} {
 		before, _ := r.stored()
 		if err := r.conn.Exec(t.Context(), lose); err != nil {
-			// The table is partitioned by the time of arrival, so it may have no such partition.
+			// The events table is partitioned by the time of arrival, so it may have no such partition.
 			if e, ok := errors.AsType[*clickhouse.Exception](err); !ok || e.Code != 248 {
 				t.Fatalf("%s: %v", lose, err)
 			}
@@ -160,7 +161,7 @@ func TestRepairsAtOnce(t *testing.T) {
 	pendingAges := make(chan struct{}, 2)
 	for i := range 2 {
 		store := &faultyStore{Store: r.store, before: func(int) error {
-			// Both repairs must have read the table before one of them inserts rows.
+			// Both repairs must have read the events table before one of them inserts rows.
 			select {
 			case <-arrived:
 			case pendingAges <- struct{}{}:
@@ -236,7 +237,7 @@ func TestRepairRefusedRow(t *testing.T) {
 }
 
 // TestRepairLeavesRepeats checks a repeat whose first message has expired in the log. The repair must find the rows of
-// the first message in the table, and must not store the rows of the repeat.
+// the first message in the events table, and must not store the rows of the repeat.
 func TestRepairLeavesRepeats(t *testing.T) {
 	t.Parallel()
 	capture := &ingesttest.MemoryLog{}

@@ -295,7 +295,7 @@ func TestSinkClaims(t *testing.T) {
 	}
 }
 
-// aPartOnly deletes some rows, so that the table looks as if an insert had stored only some of its rows.
+// aPartOnly deletes some rows, so that the events table looks as if an insert had stored only some of its rows.
 const aPartOnly = "ALTER TABLE events DELETE WHERE toMonth(time) % 3 = 0 SETTINGS mutations_sync = 2"
 
 // TestSinkDiesBetweenInsertAndCommit ends a sink after an insert and before its commit. The next sink must store each
@@ -354,7 +354,7 @@ func TestSinkInsertInDoubt(t *testing.T) {
 	store := &faultyStore{Store: r.store}
 	store.after = func(int) error {
 		n := faults.Add(1)
-		if n == 1 { // at this time the table has only rows of this insert
+		if n == 1 { // at this time the events table has only rows of this insert
 			if err := r.conn.Exec(t.Context(), aPartOnly); err != nil {
 				t.Error(err)
 			}

@@ -14,7 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// surplus returns the months for which the table has more rows than the ledger counts, with the number of surplus rows.
+// surplus returns the months for which the events table has more rows than the ledger counts, with the number of
+// surplus rows.
 //
 // Sinks store rows before they count them. Rows that are not counted yet have offsets at or after the offset that
 // RowsEnds returns for their partition, and the result excludes such rows. The ledger has already subtracted the rows
@@ -40,9 +41,9 @@ func surplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema
 	return most, nil
 }
 
-// lookForSurplus returns the months for which the table has more rows than the ledger, excluding rows that are not
-// counted yet. A number in the result is never larger than the true surplus. Rows that arrive between the reads make
-// the number smaller, or negative.
+// lookForSurplus returns the months for which the events table has more rows than the ledger, excluding rows that are
+// not counted yet. A number in the result is never larger than the true surplus. Rows that arrive between the reads
+// make the number smaller, or negative.
 func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map[schema.EventMonth]int64, error) {
 	// Read the offsets before the counts. So the counts include at least the rows before these offsets.
 	ends, err := ledger.RowsEnds(ctx)
@@ -100,8 +101,8 @@ func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, er
 	return more, err
 }
 
-// doubled looks for rows that the table has twice in the suspected months. If other parts have all rows of a part, it
-// sets this part aside. It records the doubled rows that remain.
+// doubled looks for rows that the events table has twice in the suspected months. If other parts have all rows of a
+// part, it sets this part aside. It records the doubled rows that remain.
 func (m *Mender) doubled(ctx context.Context) error {
 	before, err := m.cfg.Ledger.Missing(ctx)
 	if err != nil {
@@ -154,8 +155,8 @@ func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 }
 
 // MergeDoubles removes the doubled rows that the ledger has recorded, so that one of several equal rows remains. It
-// merges the whole months that have such rows, and then compares the table with the ledger. An error of Lock means that
-// another process is repairing, or that visitors are being erased.
+// merges the whole months that have such rows, and then compares the events table with the ledger. An error of Lock
+// means that another process is repairing, or that visitors are being erased.
 func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, eventstore.RepairLock, AuditLock)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Confirm reports whether an answer from the entries' states is right: their parts are still in the table, and all
-// states exist. Dropped parts and states never reappear, so both existed when the statement ran. extra is the number of
-// rows that the statement read in addition to the expected rows.
+// Confirm reports whether an answer from the entries' states is right: their parts are still in the events table, and
+// all states exist. Dropped parts and states never reappear, so both existed when the statement ran. extra is the
+// number of rows that the statement read in addition to the expected rows.
 //
 // Confirm caches the states that were built. If a built entry has no states, it may have no events, or its states were
 // dropped. Confirm postpones such entries, and reports that the answer is not right.

@@ -73,7 +73,7 @@ func (c *Cache) listParts(ctx context.Context) (parts Parts, err error) {
 		parts.Newest = largeParts(last)
 		return parts, nil
 	}
-	return Parts{}, nil // the table is empty, or has no partitions by month
+	return Parts{}, nil // the events table is empty, or has no partitions by month
 }
 
 // agedPart is a part with its rows, and whether it is old enough to be settled.

@@ -33,8 +33,8 @@ type headersDescribed interface {
 	OpenAPIHeaders() jsonschema.Dict
 }
 
-// Document returns the OpenAPI 3.1 document of the table, as JSON. It derives requests from their rules and answers
-// from their types. No part is written by hand.
+// Document returns the OpenAPI 3.1 document of a table of operations, as JSON. It derives requests from their rules and
+// answers from their types. No part is written by hand.
 func Document(table frame.Table, baseURL string) ([]byte, error) {
 	words, err := table.Vocabulary()
 	if err != nil {
