@@ -97,7 +97,8 @@ func TestPagesNeitherSkipNorRepeat(t *testing.T) {
 			}
 		})
 	}
-	// A page token is still valid after the object at its position is deleted.
+	// A page token contains the position of the last object of the page before. It is still valid after this object is
+	// deleted.
 	path := lists["sites"].path
 	first := apitest.ReadPage(t, h, path+"?limit=2")
 	h.Want(204, "DELETE", path+"/"+first.Items[1].ID, admin, nil)

@@ -91,8 +91,8 @@ func rowFiles(t testing.TB) map[string][]testCase {
 	return files
 }
 
-// golden compares the cases of a file with their results, case by case. If the flag -update names the kind, it writes
-// the file instead.
+// golden compares the cases of a file with their results, case by case. If the flag -update names `kind`, it writes the
+// results to the file instead.
 func golden(t *testing.T, kind, path string, want, got []testCase) {
 	t.Helper()
 	if *update == kind {

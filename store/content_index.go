@@ -75,9 +75,9 @@ type indexing struct {
 	ids    []string
 }
 
-// step updates the index for one batch of pages. The indexed revision, the target and the progress are in the space's
-// row in search_spaces, which every step locks. So after an interruption, another process continues to the same target,
-// and pages of an older revision never overwrite pages of a newer revision.
+// step updates the index for one batch of pages. The ids of the indexed revision and of the target revision and the
+// progress are in the space's row in the table search_spaces, which every step locks. So after an interruption, another
+// process continues to the same target, and pages of an older revision never overwrite pages of a newer revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
 	// The space is locked before its index. The deletion of a space locks in the same order, so that no deadlock
 	// occurs.
@@ -137,8 +137,8 @@ func lockIndexed(ctx context.Context, q *db.Queries, spaceID string) (db.SearchS
 	}
 }
 
-// plan finds the pages that may differ between the indexed revision and the target. The two revisions never change, so
-// each process finds the same pages. If no revision is indexed, plan finds all pages.
+// plan finds the pages that may differ between the indexed revision and the target revision. The two revisions never
+// change, so each process finds the same pages. If no revision is indexed, plan finds all pages.
 func (x *indexing) plan(ctx context.Context, q *db.Queries, state *db.SearchSpace) error {
 	if x.target.ID == state.Target && x.from == state.Revision {
 		return nil

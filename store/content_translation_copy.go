@@ -17,7 +17,7 @@ import (
 
 // TranslatedSpace is the result of a translation run for a space.
 type TranslatedSpace struct {
-	// Title is the title for the copy if the run creates the copy.
+	// Title is the title of the translated copy. It is used only if the run creates the copy.
 	Title string
 	// Pages are the translated pages. They have the ids of the source's pages. Their documents are already stored.
 	Pages []tree.Node
@@ -31,8 +31,8 @@ type TranslatedSpace struct {
 	reported int
 }
 
-// TranslatedContent is a translated reusable content. ID is the id of its file in the copy, and Source is the id of the
-// source's file.
+// TranslatedContent is a translated reusable content. ID is the id of its file in the translated copy, and Source is
+// the id of its file in the source space.
 type TranslatedContent struct {
 	ID, Source string
 	Content    []byte
@@ -64,7 +64,7 @@ func (s *Store) FinishTranslationRun(
 ) error {
 	c := copier{store: s, ctx: ctx, base: b}
 	if b.Copied {
-		// Editors wait while the copy is locked. So the documents are stored before the lock.
+		// Users who edit the translated copy wait while it is locked. So the documents are stored before the lock.
 		var err error
 		if c.made, err = make(func(d []Document) error { return s.KeepDocuments(ctx, b.CopyID, d) }); err != nil {
 			return err

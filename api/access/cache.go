@@ -43,8 +43,8 @@ func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey 
 	return &ttlCache[K, V]{answers: answers, refusals: refusals, ttl: ttl, flightKey: flightKey}, nil
 }
 
-// peek returns the cached answer or refusal; ok is false if the cache has neither. The key may alias the request,
-// because peek only compares it.
+// peek returns the cached answer or refusal; ok is false if the cache has neither. `key` may share the memory of the
+// request, because peek only compares it.
 func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) {
 	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
 		return hit.value, nil, true
@@ -55,7 +55,7 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 	return value, nil, false
 }
 
-// wasGood reports whether the cache has an answer for the key, even if the answer has expired.
+// wasGood reports whether the cache has an answer for `key`, even if the answer has expired.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
 // load calls the function load and caches its answer or refusal. Concurrent callers with the same key share one call.

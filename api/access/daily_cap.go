@@ -55,8 +55,9 @@ func (r *keyRates) of(name string) *keyUse {
 	return use
 }
 
-// WithinDailyCap refuses a request if this node has accepted as many events of the key today as the daily cap allows.
-// The client may try again after midnight (UTC). `first` is true for the first refused request of the day.
+// WithinDailyCap refuses a request if this node has accepted as many events of the publishable key today as the key's
+// daily cap allows. The client may try again after midnight (UTC). `first` is true for the first refused request of the
+// day.
 func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	if k.use.events(now) < k.dailyCap {
 		return false, nil
@@ -68,7 +69,7 @@ func (k *PublishableKey) WithinDailyCap(now time.Time) (first bool, err error) {
 	)
 }
 
-// CountEvents adds a number of accepted events to the number of the key's events on this day.
+// CountEvents adds a number of accepted events to the number of the publishable key's events on the day of `now`.
 func (k *PublishableKey) CountEvents(events int, now time.Time) { k.use.add(events, now) }
 
 func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint64(day/time.Second) }

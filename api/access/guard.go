@@ -123,8 +123,9 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 	return err
 }
 
-// AdmitNamed is like Admit, for an operation whose body names the object. Handlers must use the object in the Caller.
-// They must not read the name from the body again, because the body may have the member twice.
+// AdmitNamed is like Admit, for an operation whose body names the object that it reads or changes. Handlers must use
+// the object in the Caller. They must not read the object's name from the body again, because the body may have the
+// member with the name twice.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -208,9 +209,9 @@ func (s Scope) admit(p *store.Principal) error {
 	}
 }
 
-// KeepTo returns 404 if the caller has a session of single sign-on and the object is outside the session's
+// KeepTo returns 404 if the caller has a session of single sign-on and the object of the call is outside the session's
 // organization. This holds even if the user has a role there, because an identity provider vouches only for the users
-// of its organization. Operations whose body names a second organization call KeepTo for it.
+// of its organization. Operations whose body names a second organization call KeepTo for that organization too.
 func (c *Caller) KeepTo(organization, object string) error {
 	if c.Principal.Kind != schema.TokenSession || organization == c.Principal.OrganizationID {
 		return nil
@@ -237,7 +238,7 @@ func (c *Caller) objectOrganization() string {
 	return c.EventSite.OrganizationID
 }
 
-// ErrAlreadyGone ends a call with the status 204, because the object to delete does not exist.
+// ErrAlreadyGone ends a call with the status 204, because the object that the call deletes does not exist.
 var ErrAlreadyGone = errors.New("nothing there to delete")
 
 // Require returns an error if the caller lacks the right on the scope's object. The error is 404 if the caller may not

@@ -13,7 +13,7 @@ type installationKey struct {
 	value atomic.Pointer[[]byte]
 }
 
-// Read returns the key.
+// Read returns the secret. It reads the secret from the store at the first call.
 func (k *installationKey) Read(ctx context.Context) ([]byte, error) {
 	if known := k.value.Load(); known != nil {
 		return *known, nil

@@ -11,7 +11,7 @@ type Rights uint16
 // The rights. Operations require these rights, and `permissions` in answers show them. So `permissions` always agree
 // with what a caller may do.
 const (
-	// RightView allows knowing that the object exists. Guests have only this right on their organization.
+	// RightView allows knowing that an object exists. Guests have only this right on their organization.
 	RightView Rights = 1 << iota
 	// RightAccess allows reading the content.
 	RightAccess

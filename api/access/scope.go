@@ -24,7 +24,7 @@ type Scope struct {
 	Object *Object
 	// Named is the kind of object that the body names; nil without an object.
 	Named *NamedObject
-	// Right is the right that the caller needs on the object.
+	// Right is the right that the caller needs on the object of the operation.
 	Right Rights
 	// SiteKey also admits the site's own key.
 	SiteKey bool
@@ -51,7 +51,7 @@ type Scope struct {
 	Session bool
 	// Nobody also admits callers without a token, for a site that accepts their events.
 	Nobody bool
-	// OrGone means that the operation succeeds if the object does not exist.
+	// OrGone means that the operation also succeeds if its object does not exist.
 	OrGone bool
 	// Widens means that the operation can let more people read a site. See [Scope.WideningReaders].
 	Widens bool

@@ -54,7 +54,8 @@ func bodyShape(value any) error {
 	}}, body)
 }
 
-// commentPages adds two pages to the space, to which comments can refer. The first page has a node with the key n1.
+// commentPages adds two pages to the space, to which comments can refer. The document of the first page has a node
+// whose key is n1.
 func commentPages(h *apitest.Harness) (first, second string) {
 	h.T.Helper()
 	request := h.ChangeRequest(h.Ours)

@@ -70,7 +70,7 @@ func TestBlocksHaveKeys(t *testing.T) {
 		t.Errorf("%+v", sent.Body)
 	}
 	h.WantError(h.Do("POST", comments, h.Ours.Tokens[schema.RoleEdit], `{"page":"`+page+`","node":"`+strings.Repeat("0", 10)+`","body":{"markdown":"x"}}`), http.StatusBadRequest)
-	// Later edits of the page keep the key to which the comment refers.
+	// Later edits of the page do not change the key of the node to which the comment refers.
 	next := h.ChangeRequest(h.Ours)
 	h.ChangeContent(schema.RoleEdit, next.ID, `{"operation":"update_page","page":"`+page+`","document":{"markdown":"# Getting going\n\nbefore\n\nnew and more\n\none two 3\n\n- a\n- b"}}`)
 	h.MergeNow(next.ID)

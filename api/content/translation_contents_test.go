@@ -44,8 +44,8 @@ func (b *translationBench) shown(space, title string) string {
 }
 
 // TestTranslationOfReusableContents checks that reusable contents are translated like pages, and each content only
-// once. In the copy, the translated contents have new files. All other contents have the same files as in the source
-// space.
+// once. In the translated copy, the translated contents have new files. All other contents have the same files as in
+// the source space.
 func TestTranslationOfReusableContents(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

@@ -265,7 +265,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if problems := target.Problems(""); problems != nil {
 		t.Errorf("problems %+v", problems)
 	}
-	// In the copy, all text is in capital letters, except the protected parts.
+	// In the translated copy, all text is in capital letters, except the protected parts.
 	want := strings.NewReplacer("NPM INSTALL", "npm install", "LET SPACE = 1", "let space = 1", "A+B", "a+b", "HTTPS://EXAMPLE.COM/VIDEO", "https://example.com/video",
 		"MERMAID/DIAGRAM", "mermaid/diagram").Replace(strings.ToUpper(content.Plain(source)))
 	want = strings.ReplaceAll(want, "\tV\n", "\tv\n")
@@ -290,7 +290,7 @@ func TestTranslationOfEveryBlock(t *testing.T) {
 	if diff := cmp.Diff(kept(source), kept(target)); diff != "" {
 		t.Error(diff)
 	}
-	// The image is a file of the copy. The link between the pages leads to the page in the copy.
+	// The image is a file of the translated copy. The link between the pages leads to the page in the copy.
 	files := b.do(http.StatusOK, "GET", "/v1/spaces/"+copied+"/content", nil)["files"].([]any)
 	if len(files) != 1 {
 		t.Errorf("files %v", files)
@@ -417,7 +417,7 @@ func TestTranslationKeepsCorrections(t *testing.T) {
 	b.edit(b.source, b.replace(b.source, "Welcome", "A strong hint", "A hint"))
 	b.runJobs()
 	has("its source changed again", "Ein deutlicher Hinweis", "correction-outdated: A hint")
-	// After the correction is reverted, the copy follows the translation again.
+	// After the correction is reverted, the text in the copy follows the source text again.
 	b.edit(copied, b.replace(copied, "WELCOME", "Ein deutlicher Hinweis", "A HINT"))
 	b.run()
 	has("it was taken back", "A HINT")
@@ -516,7 +516,8 @@ func TestTranslationFails(t *testing.T) {
 	fails("no such language", libre, "does not translate between these languages")
 }
 
-// TestTranslationByLibreTranslate translates with LibreTranslate. The copy contains the terms of the glossary.
+// TestTranslationByLibreTranslate translates with LibreTranslate. The translated copy contains the glossary's
+// translations of its terms.
 func TestTranslationByLibreTranslate(t *testing.T) {
 	t.Parallel()
 	b := newTranslationBench(t)

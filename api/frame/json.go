@@ -78,7 +78,8 @@ func jsonError(body []byte, err error) error {
 	return &schema.Error{Code: schema.CodeBadRequest, Message: "the body cannot be read", Cause: err}
 }
 
-// wrongType returns the end of a sentence that begins with the member's name. It says which type the member must have.
+// wrongType returns the end of an error message that begins with the name of a member of the body. It says which type
+// the member must have.
 func wrongType(err *json.SemanticError) string {
 	want := "of another type"
 	if err.GoType != nil {

@@ -37,9 +37,9 @@ func writePixel(ctx *fasthttp.RequestCtx, status int) {
 	ctx.Response.SetBodyRaw(pixelImage)
 }
 
-// pixelStatus returns the status of the image for an error. If the key is not valid, it is 404. If a rate limit refuses
-// the request or this server fails, it is the status of the error. For all other errors, such as a refused event, it is
-// 200, and only metrics show the error.
+// pixelStatus returns the status of the image for an error. If the publishable key is not valid, the status is 404. If
+// a rate limit refuses the request or this server fails, it is the status of the error. For all other errors, such as a
+// refused event, it is 200, and only metrics show the error.
 func pixelStatus(code schema.Code) int {
 	switch {
 	case code == schema.CodeUnauthorized:

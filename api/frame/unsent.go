@@ -57,7 +57,7 @@ func newUnsent(cfg Config, observe func(bytes int64)) *unsent {
 	}
 }
 
-// cost returns the number of bytes by which an answer would increase the ledger.
+// cost returns the number of bytes that the ledger would count in addition if an answer were added to it.
 func (l *ledger) cost(a *unsentAnswer) int64 {
 	if a.shared != nil && l.shared[a.shared.name] > 0 {
 		return 0

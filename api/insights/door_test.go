@@ -112,7 +112,8 @@ func TestDoorNeedsNoSite(t *testing.T) {
 	h.WantError(h.Do("POST", door, "", batch), http.StatusUnauthorized)
 }
 
-// TestDoorHosts: if a request names the page that sends the batch, the page's host must be a host of the key.
+// TestDoorHosts: if a request names the page that sends the batch, the page's host must be one of the hosts of the
+// publishable key.
 func TestDoorHosts(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)
@@ -147,7 +148,8 @@ func TestDoorHosts(t *testing.T) {
 	}
 }
 
-// TestDoorRespectsOptOut: if a request has Sec-GPC: 1 and the key has respectGPC, no event is stored.
+// TestDoorRespectsOptOut: if a request has the header Sec-GPC: 1 and its publishable key has respectGPC, no event is
+// stored.
 func TestDoorRespectsOptOut(t *testing.T) {
 	t.Parallel()
 	h, id, door := opened(t)
@@ -467,7 +469,7 @@ func TestDoorIsLimited(t *testing.T) {
 	})
 }
 
-// TestDoorBodiesWait: the server answers 100 Continue only if the key is valid.
+// TestDoorBodiesWait: the server answers 100 Continue only if the publishable key is valid.
 func TestDoorBodiesWait(t *testing.T) {
 	t.Parallel()
 	h, _, door := opened(t)

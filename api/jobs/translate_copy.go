@@ -31,7 +31,7 @@ const (
 	maxSpaceTitle      = 50
 )
 
-// pageOf returns a page of the copy, with the places of its document.
+// pageOf returns a page of the translated copy, with the places of its document.
 func pageOf(node tree.Node, document *schema.Document) translatedPage {
 	p := translatedPage{node: node}
 	if document != nil {

@@ -156,7 +156,8 @@ func (emailInvite) OpenAPISchema() map[string]any {
 	}}}
 }
 
-// Problems checks the address and the role. If the entry is only an address, field is the name in the problem.
+// Problems checks the address and the role. If the invite in the body is only an address, the problem names `field`. If
+// the invite is an object, it names the member of this object.
 func (e emailInvite) Problems(field string) []schema.Detail {
 	var c rules.Checker
 	at := field

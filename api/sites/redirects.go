@@ -73,7 +73,7 @@ type redirectDestination struct {
 	URL           *string `json:"url" rules:"len=..2048,pattern=uri"`
 }
 
-// problems returns an error for each missing member that the kind requires.
+// problems returns an error for each missing member that the destination's kind requires.
 func (d *redirectDestination) problems() []schema.Detail {
 	var c rules.Checker
 	need := func(name string, value *string) {
@@ -95,7 +95,7 @@ func (d *redirectDestination) problems() []schema.Detail {
 	return c.Details
 }
 
-// resource returns the destination with only the members that the kind uses.
+// resource returns the destination with only the members that its kind uses.
 func (d *redirectDestination) resource() schema.SiteRedirectDestination {
 	to := schema.SiteRedirectDestination{Kind: *d.Kind}
 	switch *d.Kind {

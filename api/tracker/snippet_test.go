@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestSnippets checks all snippets. They have the key and the address below a path. A snippet that loads a script names
-// a file that nodes serve. It has the file's hash, unless it loads the newest bundle. No placeholder is left in the
-// text.
+// TestSnippets checks all snippets. They contain the publishable key, and the server's address with a path. A snippet
+// that loads a script names a file that nodes serve. It has the file's hash, unless it loads the newest bundle. No
+// placeholder is left in the text.
 func TestSnippets(t *testing.T) {
 	t.Parallel()
 	files := byPath(t)

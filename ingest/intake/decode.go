@@ -301,7 +301,7 @@ func (d *decoder) session() *insights.Refusal {
 		case "visitorAuthClaims":
 			err = d.claims()
 		case "cookies":
-			// Cookies are not stored, so only the type of the member is checked.
+			// Cookies are not stored, so only the type of the member `cookies` is checked.
 			if c := d.peek(); c != '{' && c != 'n' {
 				return d.wrongType("session.cookies", "must be an object")
 			}

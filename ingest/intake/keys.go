@@ -98,7 +98,7 @@ func (in *Intake) appendKnown(
 		repeated, free = true, claimedAt.Add(claim.Left)
 	case claim.State == schema.KeyNew:
 		if refusal = in.appendClaimed(ctx, in.search.Append, site, key, claim, claimedAt, d); refusal == nil {
-			// The deferred call of recent.end records in this node's cache that the key is done.
+			// The deferred call of recent.end records in this node's cache that the request's idempotency key is done.
 			in.finishKey(ctx, site, key, claim)
 			free = claimedAt.Add(keyLife)
 		}
@@ -126,7 +126,8 @@ func (d *decoder) keyField() string {
 	return "Idempotency-Key"
 }
 
-// claim claims the key, or finds it done. claimedAt is a time just before the claim was granted.
+// claim claims the request's idempotency key, or finds that the key is done. claimedAt is a time just before the claim
+// was granted.
 func (in *Intake) claim(
 	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
 ) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
@@ -184,8 +185,8 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	}
 	d.encoder.SetID(claim.MessageID)
 	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
-		// This node does not know until when the key is valid, so it cannot cache the key, and a repeat queries the
-		// store. So finish the key in the store before the answer.
+		// This node does not know until when the idempotency key is valid. So it cannot cache the key, and a repeat of
+		// the request queries the store. So finish the key in the store before the answer.
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 	}
 	return "appended", refusal

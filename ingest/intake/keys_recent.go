@@ -96,8 +96,8 @@ func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state s
 	return schema.KeyNew, nil
 }
 
-// end ends an attempt. free is the time at which the key can be used again. It is zero if the key must not be cached as
-// done.
+// end ends an attempt to store the request with an idempotency key. `free` is the time at which the key can be used
+// again. It is zero if the key must not be cached as done.
 func (r *recentKeys) end(name keyName, bodyHash [sha256.Size]byte, free time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -15,8 +15,8 @@ import (
 // AuditLock is the name of the lock for comparing the ledger with the events table. Only one node at a time holds it.
 const AuditLock = "comparison of counted rows"
 
-// CountedRows is the interface of the ledger. The ledger has the numbers of rows that Audit compares with the events
-// table. Package store implements it.
+// CountedRows is the interface of the ledger of row counts. The ledger has the numbers of rows that the events table
+// should have. Audit compares them with the table. Package store implements it.
 type CountedRows interface {
 	// CountedRows returns the number of rows that the events table should have, by month. deleted changes whenever the
 	// ledger subtracts the rows of a deletion that is about to begin.

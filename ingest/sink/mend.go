@@ -38,8 +38,8 @@ type MendConfig struct {
 	// Noted is called after NoteLeaving has stored a notice, so that this process reads the notice immediately.
 	Noted  func(ctx context.Context) error
 	Logger *slog.Logger
-	// Everywhere means that the Mender looks for doubled rows in all months, even if a month does not have more rows
-	// than the ledger counts.
+	// Everywhere means that the Mender looks for doubled rows in all months, even in a month that does not have more
+	// rows than the ledger of row counts has.
 	Everywhere bool
 
 	gone time.Duration // time without a heartbeat after which a node counts as ended, default readerGone

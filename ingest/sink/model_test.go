@@ -289,7 +289,7 @@ func (w *world) takeOver(cfg Config, old bool) {
 			if ctx.Err() != nil || !g.write(ctx, ctx, c) {
 				return
 			}
-			// If the ledger is unavailable, the counts stay in memory.
+			// If the ledger of row counts is unavailable, the counts stay in memory.
 			if m.step("ledger").fault == "" {
 				_ = s.rows.write(ctx, time.Minute) // after an error of the store, the counts stay in memory too
 			}

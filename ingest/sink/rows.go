@@ -51,7 +51,7 @@ type rowCounts struct {
 	wake    chan struct{}
 }
 
-// waitingRows has the row counts of a partition that are not in the ledger yet.
+// waitingRows has the numbers of stored rows of a partition that are not in the ledger of row counts yet.
 type waitingRows struct {
 	opened *openedRows // opened is set if this sink took over the partition before these cuts
 	logEnd *atomic.Int64

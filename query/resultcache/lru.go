@@ -28,7 +28,7 @@ type entry[V any] struct {
 	chances int // how often the entry stays although it is the least recently used
 }
 
-// expires returns the time after which no query may use the entry.
+// expires returns the time after which no query may use the cached result.
 func (e *entry[V]) expires() time.Time {
 	if e.version != "" && e.last.After(e.until) {
 		return e.last

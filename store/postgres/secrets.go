@@ -30,8 +30,8 @@ func (d *DB) Key(ctx context.Context, name string) ([]byte, error) {
 		_, _ = rand.Read(fresh) // crypto/rand.Read never returns an error
 		err = d.Queries.InsertSecretOnce(ctx, db.InsertSecretOnceParams{Name: name, Value: fresh})
 		if err == nil {
-			// The key is read by a separate statement. If the insert has waited for another node's insert, the snapshot
-			// of the insert would not have the other node's row.
+			// A separate statement reads the key of the first insert. If the insert has waited for another node's
+			// insert, the snapshot of the insert would not have the other node's row.
 			key, err = d.Queries.Secret(ctx, name)
 		}
 	}

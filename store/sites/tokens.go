@@ -22,8 +22,8 @@ func (s *Store) TokenKey(ctx context.Context, name string) ([]byte, error) {
 	}); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}
-	// The key is read by a separate statement. If the insert has waited for another node's insert, the snapshot of the
-	// insert does not have the other node's row.
+	// A separate statement reads the key of the first insert. If the insert has waited for another node's insert, the
+	// snapshot of the insert does not have the other node's row.
 	if sealed, err = s.db.Queries.SiteTokenKey(ctx, name); err != nil {
 		return nil, postgres.Interpret(err, "site token key")
 	}

@@ -41,7 +41,7 @@ func Join(parts ...Vocabulary) (Vocabulary, error) {
 type Pattern struct {
 	// Match reports whether a text has the form.
 	Match func(text string) bool
-	// Problem is the error message, which follows the name of the member.
+	// Problem is the rest of an error message that begins with the name of a member.
 	Problem string
 	// Regexp, Not and Format are for the OpenAPI document. A text must match the regular expression Regexp, and must
 	// not match Not.

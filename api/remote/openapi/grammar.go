@@ -21,13 +21,13 @@ type object struct {
 	reference bool // whether a reference may replace the object
 	siblings  bool // whether a reference may have other members next to it
 	boolean   bool // whether a boolean may replace the object
-	// home is the place for imported parts of this kind, as a JSON pointer.
+	// home is the JSON pointer of the object in the specification to which imported parts of this kind are added.
 	home    []string
 	members map[string]shape
 	// required has the members that must be present, in the order of the line.
 	required []string
-	// others is the shape of the members with free names. It is nil if the kind has no such members. If open is true,
-	// members whose names begin with x- are extensions and are not checked.
+	// others is the shape of the members with free names. It is nil if objects of this kind have no such members. If
+	// open is true, members whose names begin with x- are extensions and are not checked.
 	others *shape
 	open   bool
 }
