@@ -62,8 +62,8 @@ const (
 )
 
 type sourceLimits struct {
-	// short is the greatest length of a range that is queried without waiting for the count of its rows. A day of most
-	// sites has at most a few hundred thousand events.
+	// `short` is the greatest length of a range that a query reads without first counting its rows. A day of most sites
+	// has at most a few hundred thousand events.
 	short time.Duration
 	// few is the largest number of events that are read as quickly as visits, because the statement over visits is
 	// longer.
@@ -286,7 +286,7 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	return days, nil
 }
 
-// known returns the approximate numbers of a scope's rows. They are 0 if they are unknown.
+// known returns the approximate numbers of rows of events and visits in a scope. The numbers are 0 if they are unknown.
 func (s *sources) known(sc scope) dayRows {
 	s.mu.Lock()
 	defer s.mu.Unlock()

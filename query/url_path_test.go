@@ -7,8 +7,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestURLPath checks that a home page is one row, one filter and one step of a funnel. Senders may end a home page's
-// URL in different ways. A URL without a host has no home page.
+// TestURLPath checks that all URLs of a site's home page have the same path. So they are one row of an answer, and the
+// same filter and the same step of a funnel find all of them. Senders may end a home page's URL in different ways. A
+// URL without a host has no home page.
 func TestURLPath(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -47,8 +47,8 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 // which are shown at the places of their pages. The other holders are reusable contents, which are shown at the places
 // of blocks that refer to them.
 type keptRefs struct {
-	// files has the places of each file, by the file's id. For a file of another space, the function elsewhere returns
-	// the key.
+	// files has the places of each file, by the file's id. If the file belongs to another space, the key of the map is
+	// the result of the function elsewhere.
 	files   map[string][]refPlace
 	holders [][]refPlace
 	// branches has the conditions. Each branch comes after the branch that contains it. Branch 0 and holder 0 are

@@ -41,7 +41,7 @@ func (s *Store) Migrate(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("cannot lock migrations: %w", err)
 	}
-	// The lock belongs to the session and ends with the session, even if this process is killed.
+	// The migration lock belongs to the Postgres session, and ends with the session, even if this process is killed.
 	defer func() { _ = locked.Close(context.WithoutCancel(ctx)) }()
 
 	if err := checkBaseline(ctx, locked); err != nil {

@@ -114,7 +114,7 @@ func TestBootstrapTokens(t *testing.T) {
 	}
 }
 
-// TestInsightsKeyRace requests the key on several nodes concurrently.
+// TestInsightsKeyRace requests the insights key on several nodes concurrently.
 func TestInsightsKeyRace(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -20,7 +20,8 @@ var nobody = &store.Principal{TokenID: "none", Kind: schema.TokenNone}
 // answer is 401, as for a missing token. So callers cannot find out which sites exist. A call that needs a query to the
 // store counts against the caller's address. A call to a site that was open recently does not count.
 func (g *Guard) AdmitNobody(ctx context.Context, path PathParams, c *Caller) error {
-	// The strings in key may alias the request. Cache lookups only compare the strings, and the cache stores clones.
+	// The strings in `key` may share the memory of the request. Cache lookups only compare them, and the cache stores
+	// clones.
 	key := eventSiteKey{kind: schema.TokenNone, organization: path.PathParam("organizationId"), site: path.PathParam("siteId")}
 	grant, err, known := g.open.peek(key, c.Now)
 	switch {

@@ -123,7 +123,8 @@ func TestCollectionsComeAfterTheirParents(t *testing.T) {
 	wantOrder("given away", map[string][]string{"": {aa, a}, a: {ab}, aa: {aaa}}, admin)
 	path = "/v1/orgs/" + other + "/collections?nested="
 	wantOrder("taken over", map[string][]string{"": {ba}, ba: {below}}, admin)
-	// A trigger must have updated the depths. Otherwise the next change of the tree would use wrong depths.
+	// A trigger must have updated the depths of the moved collections. Otherwise the next change of the tree of
+	// collections would use wrong depths.
 	h.Exec("do $$ begin assert not exists (select 1 from collections c join collections p on p.id = c.parent_id where c.depth <> p.depth + 1); end $$")
 	h.Exec("do $$ begin assert not exists (select 1 from collections c where c.parent_id is null and c.depth <> 1); end $$")
 }

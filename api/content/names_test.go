@@ -116,8 +116,8 @@ func newNaming(t *testing.T) naming {
 	return n
 }
 
-// document returns a document with all references. It has a paragraph with a mention for each reference, a block for
-// each reference, and a table with each reference in a cell.
+// document returns a document that has each reference of n.rows three times: as a mention in a paragraph, as a block,
+// and in a cell of a table.
 func (n *naming) document(t *testing.T) string {
 	t.Helper()
 	yes := true

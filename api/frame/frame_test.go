@@ -88,7 +88,7 @@ func TestNothingAliasesTheRequest(t *testing.T) {
 		t.Errorf("kept %s, want %s", got, want)
 	}
 
-	// The frame's caches must not alias the request either.
+	// The frame's caches must not refer to the memory of the request either.
 	org, site := h.Ours.Organization.ID, h.Ours.Site.ID
 	send("POST", "/v1/orgs/"+org+"/sites/"+site+"/insights/events", h.Ours.Tokens[schema.RoleRead], `{"events":[]}`)
 	if ctx.Response.StatusCode() != 204 {

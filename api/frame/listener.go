@@ -269,7 +269,7 @@ type edgeConn struct {
 	ip       netip.Addr
 	// counted is the address whose limit the connection is counted against, if any.
 	counted netip.Addr
-	// waiting is true until the first byte arrives.
+	// waiting is true until the first byte of the connection's first request arrives.
 	waiting atomic.Bool
 	// idleSince is the time at which the connection became idle, as schema.Elapsed; 0 during a request.
 	idleSince atomic.Int64

@@ -301,7 +301,7 @@ func TestWebhookIsDisabled(t *testing.T) {
 		); !schema.IsCode(err, schema.CodeConflict) {
 			t.Errorf("%v", err)
 		}
-		// The webhook's failures are counted from zero again.
+		// After the webhook is enabled again, its failures are counted from zero.
 		r.Answers(webhookstest.Status(http.StatusOK))
 		yes := true
 		if back, err := h.st.Hooks.UpdateWebhook(

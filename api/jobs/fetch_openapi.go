@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/store/apispecs"
 )
 
-// Specs fetches OpenAPI specifications. `known` has the states of the sources at the last fetch. Errors are of type
-// openapi.Problems, or the error of a canceled context.
+// Specs fetches OpenAPI specifications. `known` has the state of each fetched document at the last fetch. Errors are of
+// type openapi.Problems, or the error of a canceled context.
 type Specs interface {
 	Fetch(ctx context.Context, address string, known []schema.OpenAPISourceState) (openapi.Fetched, error)
 }

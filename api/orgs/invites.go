@@ -156,8 +156,8 @@ func (emailInvite) OpenAPISchema() map[string]any {
 	}}}
 }
 
-// Problems checks the address and the role. If the invite in the body is only an address, the problem names `field`. If
-// the invite is an object, it names the member of this object.
+// Problems checks the address and the role. A problem with the address names `field`, or the member `email` if the
+// invite is an object with an address.
 func (e emailInvite) Problems(field string) []schema.Detail {
 	var c rules.Checker
 	at := field
@@ -179,8 +179,8 @@ type inviteUsersRequest struct {
 	} `body:"json"`
 }
 
-// invite invites each person. The role of a person is the role in the person's entry, otherwise the role of the
-// request, and otherwise the organization's default role.
+// invite invites each person. A person gets the role in the person's entry of the list `emails`. Without it, the person
+// gets the role in the request, and without that the organization's default role.
 func (h *invites) invite(ctx context.Context, c *access.Caller, r *inviteUsersRequest) (people.Invited, error) {
 	organization := c.Organization.Organization
 	role := r.Body.Role.Or(organization.DefaultRole)

@@ -111,7 +111,8 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 				p.committed = had[p.id]
 				erased = max(erased, p.committed.erased)
 			}
-			// Wait until the list has at least the tombstones that the previous owner honoured.
+			// Wait until this sink's list of tombstones has at least the tombstones that the previous owners of its
+			// partitions honoured.
 			return s.cfg.Erased.Await(generationCtx, erased) == nil
 		}
 		s.cfg.Logger.Warn("Cannot read the consumer group's offsets.", "error", err)

@@ -50,7 +50,8 @@ const (
 	minPartAge = 5 * time.Minute
 	// maxAge is the age up to which states are used. The engine deletes them an hour later.
 	maxAge = 24 * time.Hour
-	// maxEntries limits the entries that a node knows, and maxTableParts the parts of all tables with states.
+	// maxEntries is the largest number of entries that a node has in memory. maxTableParts is the largest number of
+	// parts in all tables with states together.
 	maxEntries    = 10_000
 	maxTableParts = 5_000
 	// retryAfterFull is the time for which no states are built after a limit of the tables was reached.

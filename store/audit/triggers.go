@@ -10,9 +10,9 @@ import (
 // more changes, one last entry has the number of the remaining changes.
 const auditedRows = 100
 
-// unchanged is the beginning of the condition that a trigger's statement changed no row. An upsert that only inserts,
-// for example, changes no row, but its update triggers run too. The check is ten times cheaper than an insert of no
-// entries.
+// unchanged is the beginning of the SQL condition that the statement which ran a trigger has changed no row. For
+// example, an upsert that only inserts rows also runs the triggers for updates. To evaluate this condition is ten times
+// cheaper than an insert of no entries into the log.
 const unchanged = "not exists (select from "
 
 // Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers and one function.

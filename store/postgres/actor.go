@@ -113,7 +113,7 @@ func begin(ctx context.Context) pgx.TxOptions {
 // statement. A statement that needs neither an actor nor a limit goes directly to the pool.
 type acting struct{ *pgxpool.Pool }
 
-// Exec runs a statement. It has the parameters of the pool's method.
+// Exec runs a statement for the actor. It has the parameters of pgxpool.Pool.Exec.
 func (a acting) Exec(ctx context.Context, sql string, args ...any) (pgconn.CommandTag, error) {
 	results := a.send(ctx, sql, args)
 	if results == nil {
@@ -126,7 +126,7 @@ func (a acting) Exec(ctx context.Context, sql string, args ...any) (pgconn.Comma
 	return tag, err
 }
 
-// Query runs a statement that returns rows. It has the parameters of the pool's method.
+// Query runs a statement that returns rows, for the actor. It has the parameters of pgxpool.Pool.Query.
 func (a acting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error) {
 	results := a.send(ctx, sql, args)
 	if results == nil {
@@ -140,7 +140,7 @@ func (a acting) Query(ctx context.Context, sql string, args ...any) (pgx.Rows, e
 	return &actingRows{Rows: rows, results: results}, nil
 }
 
-// QueryRow runs a statement that returns one row. It has the parameters of the pool's method.
+// QueryRow runs a statement that returns one row, for the actor. It has the parameters of pgxpool.Pool.QueryRow.
 func (a acting) QueryRow(ctx context.Context, sql string, args ...any) pgx.Row {
 	results := a.send(ctx, sql, args)
 	if results == nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/outbound/outboundtest"
 )
 
-// TestAnswers checks that the status is the result of a call, for a body of any length. If an answer ends early, the
-// call fails.
+// TestAnswers checks that Send returns the HTTP status of the server's answer, whatever the length of its body. If the
+// answer ends early, Send must return an error.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -116,7 +116,7 @@ func TestParseRanges(t *testing.T) {
 	}
 }
 
-// TestHas compares the result of Has with a check of each network.
+// TestHas compares the result of Has with the result of looking for the address in each network of the set.
 func TestHas(t *testing.T) {
 	t.Parallel()
 	addr := rapid.Custom(func(t *rapid.T) netip.Addr {
