@@ -64,8 +64,8 @@ func (s *Store) VerifyFiles(ctx context.Context, each Verified) error {
 	})
 }
 
-// verifyContents reads the table of contents page by page. If Postgres cannot read the rows of a page, verifyContents
-// reports the damage and ends.
+// verifyContents reads the rows with the stored contents in batches. If Postgres cannot read the rows of a batch,
+// verifyContents reports the damage and ends.
 func verifyContents(
 	ctx context.Context, each Verified,
 	page func(ctx context.Context, space, hash string) ([]db.VerifyFilesRow, error),

@@ -103,7 +103,7 @@ func TestDashboardBroken(t *testing.T) {
 		t.Errorf("a redirect that was undone is there: %v", made)
 	}
 
-	// In a row of the list of broken links without a proposed target, type an address on another site.
+	// In a row of the list of broken addresses without a proposed page, type an address on another site.
 	d.run(`document.querySelectorAll('.goal button')[1].focus()`)
 	d.press(kb.Enter)
 	d.until(`document.querySelector('dialog[open] .mend [name=url]')`)
