@@ -28,7 +28,7 @@ type Segment struct {
 
 const (
 	// anonymous is the title of the segment of visitors without claims. identified is the title of the segment of
-	// visitors who have claims but share none of them.
+	// visitors who have claims, if none of these claims is a shared claim.
 	anonymous, identified = "Anonymous", "Identified"
 	// maxTitle limits a title's length in runes.
 	maxTitle = 120

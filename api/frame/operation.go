@@ -98,7 +98,7 @@ type Table struct {
 	Vocabularies []rules.Vocabulary
 	// Files are files that are served at the root of the server.
 	Files []Static
-	// Pages has the pages that describe the operations to people; nil if there are none.
+	// Pages has the pages that describe the operations to people. It is nil if the API has no such pages.
 	Pages *Pages
 }
 

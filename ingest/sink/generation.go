@@ -56,7 +56,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	defer stop()
 
 	for _, p := range g.partitions {
-		// Assume that messages are pending, until the log shows that there are none.
+		// Assume that messages are pending, until the log shows that no message is pending.
 		s.metrics.stalled.markPending(p.id)
 		s.metrics.backlog.add(p)
 	}

@@ -78,8 +78,8 @@ func (r *reader) blocks(n ast.Node) []schema.Node {
 	return nodes
 }
 
-// filled returns the blocks of a container, or an empty paragraph if there are none. An editor needs a block for the
-// user's text.
+// filled returns the blocks of a container. If the container has no block, it returns an empty paragraph. An editor
+// needs a block for the user's text.
 func filled(blocks []schema.Node) []schema.Node {
 	if len(blocks) == 0 {
 		return []schema.Node{schema.Block("paragraph")}
