@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -16,6 +17,9 @@ import (
 // the events table: the table's first block, its detached parts and its mutations. A merge changes none of them. On a
 // cluster, two statements may read different replicas, and one replica may lag. So versions are unknown on clusters,
 // and a cached answer is reused for a short time only.
+//
+// Counting the events of a busy site takes longer than listing the table's parts. While the table has the same parts,
+// no site has other events, so the events are not counted again.
 type versions struct {
 	sources *sources
 	// age is the maximum age of a version that current returns without reading it again. If a version took long to
@@ -32,6 +36,7 @@ type versions struct {
 // siteVersion is a version of a site's events.
 type siteVersion struct {
 	version    string    // "" if it is unknown
+	table      string    // the table's parts, read just before the site's events were counted
 	freshUntil string    // the time before which no event is missing from the version; "" if it is unknown
 	read       time.Time // the time just before the version was read
 	took       time.Duration
@@ -51,15 +56,18 @@ const (
 	// table engine, versions are unknown.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
-	// versionOf is the statement that reads a version. From the site's rows, ClickHouse reads only one column. Every
-	// mutation has a unique block number.
-	versionOf = `SELECT toString(tuple(count(),
+	// tableOf reads the values that change when rows leave the table, and then the same with the table's parts. Every
+	// mutation has a unique block number. A part's path has the id of its table. A new table uses the same names again.
+	tableOf = `SELECT toString(tuple(
 		(SELECT min(min_block_number) FROM system.parts
 			WHERE database = currentDatabase() AND table = {table:String} AND active),
 		(SELECT count() FROM system.detached_parts WHERE database = currentDatabase() AND table = {table:String}),
 		(SELECT tuple(count(), max(arrayMax(block_numbers.number)), countIf(is_done), sum(parts_to_do))
-			FROM system.mutations WHERE database = currentDatabase() AND table = {table:String})))
-		FROM events WHERE site = {site:String}`
+			FROM system.mutations WHERE database = currentDatabase() AND table = {table:String}))) AS gone,
+		gone || (SELECT toString(tuple(count(), groupBitXor(sipHash64(path, modification_time)))) FROM system.parts
+			WHERE database = currentDatabase() AND table = {table:String} AND active)`
+	// countOf counts the site's rows. ClickHouse reads only one column for it.
+	countOf = `SELECT count() FROM events WHERE site = {site:String}`
 )
 
 // known returns the site's version that was read last, of any age. It returns "" if no version was read.
@@ -93,9 +101,8 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 
 // read reads the site's version and stores it. `now` is the time of the reading. read first gets the time up to which
 // the site's events are complete. So the version includes all events up to this time.
-func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVersion, error) {
-	is := siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
-	ctx = v.sources.config.choosing(ctx)
+func (v *versions) read(ctx context.Context, site string, now time.Time) (is siteVersion, err error) {
+	is = siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}
 	of := []any{clickhouse.Named("table", insights.Table)}
 	v.mu.Lock()
 	engine := v.engine
@@ -106,8 +113,7 @@ func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVe
 		}
 	}
 	if engine == versionedEngine {
-		of = append(of, clickhouse.Named("site", site))
-		if err := v.sources.query(ctx, versionOf, of, []any{&is.version}, func() {}); err != nil {
+		if is.version, is.table, err = v.ofTable(ctx, site, of); err != nil {
 			return siteVersion{}, err
 		}
 	}
@@ -119,4 +125,25 @@ func (v *versions) read(ctx context.Context, site string, now time.Time) (siteVe
 	}
 	v.sites[site] = is
 	return is, nil
+}
+
+// ofTable reads the site's version from the table with the parameters `of`. It reads the table's parts before it counts
+// the events, so a later change of the parts shows that the count may be old.
+func (v *versions) ofTable(ctx context.Context, site string, of []any) (version, table string, err error) {
+	var gone string
+	if err := v.sources.query(ctx, tableOf, of, []any{&gone, &table}, func() {}); err != nil {
+		return "", "", err
+	}
+	v.mu.Lock()
+	known := v.sites[site]
+	v.mu.Unlock()
+	if known.table == table {
+		return known.version, table, nil
+	}
+	var events uint64
+	of = []any{clickhouse.Named("site", site)}
+	if err := v.sources.query(ctx, countOf, of, []any{&events}, func() {}); err != nil {
+		return "", "", err
+	}
+	return fmt.Sprint(events, gone), table, nil
 }

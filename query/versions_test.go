@@ -227,3 +227,37 @@ func TestVersionsRest(t *testing.T) {
 		}
 	}
 }
+
+// TestVersionsCountChangedTables checks that a site's events are counted only after the table's parts have changed. A
+// merge and another site's events do not change the version.
+func TestVersionsCountChangedTables(t *testing.T) {
+	t.Parallel()
+	conn := &counting{Conn: store(t), text: countOf}
+	insert(t, conn, testSite, fixture())
+	v := newService(conn).versions
+	v.age, v.rest = 0, 0
+	version, counts := "", int32(0)
+	for _, step := range []struct {
+		name            string
+		do              func()
+		counted, events bool // whether the events are counted, and whether the version is another
+	}{
+		{"the first version", func() {}, true, true},
+		{"nothing", func() {}, false, false},
+		{"another site's events", func() { insert(t, conn, "site_2", fixture()) }, true, false},
+		{"nothing again", func() {}, false, false},
+		{"the site's events", func() { insert(t, conn, testSite, fixture()[:1]) }, true, true},
+		{"a merge", func() { execute(t, conn, "OPTIMIZE TABLE events FINAL") }, true, false},
+		{"an erasure", func() {
+			execute(t, conn, "ALTER TABLE events DELETE WHERE site = 'site_2' SETTINGS mutations_sync = 2")
+		}, true, true},
+		{"nothing at the end", func() {}, false, false},
+	} {
+		step.do()
+		is := v.current(t.Context(), testSite)
+		if is.version == "" || (is.version != version) != step.events || (conn.counts.Load() > counts) != step.counted {
+			t.Errorf("%s: version %s after %s, %d counts", step.name, is.version, version, conn.counts.Load()-counts)
+		}
+		version, counts = is.version, conn.counts.Load()
+	}
+}
