@@ -13,7 +13,7 @@ import (
 func (s *Service) assigned(ctx context.Context, sc scope) bool {
 	st := sc.assignedEvents().Print()
 	found, none := false, new(uint8)
-	err := s.sources.query(s.config.choosing(ctx), st.SQL, arguments(st.Params), []any{none}, func() { found = true })
+	err := s.sources.query(ctx, st.SQL, arguments(st.Params), []any{none}, func() { found = true })
 	return found || err != nil
 }
 

@@ -40,7 +40,7 @@ func BenchmarkSessions(b *testing.B) {
 	fillHot(b, conn)
 	service := newService(conn)
 	if _, err := service.sources.best(
-		context.Background(), newScope(testSite, testNow.Add(-24*time.Hour), testNow, nil), nil, 0,
+		context.Background(), newScope(testSite, testNow.Add(-24*time.Hour), testNow, nil), nil, 0, time.Minute,
 	); err != nil {
 		b.Fatal(err)
 	}

@@ -83,7 +83,7 @@ func newStateCache(c Config, s *sources) *statecache.Cache {
 	of := statecache.Defaults()
 	of.MaxBytes, of.MaxScan = c.StateBytes, c.MaxTime/8
 	of.Ask = func(ctx context.Context, sql string, args, targets []any, each func()) error {
-		return s.query(c.choosing(ctx), sql, args, targets, each)
+		return s.query(ctx, sql, args, targets, each)
 	}
 	of.Exec = func(ctx context.Context, sql string) error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
+	"golang.org/x/sync/singleflight"
 
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
@@ -23,9 +24,11 @@ type sources struct {
 	conn   driver.Conn
 	log    *slog.Logger
 	limits sourceLimits
+	checks singleflight.Group // the check of visits
 
 	mu      sync.Mutex
 	visits  bool // whether each part of the events table has the projection of visits
+	asked   bool // whether the engine has answered this once
 	checked time.Time
 	sites   map[string]*siteRows
 	died    map[string]death
@@ -88,58 +91,95 @@ func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	}
 }
 
-// choose returns a scope with the best source for a statement that reads the columns `refs`. If the numbers of rows are
-// unknown, the source is events. estimate is the counting method for distinct values of many rows. It is CountExact if
-// the statement counts no distinct values. Code that reads visits must first check that visits are complete.
+// choose returns a scope with the best source for a statement that reads the columns `refs`. estimate is the counting
+// method for distinct values of many rows. It is CountExact if the statement counts no distinct values. Code that reads
+// visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	if s.limits.isShort(sc) {
 		return s.bestKnown(ctx, sc, refs, estimate)
 	}
-	best, err := s.best(s.config.choosing(ctx), sc, refs, estimate)
+	best, err := s.best(ctx, sc, refs, estimate, maxChoice)
 	if err != nil {
-		s.unknown(ctx, sc.site, err)
-		return sc
+		s.uncounted(ctx, sc.site, err)
+		return s.bestOfIndex(ctx, sc, refs)
 	}
 	return best
 }
 
 // bestKnown returns a scope with the best source, using only counts that are already known. Counting the rows would
-// take longer than most queries of short ranges. So the rows are counted in the background, for later queries. A range
-// of at most an hour starts no count.
+// take longer than most queries of short ranges. So the rows are counted in the background, for later queries. No query
+// waits for this count, so it may take as long as a query on a busy engine. A range of at most an hour starts no count.
 func (s *sources) bestKnown(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
 	s.mu.Lock()
 	site := s.sites[sc.site]
 	stale := site == nil || time.Since(site.counted) >= countDays
 	s.mu.Unlock()
 	best, _, known := s.expect(sc, refs, estimate)
-	if !known {
-		best = sc
+	if sc.to.Sub(sc.from) <= time.Hour {
+		return best
 	}
-	if stale && sc.to.Sub(sc.from) > time.Hour {
-		later := s.config.choosing(context.WithoutCancel(ctx))
+	if stale {
+		later := context.WithoutCancel(ctx)
 		go func() {
-			if _, err := s.best(later, sc, refs, estimate); err != nil {
-				s.unknown(later, sc.site, err)
+			if _, err := s.best(later, sc, refs, estimate, s.config.MaxTime); err != nil {
+				s.uncounted(later, sc.site, err)
 			}
 		}()
+	}
+	if !known {
+		return s.bestOfIndex(ctx, sc, refs)
 	}
 	return best
 }
 
-// choosing returns a context with the limits of a statement that chooses a source.
-func (c Config) choosing(ctx context.Context) context.Context {
-	settings := c.settings(maxChoice)
-	delete(settings, "max_result_rows") // a site may have events on more days than an answer has rows
-	return clickhouse.Context(ctx, clickhouse.WithSettings(settings))
+// bestOfIndex returns a scope with the best source by the numbers of rows that the engine expects to read. The engine
+// takes them from the table's index and reads no rows, so a busy engine has them soon, too. For each part of the table,
+// a number may include up to 8,192 rows of other scopes. The scope counts distinct values exactly.
+func (s *sources) bestOfIndex(ctx context.Context, sc scope, refs []ref) scope {
+	in, ok := sc.ofVisits(refs)
+	if !ok {
+		return sc
+	}
+	var rows dayRows
+	var ready bool
+	read := func(of sqltree.Select, where ...sqltree.Expr) (expected uint64, err error) {
+		of.Columns, of.Where = []sqltree.Aliased{{Expr: sqltree.Call("count")}}, sqltree.AllOf(where...)
+		st := of.Print()
+		var parts, marks, number uint64
+		var database, table string
+		err = s.query(ctx, "EXPLAIN ESTIMATE "+st.SQL, arguments(st.Params),
+			[]any{&database, &table, &parts, &number, &marks}, func() { expected += number })
+		return expected, err
+	}
+	var err error
+	rows.events, err = read(sqltree.Select{Table: insights.Table}, sc.bounds()...)
+	if err == nil && rows.events > s.limits.few {
+		ready, err = s.ready(ctx)
+	}
+	if err == nil && ready {
+		v := in.source.visits
+		rows.visits, err = read(sqltree.Select{Rows: insights.VisitRows()},
+			siteOfVisit(sc.site), slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to))
+	}
+	if err != nil {
+		s.unknown(ctx, sc.site, err)
+	}
+	if err != nil || !ready {
+		return sc
+	}
+	return s.limits.best(sc, rows, refs, insights.CountExact)
 }
 
-func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) (scope, error) {
+// best returns a scope with the best source. A count of the site's rows takes at most `limit`.
+func (s *sources) best(
+	ctx context.Context, sc scope, refs []ref, estimate insights.Counting, limit time.Duration,
+) (scope, error) {
 	ready, err := s.ready(ctx)
 	if err != nil {
 		return sc, err
 	}
 	// Without visits there is no choice, but admission needs the query's cost.
-	rows, err := s.rows(ctx, sc, ready)
+	rows, err := s.rows(ctx, sc, ready, limit)
 	if err != nil || !ready {
 		return sc, err
 	}
@@ -148,18 +188,26 @@ func (s *sources) best(ctx context.Context, sc scope, refs []ref, estimate insig
 
 // whole reports whether each part has visits. The answer would lack the events of a part without visits.
 func (s *sources) whole(ctx context.Context, site string) bool {
-	whole, err := s.ask(s.config.choosing(ctx), visitsWhole)
-	if err != nil {
+	whole, err := s.ask(ctx, visitsWhole)
+	switch {
+	case err != nil:
 		s.unknown(ctx, site, err)
-	}
-	if !whole {
+	case !whole:
 		s.remember(false)
 	}
 	return whole
 }
 
 func (s *sources) unknown(ctx context.Context, site string, err error) {
-	s.log.WarnContext(ctx, "A query reads events: what else there is to read is not known.", "site", site, "error", err)
+	const reads = "A query reads events, because it is not known whether visits can be read."
+	s.log.WarnContext(ctx, reads, "site", site, "error", err)
+}
+
+func (s *sources) uncounted(ctx context.Context, site string, err error) {
+	if !errors.Is(err, errUncounted) { // the query that counted has logged its error
+		const uses = "A site's rows could not be counted, so queries use the index of its events."
+		s.log.WarnContext(ctx, uses, "site", site, "error", err)
+	}
 }
 
 func (l sourceLimits) isShort(sc scope) bool { return sc.to.Sub(sc.from) <= l.short }
@@ -195,20 +243,30 @@ const (
 )
 
 // ready reports whether visits can be read. The result is at most checkVisits old. While one query asks the engine,
-// other queries use the previous result.
+// other queries use the previous result. Before the first result, they wait for it.
 func (s *sources) ready(ctx context.Context) (bool, error) {
 	s.mu.Lock()
 	known, stale := s.visits, time.Since(s.checked) >= checkVisits
-	if stale {
+	if stale && s.asked {
 		s.checked = time.Now()
 	}
 	s.mu.Unlock()
 	if !stale {
 		return known, nil
 	}
-	readable, err := s.ask(ctx, visitsReadable)
-	s.remember(readable)
-	return readable, err
+	readable, err, _ := s.checks.Do("", func() (any, error) {
+		readable, err := s.ask(ctx, visitsReadable)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err != nil {
+			// A busy engine may not answer in time. So the previous result stays, and a later query asks again soon.
+			s.checked = time.Now().Add(maxChoice - checkVisits)
+			return s.visits, err
+		}
+		s.visits, s.asked, s.checked = readable, true, time.Now()
+		return readable, nil
+	})
+	return readable.(bool), err
 }
 
 // remember stores whether visits can be read. Only the statement visitsReadable can show that visits can be read.
@@ -227,8 +285,10 @@ func (s *sources) ask(ctx context.Context, statement string) (bool, error) {
 
 // rows returns the approximate numbers of rows that a scope's site has in the scope's range. While one query counts
 // them, other queries use the previous count. If there is no previous count, queries that may read visits wait for the
-// first count.
-func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows, err error) {
+// first count. A count takes at most `limit`.
+func (s *sources) rows(
+	ctx context.Context, sc scope, visits bool, limit time.Duration,
+) (sum dayRows, err error) {
 	s.mu.Lock()
 	site := s.sites[sc.site]
 	if site == nil {
@@ -247,7 +307,7 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 		days = s.firstCount(ctx, site)
 	}
 	if stale {
-		days, err = s.count(ctx, sc.site, visits)
+		days, err = s.count(ctx, sc.site, visits, limit)
 		s.mu.Lock()
 		site.ended()
 		if err == nil {
@@ -260,11 +320,20 @@ func (s *sources) rows(ctx context.Context, sc scope, visits bool) (sum dayRows,
 			return sum, err
 		}
 	}
+	if days == nil && visits {
+		return sum, errUncounted
+	}
 	return sc.rowsOf(days), nil
 }
 
-// count counts a site's rows by day. It counts rows of visits, or only events if `visits` is false.
-func (s *sources) count(ctx context.Context, site string, visits bool) (days []dayRows, err error) {
+// errUncounted means that a count of a site's rows has just failed.
+var errUncounted = errors.New("the site's rows are not counted")
+
+// count counts a site's rows by day. It counts rows of visits, or only events if `visits` is false. The count takes at
+// most `limit`.
+func (s *sources) count(
+	ctx context.Context, site string, visits bool, limit time.Duration,
+) (days []dayRows, err error) {
 	time, events := insights.TimeExpr(), sqltree.Call("count")
 	tree := &sqltree.Select{Table: insights.Table, Where: siteIs(site), GroupBy: []sqltree.Expr{sqltree.Col("day")}}
 	if visits {
@@ -279,7 +348,8 @@ func (s *sources) count(ctx context.Context, site string, visits bool) (days []d
 	st := tree.Print()
 	var d dayRows
 	days = []dayRows{}
-	err = s.query(ctx, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours}, func() { days = append(days, d) })
+	err = s.within(ctx, limit, st.SQL, arguments(st.Params), []any{&d.day, &d.events, &d.visits, &d.hours},
+		func() { days = append(days, d) })
 	if err != nil {
 		return nil, err // use no count rather than an incomplete count
 	}
@@ -342,10 +412,20 @@ func (s *sources) left(list []scope) (rows uint64) {
 	return rows
 }
 
-// query runs a statement whose result serves all queries. So the statement continues even if the query that started it
-// ends.
+// query runs a statement that chooses a source, with the limit maxChoice.
 func (s *sources) query(ctx context.Context, sql string, args, targets []any, each func()) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), maxChoice+time.Second)
+	return s.within(ctx, maxChoice, sql, args, targets, each)
+}
+
+// within runs a statement whose result serves all queries. So the statement continues even if the query that started it
+// ends.
+func (s *sources) within(
+	ctx context.Context, limit time.Duration, sql string, args, targets []any, each func(),
+) error {
+	settings := s.config.settings(limit)
+	delete(settings, "max_result_rows") // a site may have events on more days than an answer has rows
+	ctx = clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(settings))
+	ctx, cancel := context.WithTimeout(ctx, limit+time.Second)
 	defer cancel()
 	rows, err := s.conn.Query(noDeadline{ctx}, sql, args...)
 	if err != nil {

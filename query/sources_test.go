@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
@@ -121,26 +122,49 @@ func TestBestSource(t *testing.T) {
 	}
 }
 
-// TestShortRanges checks that no query of a short range waits until its rows are counted. Later queries know the number
-// of rows, and read visits if there are many fewer visits than events.
+// TestShortRanges checks that the first query of a short range reads visits if the engine's index has many events, and
+// that no query of a short range waits until its rows are counted. Later queries know the number of rows.
 func TestShortRanges(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
 	insert(t, conn, testSite, fixture())
-	service := newService(conn)
-	service.sources.limits.few, service.sources.limits.fewer = 0, 0
-	read := func() string {
-		const body = `{"range":"last24Hours"}`
-		_, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return headers[headerSource]
+	const day, hour = `"last24Hours"`, `{"from":"2026-03-15T11:00:00Z","to":"2026-03-15T12:00:00Z"}`
+	for name, c := range map[string]struct {
+		period       string
+		few, fewer   uint64
+		first, later string
+	}{
+		"many events":              {day, 0, 0, visitsName, visitsName},
+		"few events":               {day, math.MaxUint64, 0, rawEvents.name, rawEvents.name},
+		"as many visits as events": {day, 0, 1_000_000, rawEvents.name, rawEvents.name},
+		"an hour starts no count":  {hour, 0, 0, rawEvents.name, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			service := newService(conn)
+			service.sources.limits.few, service.sources.limits.fewer = c.few, c.fewer
+			read := func() string {
+				body := `{"range":` + c.period + `}`
+				_, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return headers[headerSource]
+			}
+			if first := read(); first != c.first {
+				t.Errorf("the first query read %s, want %s", first, c.first)
+			}
+			if c.later == "" {
+				return
+			}
+			eventually.True(t, "the rows are counted", func() bool {
+				return service.sources.known(newScope(testSite, daysBefore(1)(testNow), testNow, nil)).events > 0
+			})
+			if source := read(); source != c.later {
+				t.Errorf("after the rows were counted, a query read %s, want %s", source, c.later)
+			}
+		})
 	}
-	if first := read(); first != rawEvents.name {
-		t.Errorf("the first query read %s", first)
-	}
-	eventually.True(t, "the rows are counted", func() bool { return read() == visitsName })
 }
 
 // TestPartsWithoutVisits checks that events are read while a part has no projection, and after the events table has
@@ -258,6 +282,60 @@ func TestWhoHangsUpSpoilsNothing(t *testing.T) {
 	}
 }
 
+// busy is an engine that does not answer statements with the given text in time.
+type busy struct {
+	driver.Conn
+	text string
+}
+
+func (b *busy) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if b.text != "" && strings.Contains(sql, b.text) {
+		return nil, &clickhouse.Exception{Code: codeTimeout, Message: "Timeout exceeded"}
+	}
+	return b.Conn.Query(ctx, sql, args...)
+}
+
+// TestBusyEngine checks that a busy engine, which answers some statements too late, does not make queries read events
+// in place of visits. Events are many more rows, and would make the engine busier.
+func TestBusyEngine(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	for name, c := range map[string]struct {
+		text  string // what the busy engine does not answer
+		while string // the source of a query meanwhile
+	}{
+		"the rows are not counted":   {"AS day", visitsName},
+		"a check of parts fails":     {"SELECT count() = 0", rawEvents.name},
+		"nothing is known of visits": {"system.table_functions", rawEvents.name},
+	} {
+		for _, preset := range []string{"last24Hours", "last30Days"} {
+			t.Run(name+"/"+preset, func(t *testing.T) {
+				t.Parallel()
+				engine := &busy{conn, c.text}
+				service := fromVisits(engine)
+				reads := func(want string) {
+					t.Helper()
+					body := `{"range":"` + preset + `"}`
+					_, headers, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
+					if err != nil || headers[headerSource] != want {
+						t.Errorf("%v, %v; want %s", headers, err, want)
+					}
+				}
+				reads(c.while)
+				engine.text = ""
+				service.sources.checked = time.Now().Add(-checkVisits)
+				reads(visitsName)
+				// The check before the statement fails. The next query reads visits again.
+				engine.text = "SELECT count() = 0"
+				reads(rawEvents.name)
+				engine.text = ""
+				reads(visitsName)
+			})
+		}
+	}
+}
+
 // refusing is an engine that refuses every statement.
 type refusing struct{ driver.Conn }
 
@@ -272,7 +350,7 @@ func TestFailedRecountKeepsRows(t *testing.T) {
 	service.knows(testSite, 30, dayRows{events: 100_000, visits: 20_000})
 	service.sources.sites[testSite].counted = time.Time{}
 	sc := newScope(testSite, daysBefore(60)(testNow), testNow, nil)
-	if _, err := service.sources.rows(t.Context(), sc, true); err == nil {
+	if _, err := service.sources.rows(t.Context(), sc, true, maxChoice); err == nil {
 		t.Error("a count that failed is no error")
 	}
 	if rows, known := service.sources.cost(sc, nil, insights.CountExact); rows != 29*20_000+10_833 || !known {
