@@ -102,9 +102,6 @@ func (b *bench) hot(ctx context.Context, d *queryData) error {
 	if err := b.rig.restart(ctx, allRoles); err != nil {
 		return err
 	}
-	if err := b.hotAgain(s); err != nil {
-		return err
-	}
 	return b.hotBoards(ctx, s)
 }
 
