@@ -83,28 +83,32 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
-// read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range.
+// read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range. The
+// states of visits take most of the time. So the engine reads them only for rows that meet the scope's conditions.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)
 		return number
 	})}
-	whole.Where = sqltree.AllOf(siteOfVisit(s.site), slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to))
+	meets := s.meets()
+	whole.Prewhere = sqltree.AllOf(append([]sqltree.Expr{
+		siteOfVisit(s.site), slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to),
+	}, meets...)...)
 	if v.types != nil {
 		number, _ := insights.Events.OfVisit(v.types)
-		whole.Where = sqltree.AllOf(whole.Where, sqltree.Bin(sqltree.Gt, number, sqltree.Int(0)))
+		whole.Where = sqltree.Bin(sqltree.Gt, number, sqltree.Int(0))
 	}
 	rows := whole
 	if s.from.Before(v.from) || v.to.Before(s.to) {
 		// The events must come first: see the setting about snapshots in run.go.
 		rows = &sqltree.Select{Table: insights.Table, Columns: v.row(insights.TimeExpr(), sqltree.Col, (*insights.Counter).OfEvent), Union: whole}
-		rows.Where = sqltree.AllOf(append([]sqltree.Expr{siteIs(s.site), sqltree.AnyOf(
+		rows.Where = sqltree.AllOf(slices.Concat([]sqltree.Expr{siteIs(s.site), sqltree.AnyOf(
 			sqltree.AllOf(timeIs(sqltree.Ge, s.from), timeIs(sqltree.Lt, v.from)),
-			sqltree.AllOf(timeIs(sqltree.Ge, v.to), timeIs(sqltree.Lt, s.to)))}, exprs(v.typed, s.expr)...)...)
+			sqltree.AllOf(timeIs(sqltree.Ge, v.to), timeIs(sqltree.Lt, s.to)))}, exprs(v.typed, s.expr), meets)...)
 	}
 	of := &sqltree.Select{Columns: columns, Sub: rows}
-	if all := slices.Concat(s.meets(), conditions); len(all) > 0 {
-		of.Where = sqltree.AllOf(all...)
+	if len(conditions) > 0 {
+		of.Where = sqltree.AllOf(conditions...)
 	}
 	return of
 }

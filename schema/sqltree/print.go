@@ -139,6 +139,10 @@ func (p *printer) selectStmt(s *Select) {
 		p.list(s.Using)
 		p.write(")")
 	}
+	if s.Prewhere != nil {
+		p.write("\nPREWHERE ")
+		s.Prewhere.print(p)
+	}
 	if s.Where != nil {
 		p.write("\nWHERE ")
 		s.Where.print(p)

@@ -77,6 +77,10 @@ func TestSelect(t *testing.T) {
 	if limited := s.Print().SQL; limited != want+" BY x, d0" {
 		t.Error(limited)
 	}
+	first := &Select{Columns: inner.Columns, Table: "events", Prewhere: inner.Where, Where: Bin(Gt, Col("x"), Int(0))}
+	if read := first.Print().SQL; read != "SELECT x\nFROM events\nPREWHERE site = {p0:String}\nWHERE x > 0" {
+		t.Error(read)
+	}
 	if len(got.Params) != 3 || got.Params[1].Name != "p1" || got.Params[1].Type.String() != "Array(UInt8)" {
 		t.Errorf("%v", got.Params)
 	}

@@ -14,24 +14,26 @@ type Order struct {
 	Desc bool
 }
 
-// Select is one SELECT statement. If Where or Having is nil, or Limit is 0, the clause is left out. The statement reads
-// from Sub or Rows if one of them is set, and otherwise from Table. Join is an inner join on the columns in Using: it
-// adds the columns of the joined rows, and leaves out rows without a joined row. If LimitBy is set, Limit applies
-// separately to the rows of each value of LimitBy. The rows of Union are added to the statement's own rows.
+// Select is one SELECT statement. If Prewhere, Where or Having is nil, or Limit is 0, the clause is left out. The
+// statement reads from Sub or Rows if one of them is set, and otherwise from Table. Prewhere is a condition whose columns
+// are read first. Other columns are read only where it is true. Join is an inner join on the columns in Using: it adds
+// the columns of the joined rows, and leaves out rows without a joined row. If LimitBy is set, Limit applies separately
+// to the rows of each value of LimitBy. The rows of Union are added to the statement's own rows.
 type Select struct {
-	Columns []Aliased
-	Table   string
-	Rows    Expr // a table function
-	Sub     *Select
-	Join    *Select
-	Using   []Expr
-	Where   Expr
-	GroupBy []Expr
-	Having  Expr
-	OrderBy []Order
-	Limit   int
-	LimitBy []Expr
-	Union   *Select
+	Columns  []Aliased
+	Table    string
+	Rows     Expr // a table function
+	Sub      *Select
+	Join     *Select
+	Using    []Expr
+	Prewhere Expr
+	Where    Expr
+	GroupBy  []Expr
+	Having   Expr
+	OrderBy  []Order
+	Limit    int
+	LimitBy  []Expr
+	Union    *Select
 }
 
 // Named is a parameter of a printed statement.
