@@ -25,7 +25,7 @@ func Edit(original string, edited schema.Document) string {
 
 // editLines does the same as Edit. The function content.Clean must leave the source unchanged.
 func editLines(source string, edited schema.Document) string {
-	units, labels, ok := unitsOf(source)
+	units, read, ok := unitsOf(source)
 	if !ok {
 		return Write(edited) + finalNewline(source)
 	}
@@ -35,9 +35,12 @@ func editLines(source string, edited schema.Document) string {
 	for _, attempt := range []struct {
 		spelling spelling
 		margin   int
-	}{{spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+	}{{spelling: ofReferences}, {spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+		if attempt.spelling == ofReferences && len(read.links) == 0 {
+			continue
+		}
 		kept := widened(kept, attempt.margin)
-		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, labels: labels}
+		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, read: read}
 		if text, ok := s.splice(kept); ok && readsAs(text, expected(units, want, kept)) {
 			return text
 		}
@@ -211,7 +214,7 @@ type splicer struct {
 	source   string
 	units    []unit
 	want     []schema.Node
-	labels   map[string]*noteBlock
+	read     *markdownState // the state of the parsers that have read the source
 	spelling spelling
 }
 
@@ -221,8 +224,10 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone uses ofSource if the text of the blocks, without the text around it, is read as the wanted
-	// blocks. Otherwise it uses ofWrite.
+	// ofReferences is the spelling of the source. If the text of a reference changes, its label stays.
+	ofReferences
+	// ofSourceIfAlone uses ofReferences or ofSource if the text of the blocks, without the text around it, is read as
+	// the wanted blocks. Otherwise it uses ofWrite.
 	ofSourceIfAlone
 )
 
@@ -272,7 +277,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 	}
 	write(len(s.want), len(s.units))
 	for i, label := range w.notes.labels {
-		if s.labels[label] == nil {
+		if s.read.notes[label] == nil {
 			b.WriteString(gapFrom(b.String(), "", "") + footnote(label, w.notes.bodies[i]))
 		}
 	}
@@ -289,10 +294,16 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 	for _, u := range units {
 		old = append(old, u.nodes...)
 	}
-	source := s.source[units[0].from:units[len(units)-1].to]
-	result := respell.Words(source, w.blocks(old), text)
-	if s.spelling == ofSource {
-		return result, true
+	from, to := units[0].from, units[len(units)-1].to
+	plain := func() string { return respell.Words(s.source[from:to], w.blocks(old), text) }
+	referring := func() string {
+		return respell.References(s.source[from:to], w.blocks(old), text, s.links(from, to))
+	}
+	switch s.spelling {
+	case ofSource:
+		return plain(), true
+	case ofReferences:
+		return referring(), true
 	}
 	var definitions strings.Builder // the definitions to which references in the text may refer
 	for _, u := range s.units {
@@ -301,7 +312,26 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 		}
 	}
 	want, err := Read(text + definitions.String())
-	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
+	if err != nil {
+		return "", false
+	}
+	for _, spell := range []func() string{referring, plain} {
+		if result := spell(); readsAs(result+definitions.String(), want.Nodes) {
+			return result, true
+		}
+	}
+	return "", false
+}
+
+// links returns the references in a part of the source, with their positions in this part.
+func (s splicer) links(from, to int) (list []respell.Reference) {
+	for _, r := range s.read.links {
+		if from < r.From && r.To <= to {
+			r.From, r.To = r.From-from, r.To-from
+			list = append(list, r)
+		}
+	}
+	return list
 }
 
 // gapOf returns the text between unit i and the previous unit.

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 )
 
 // spelledBlocks has blocks that Write would write in another way. Each block contains WORD.
@@ -161,4 +162,56 @@ func TestEditOfWords(t *testing.T) {
 			)
 		}
 	})
+}
+
+// TestEditOfAReference edits the text of a link whose target is in a definition. Only the link must change. Its target
+// must stay in the definition, even if the text was also the label.
+func TestEditOfAReference(t *testing.T) {
+	t.Parallel()
+	for _, around := range spelledBlocks {
+		for _, c := range []struct{ link, worded, retargeted string }{
+			{"[the link]", "[the new link][the link]", "[the link](/other)"},
+			{"[the link][]", "[the new link][the link]", "[the link](/other)"},
+			{"[the link][Label]", "[the new link][Label]", "[the link](/other)"},
+			{"[*the* link]", "[*the* new link][*the* link]", "[*the* link](/other)"},
+			{"[the  link]", "[the  new link][the link]", "[the  link](/other)"},
+			{"[same] [the link]", "[same] [the new link][the link]", "[same] [the link](/other)"},
+			{"[the link] [the link]", "[the new link][the link] [the link]", "[the link](/other) [the link]"},
+		} {
+			block := strings.Replace(around, "WORD", c.link, 1)
+			original := "# Title [same]\n\n" + block + "\n\n[the link]: /u 'title'\n[label]: /l\n[*the* link]: /m\n[same]: /s\n"
+			var link *schema.Node
+			edited := read(t, original)
+			eachLink(edited.Nodes, func(n *schema.Node) {
+				if link == nil && strings.HasSuffix(content.InlineText(n.Nodes), "link") {
+					link = n
+				}
+			})
+			if link == nil {
+				continue // the block is code or a formula
+			}
+			last := &link.Nodes[0].Leaves[len(link.Nodes[0].Leaves)-1]
+			text := last.Text
+			last.Text = strings.Replace(text, "link", "new link", 1)
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.worded, 1); got != want {
+				t.Errorf("new text\ngot  %q\nwant %q", got, want)
+			}
+			last.Text = text
+			link.Data = schema.Data{"ref": map[string]any{"kind": "url", "url": "/other"}}
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.retargeted, 1); got != want {
+				t.Errorf("new target\ngot  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// eachLink visits the links of a document.
+func eachLink(nodes []schema.Node, visit func(n *schema.Node)) {
+	for i := range nodes {
+		if nodes[i].Type == "link" {
+			visit(&nodes[i])
+		}
+		eachLink(nodes[i].Nodes, visit)
+		eachLink(nodes[i].Fragments, visit)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // unit is a block of the source, with the blocks of the document that are read from it. A definition is a unit without
@@ -16,8 +17,9 @@ type unit struct {
 	nodes    []schema.Node
 }
 
-// unitsOf reads the top-level blocks of a text, with their positions. ok is false if the text has too many nodes.
-func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
+// unitsOf reads the top-level blocks of a text, with their positions. `read` is the state of the parsers. ok is false
+// if the text has too many nodes.
+func unitsOf(source string) (units []unit, read *markdownState, ok bool) {
 	r := newReader(source)
 	root := r.parse()
 	if r.state.tooLarge {
@@ -39,7 +41,8 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 		}
 		units[i].to = units[i].from + len(strings.TrimRight(source[units[i].from:end], " \t\n"))
 	}
-	return units, r.state.notes, true
+	slices.SortFunc(r.state.links, func(a, b respell.Reference) int { return a.From - b.From })
+	return units, r.state, true
 }
 
 // units reads the blocks of a container. If a container is stored as paragraphs with its tags, its tags and the blocks
