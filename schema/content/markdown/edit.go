@@ -170,6 +170,7 @@ func matchUnits(units []unit, want []schema.Node) []int {
 		at += len(u.nodes)
 	}
 	placeDefinitions(units, kept, len(want))
+	dropNotes(units, kept, want)
 	return kept
 }
 
@@ -237,16 +238,17 @@ func (s splicer) splice(kept []int) (string, bool) {
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
 	last, copied := -1, -1 // last is the last copied unit; copied is the unit with which the written text ends, or -1
+	// notes has the positions of the footnotes' definitions in the written text.
+	notes := map[string]int{}
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
-		nodes := s.want[next:to]
 		next = to
 		if text == "" {
 			return
 		}
 		first := last + 1
 		if s.spelling != ofWrite && first < before {
-			if spelled, ok := s.spelled(w, s.units[first:before], nodes, text); ok {
+			if spelled, ok := s.spelled(s.units[first:before], text); ok {
 				b.WriteString(gapOf(s.source, s.units, first) + spelled)
 				copied = before - 1
 				return
@@ -272,6 +274,7 @@ func (s splicer) splice(kept []int) (string, bool) {
 		} else {
 			b.WriteString(gapFrom(b.String(), gap, s.source[u.from:u.to]))
 		}
+		notes[u.note] = b.Len()
 		b.WriteString(s.source[u.from:u.to])
 		next, last, copied = next+len(u.nodes), i, i
 	}
@@ -284,21 +287,20 @@ func (s splicer) splice(kept []int) (string, bool) {
 	if b.Len() > 0 || len(s.units)+len(s.want) == 0 {
 		b.WriteString(gapOf(s.source, s.units, len(s.units)))
 	}
-	return b.String(), true
+	return s.withNotes(b.String(), w.notes, notes), true
 }
 
 // spelled returns the text of blocks that replace units, in the units' spelling. The second result is false if this
 // text would be read as other blocks. The caller then must not use the text.
-func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
+func (s splicer) spelled(units []unit, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
 		old = append(old, u.nodes...)
 	}
 	from, to := units[0].from, units[len(units)-1].to
-	plain := func() string { return respell.Words(s.source[from:to], w.blocks(old), text) }
-	referring := func() string {
-		return respell.References(s.source[from:to], w.blocks(old), text, s.links(from, to))
-	}
+	before := (writer{notes: newNoteList(old)}).blocks(old)
+	plain := func() string { return respell.Words(s.source[from:to], before, text) }
+	referring := func() string { return respell.References(s.source[from:to], before, text, s.links(from, to)) }
 	switch s.spelling {
 	case ofSource:
 		return plain(), true

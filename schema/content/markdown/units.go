@@ -15,6 +15,7 @@ import (
 type unit struct {
 	from, to int // positions in the source, without the following blank lines
 	nodes    []schema.Node
+	note     string // the label, if the unit is the definition of a footnote to which a text refers
 }
 
 // unitsOf reads the top-level blocks of a text, with their positions. `read` is the state of the parsers. ok is false
@@ -29,6 +30,9 @@ func unitsOf(source string) (units []unit, read *markdownState, ok bool) {
 	// All references to notes are known only after all blocks are read.
 	for i := range units {
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
+		if len(units[i].nodes) > 0 {
+			units[i].note = ""
+		}
 	}
 	for _, at := range r.state.definitions {
 		units = append(units, unit{from: lineStart(source, at)})
@@ -68,7 +72,11 @@ func (r *reader) units(n ast.Node, source string) []unit {
 		t, ok := block.(*tagNode)
 		container := ok && t.row != nil && t.row.form == formContainer && t.terminated && t.FirstChild() != nil
 		if !container || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
-			units = append(units, unit{from: from, nodes: nodes})
+			u := unit{from: from, nodes: nodes}
+			if note, ok := block.(*noteBlock); ok {
+				u.note = note.label
+			}
+			units = append(units, u)
 			continue
 		}
 		units = append(
