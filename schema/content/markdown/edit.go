@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -327,11 +328,13 @@ func (s splicer) spelled(units []unit, text string) (string, bool) {
 
 // links returns the references in a part of the source, with their positions in this part.
 func (s splicer) links(from, to int) (list []respell.Reference) {
-	for _, r := range s.read.links {
-		if from < r.From && r.To <= to {
-			r.From, r.To = r.From-from, r.To-from
-			list = append(list, r)
+	first := sort.Search(len(s.read.links), func(i int) bool { return s.read.links[i].From > from })
+	for _, r := range s.read.links[first:] {
+		if r.To > to {
+			break
 		}
+		r.From, r.To = r.From-from, r.To-from
+		list = append(list, r)
 	}
 	return list
 }

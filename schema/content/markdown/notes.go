@@ -220,15 +220,19 @@ func (s splicer) withNotes(written string, notes *noteList, at map[string]int) s
 	for _, u := range s.units {
 		eachNote(u.nodes, func(label string, n *schema.Node) { before[label] = n })
 	}
+	after := map[string]string{}
+	for i, label := range notes.labels {
+		after[label] = notes.bodies[i]
+	}
 	var b strings.Builder
 	done := 0
 	for _, u := range s.units {
 		from, there := at[u.note]
-		i := slices.Index(notes.labels, u.note)
-		if !there || i < 0 || before[u.note] == nil {
+		body, is := after[u.note]
+		if !there || !is || before[u.note] == nil {
 			continue
 		}
-		old, next := footnote(u.note, noteBody(before[u.note])), footnote(u.note, notes.bodies[i])
+		old, next := footnote(u.note, noteBody(before[u.note])), footnote(u.note, body)
 		if old == next {
 			continue
 		}
