@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"hash/maphash"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -25,7 +26,7 @@ func Edit(original string, edited schema.Document) string {
 
 // editLines does the same as Edit. The function content.Clean must leave the source unchanged.
 func editLines(source string, edited schema.Document) string {
-	units, labels, ok := unitsOf(source)
+	units, read, ok := unitsOf(source)
 	if !ok {
 		return Write(edited) + finalNewline(source)
 	}
@@ -35,9 +36,12 @@ func editLines(source string, edited schema.Document) string {
 	for _, attempt := range []struct {
 		spelling spelling
 		margin   int
-	}{{spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+	}{{spelling: ofReferences}, {spelling: ofSource}, {spelling: ofSourceIfAlone}, {}, {margin: 1}} {
+		if attempt.spelling == ofReferences && len(read.links) == 0 {
+			continue
+		}
 		kept := widened(kept, attempt.margin)
-		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, labels: labels}
+		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, read: read}
 		if text, ok := s.splice(kept); ok && readsAs(text, expected(units, want, kept)) {
 			return text
 		}
@@ -167,6 +171,7 @@ func matchUnits(units []unit, want []schema.Node) []int {
 		at += len(u.nodes)
 	}
 	placeDefinitions(units, kept, len(want))
+	dropNotes(units, kept, want)
 	return kept
 }
 
@@ -211,7 +216,7 @@ type splicer struct {
 	source   string
 	units    []unit
 	want     []schema.Node
-	labels   map[string]*noteBlock
+	read     *markdownState // the state of the parsers that have read the source
 	spelling spelling
 }
 
@@ -221,8 +226,10 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofSourceIfAlone uses ofSource if the text of the blocks, without the text around it, is read as the wanted
-	// blocks. Otherwise it uses ofWrite.
+	// ofReferences is the spelling of the source. If the text of a reference changes, its label stays.
+	ofReferences
+	// ofSourceIfAlone uses ofReferences or ofSource if the text of the blocks, without the text around it, is read as
+	// the wanted blocks. Otherwise it uses ofWrite.
 	ofSourceIfAlone
 )
 
@@ -232,16 +239,17 @@ func (s splicer) splice(kept []int) (string, bool) {
 	w := writer{notes: newNoteList(s.want)}
 	next := 0              // the next node to write
 	last, copied := -1, -1 // last is the last copied unit; copied is the unit with which the written text ends, or -1
+	// notes has the positions of the footnotes' definitions in the written text.
+	notes := map[string]int{}
 	write := func(to, before int) {
 		text := w.blocks(s.want[next:to])
-		nodes := s.want[next:to]
 		next = to
 		if text == "" {
 			return
 		}
 		first := last + 1
 		if s.spelling != ofWrite && first < before {
-			if spelled, ok := s.spelled(w, s.units[first:before], nodes, text); ok {
+			if spelled, ok := s.spelled(s.units[first:before], text); ok {
 				b.WriteString(gapOf(s.source, s.units, first) + spelled)
 				copied = before - 1
 				return
@@ -267,32 +275,38 @@ func (s splicer) splice(kept []int) (string, bool) {
 		} else {
 			b.WriteString(gapFrom(b.String(), gap, s.source[u.from:u.to]))
 		}
+		notes[u.note] = b.Len()
 		b.WriteString(s.source[u.from:u.to])
 		next, last, copied = next+len(u.nodes), i, i
 	}
 	write(len(s.want), len(s.units))
 	for i, label := range w.notes.labels {
-		if s.labels[label] == nil {
+		if s.read.notes[label] == nil {
 			b.WriteString(gapFrom(b.String(), "", "") + footnote(label, w.notes.bodies[i]))
 		}
 	}
 	if b.Len() > 0 || len(s.units)+len(s.want) == 0 {
 		b.WriteString(gapOf(s.source, s.units, len(s.units)))
 	}
-	return b.String(), true
+	return s.withNotes(b.String(), w.notes, notes), true
 }
 
 // spelled returns the text of blocks that replace units, in the units' spelling. The second result is false if this
 // text would be read as other blocks. The caller then must not use the text.
-func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text string) (string, bool) {
+func (s splicer) spelled(units []unit, text string) (string, bool) {
 	var old []schema.Node
 	for _, u := range units {
 		old = append(old, u.nodes...)
 	}
-	source := s.source[units[0].from:units[len(units)-1].to]
-	result := respell.Words(source, w.blocks(old), text)
-	if s.spelling == ofSource {
-		return result, true
+	from, to := units[0].from, units[len(units)-1].to
+	before := (writer{notes: newNoteList(old)}).blocks(old)
+	plain := func() string { return respell.Words(s.source[from:to], before, text) }
+	referring := func() string { return respell.References(s.source[from:to], before, text, s.links(from, to)) }
+	switch s.spelling {
+	case ofSource:
+		return plain(), true
+	case ofReferences:
+		return referring(), true
 	}
 	var definitions strings.Builder // the definitions to which references in the text may refer
 	for _, u := range s.units {
@@ -301,7 +315,28 @@ func (s splicer) spelled(w writer, units []unit, nodes []schema.Node, text strin
 		}
 	}
 	want, err := Read(text + definitions.String())
-	return result, err == nil && readsAs(result+definitions.String(), want.Nodes)
+	if err != nil {
+		return "", false
+	}
+	for _, spell := range []func() string{referring, plain} {
+		if result := spell(); readsAs(result+definitions.String(), want.Nodes) {
+			return result, true
+		}
+	}
+	return "", false
+}
+
+// links returns the references in a part of the source, with their positions in this part.
+func (s splicer) links(from, to int) (list []respell.Reference) {
+	first := sort.Search(len(s.read.links), func(i int) bool { return s.read.links[i].From > from })
+	for _, r := range s.read.links[first:] {
+		if r.To > to {
+			break
+		}
+		r.From, r.To = r.From-from, r.To-from
+		list = append(list, r)
+	}
+	return list
 }
 
 // gapOf returns the text between unit i and the previous unit.

@@ -58,6 +58,8 @@ func TestEdit(t *testing.T) {
 		{"beside definitions", "[a][r]\n\n[r]: /u\n\n*b*\n", "[a][r]\n\n[r]: /u\n\nnew\n", func(n []schema.Node) []schema.Node { n[1] = paragraph("new"); return n }},
 		{"a list beside a list", "* a\n\ntext\n\n* b\n", "- a\n\n* b\n", func(n []schema.Node) []schema.Node { return slices.Delete(n, 1, 2) }},
 		{"a note", "a[^1]\n\n*b*\n\n[^1]: c\n", "a[^1]\n\nnew\n\n[^1]: c\n", func(n []schema.Node) []schema.Node { n[1] = paragraph("new"); return n }},
+		{"a removed note", "*a*[^1]\n\n*b*[^2]\n\n[^1]: *c*\n[^2]: *d*\n", "*b*[^2]\n\n[^2]: *d*\n", func(n []schema.Node) []schema.Node { return n[1:] }},
+		{"one of two references", "*a*[^1]\n\n*b*[^1]\n\n[^1]: *c*\n", "*b*[^1]\n\n[^1]: *c*\n", func(n []schema.Node) []schema.Node { return n[1:] }},
 		{
 			"a line beside a tag over lines", "a b {% hint\n  style=\"info\" %} c d\ne f\n", "a b {% hint\n  style=\"info\" %} c d\ne new\n",
 			func(n []schema.Node) []schema.Node {

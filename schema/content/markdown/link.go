@@ -1,13 +1,17 @@
 package markdown
 
 import (
+	"bytes"
 	"slices"
 	"sort"
+	"strings"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 const (
@@ -211,12 +215,32 @@ func (s *markdownState) reference(
 	}
 	if ref, ok := s.lookUp(pc, name); ok {
 		link.Destination, link.Title = ref.Destination(), ref.Title()
+		_, end := block.Position()
+		s.refer(link, block.Source(), label, name, end.Start, full)
 		return true
 	}
 	if full {
 		block.SetPosition(line, position)
 	}
 	return false
+}
+
+// refer records the reference of a link. `after` is a position after the reference. `bracketed` is true if a label in
+// brackets follows the link's text. This label may be empty.
+func (s *markdownState) refer(
+	link *ast.Link, source []byte, text text.Segment, label []byte, after int, bracketed bool,
+) {
+	r := respell.Reference{
+		From: text.Stop + 1, To: text.Stop + 1, Text: string(source[text.Start:text.Stop]),
+		Label: strings.Join(strings.Fields(string(label)), " "), Target: "(" + string(link.Destination) + ")",
+	}
+	if len(link.Title) > 0 {
+		r.Target = "(" + string(link.Destination) + ` "` + string(link.Title) + `")`
+	}
+	if bracketed {
+		r.To += bytes.LastIndexByte(source[r.To:after], ']') + 1
+	}
+	s.links = append(s.links, r)
 }
 
 // lookUp finds the definition of a reference. It bounds the total length of the destinations and titles that it

@@ -9,6 +9,7 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. If no link precedes the
@@ -139,10 +140,7 @@ func (l *noteList) label(n *schema.Node) string {
 	if l.echo {
 		return wanted
 	}
-	body := ""
-	for i := range n.Fragments {
-		body = paragraphs(body, (writer{parent: fragmentNote}).blocks(n.Fragments[i].Nodes))
-	}
+	body := noteBody(n)
 	if i := slices.Index(l.labels, wanted); i >= 0 && l.bodies[i] == body {
 		return wanted
 	}
@@ -160,6 +158,26 @@ func (l *noteList) label(n *schema.Node) string {
 	return wanted
 }
 
+// noteBody returns the Markdown of an annotation's note.
+func noteBody(n *schema.Node) (body string) {
+	for i := range n.Fragments {
+		body = paragraphs(body, (writer{parent: fragmentNote}).blocks(n.Fragments[i].Nodes))
+	}
+	return body
+}
+
+// eachNote visits the annotations of a document, with their labels.
+func eachNote(nodes []schema.Node, visit func(label string, n *schema.Node)) {
+	for i := range nodes {
+		n := &nodes[i]
+		if n.Type == "annotation" {
+			visit(content.Member(n.Meta, "label"), n)
+		}
+		eachNote(n.Nodes, visit)
+		eachNote(n.Fragments, visit)
+	}
+}
+
 // definitions returns the Markdown of all footnotes' definitions.
 func (l *noteList) definitions() string {
 	parts := make([]string, len(l.labels))
@@ -175,4 +193,54 @@ func annotation(words, label string) string {
 		return "[^" + label + "]"
 	}
 	return "[" + words + "](#user-content-fn-" + label + ")[^" + label + "]"
+}
+
+// dropNotes marks the definitions of footnotes to which the wanted document no longer refers as removed.
+func dropNotes(units []unit, kept []int, want []schema.Node) {
+	if !slices.ContainsFunc(units, func(u unit) bool { return u.note != "" }) {
+		return
+	}
+	used := newNoteList(want).taken
+	eachNote(want, func(label string, _ *schema.Node) { used[label] = true })
+	for i, u := range units {
+		if _, is := used[u.note]; u.note != "" && !is {
+			kept[i] = -1
+		}
+	}
+}
+
+// withNotes replaces the definitions of the footnotes whose text has changed. `at` has the positions of the definitions
+// in the written text.
+func (s splicer) withNotes(written string, notes *noteList, at map[string]int) string {
+	delete(at, "")
+	if len(at) == 0 || len(notes.labels) == 0 {
+		return written
+	}
+	before := map[string]*schema.Node{}
+	for _, u := range s.units {
+		eachNote(u.nodes, func(label string, n *schema.Node) { before[label] = n })
+	}
+	after := map[string]string{}
+	for i, label := range notes.labels {
+		after[label] = notes.bodies[i]
+	}
+	var b strings.Builder
+	done := 0
+	for _, u := range s.units {
+		from, there := at[u.note]
+		body, is := after[u.note]
+		if !there || !is || before[u.note] == nil {
+			continue
+		}
+		old, next := footnote(u.note, noteBody(before[u.note])), footnote(u.note, body)
+		if old == next {
+			continue
+		}
+		if s.spelling != ofWrite {
+			next = respell.References(s.source[u.from:u.to], old, next, s.links(u.from, u.to))
+		}
+		b.WriteString(written[done:from] + next)
+		done = from + u.to - u.from
+	}
+	return b.String() + written[done:]
 }

@@ -5,6 +5,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // markdownState is the state of the parsers while they read one text.
@@ -39,6 +40,8 @@ type markdownState struct {
 	labels []string
 	// definitions are the positions at which definitions of links begin at the top level.
 	definitions []int
+	// links are the links and images that refer to definitions.
+	links []respell.Reference
 	// tooLarge is true if a table has more cells than a document may have nodes.
 	tooLarge bool
 	// steps is the number of steps of the loops over earlier text. Tests of the cost check it.

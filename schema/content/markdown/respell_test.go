@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 )
 
 // spelledBlocks has blocks that Write would write in another way. Each block contains WORD.
@@ -52,13 +53,15 @@ func inLeaf(nodes []schema.Node, word string, edit func(text string) string) boo
 	return false
 }
 
-// TestEditOfAWord edits a word of a block. In the written text, only this word must change.
+// TestEditOfAWord edits a word of a block, or of a footnote's block. In the written text, only this word must change.
 func TestEditOfAWord(t *testing.T) {
 	t.Parallel()
 	for _, block := range spelledBlocks {
 		for _, original := range []string{
 			block, "# Touching\n" + block + "\n", "*a*\n\n" + block + "\n\n\n+ x\n+ y\n",
 			"+ x\n\n" + block + "\n***\n",
+			"*see*[^n]\nhere\n\n[^n]: " + strings.TrimSpace(indented(block, "    ")) + "\n\n*b*\n",
+			"[^1]: *a*\n[^n]: " + strings.TrimSpace(indented(block, "    ")) + "\n\n* x[^1]\n* y[^n]\n",
 		} {
 			for from, to := range map[string]string{"WORD": "WORDS", "WORD ": "new WORD ", " WORD": ""} {
 				edited := read(t, original)
@@ -70,6 +73,9 @@ func TestEditOfAWord(t *testing.T) {
 						func(text string) string { return strings.Replace(text, from, to, 1) },
 					) {
 					continue
+				}
+				if strings.Contains(want, "\n   \n") {
+					continue // the space is the indent of a line that has only the word
 				}
 				if !sameNodes(read(t, want).Nodes, fittedOf(edited.Nodes)) {
 					continue // at this place, the word would be read as syntax
@@ -161,4 +167,56 @@ func TestEditOfWords(t *testing.T) {
 			)
 		}
 	})
+}
+
+// TestEditOfAReference edits the text of a link whose target is in a definition. Only the link must change. Its target
+// must stay in the definition, even if the text was also the label.
+func TestEditOfAReference(t *testing.T) {
+	t.Parallel()
+	for _, around := range spelledBlocks {
+		for _, c := range []struct{ link, worded, retargeted string }{
+			{"[the link]", "[the new link][the link]", "[the link](/other)"},
+			{"[the link][]", "[the new link][the link]", "[the link](/other)"},
+			{"[the link][Label]", "[the new link][Label]", "[the link](/other)"},
+			{"[*the* link]", "[*the* new link][*the* link]", "[*the* link](/other)"},
+			{"[the  link]", "[the  new link][the link]", "[the  link](/other)"},
+			{"[same] [the link]", "[same] [the new link][the link]", "[same] [the link](/other)"},
+			{"[the link] [the link]", "[the new link][the link] [the link]", "[the link](/other) [the link]"},
+		} {
+			block := strings.Replace(around, "WORD", c.link, 1)
+			original := "# Title [same]\n\n" + block + "\n\n[the link]: /u 'title'\n[label]: /l\n[*the* link]: /m\n[same]: /s\n"
+			var link *schema.Node
+			edited := read(t, original)
+			eachLink(edited.Nodes, func(n *schema.Node) {
+				if link == nil && strings.HasSuffix(content.InlineText(n.Nodes), "link") {
+					link = n
+				}
+			})
+			if link == nil {
+				continue // the block is code or a formula
+			}
+			last := &link.Nodes[0].Leaves[len(link.Nodes[0].Leaves)-1]
+			text := last.Text
+			last.Text = strings.Replace(text, "link", "new link", 1)
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.worded, 1); got != want {
+				t.Errorf("new text\ngot  %q\nwant %q", got, want)
+			}
+			last.Text = text
+			link.Data = schema.Data{"ref": map[string]any{"kind": "url", "url": "/other"}}
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.retargeted, 1); got != want {
+				t.Errorf("new target\ngot  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// eachLink visits the links of a document.
+func eachLink(nodes []schema.Node, visit func(n *schema.Node)) {
+	for i := range nodes {
+		if nodes[i].Type == "link" {
+			visit(&nodes[i])
+		}
+		eachLink(nodes[i].Nodes, visit)
+		eachLink(nodes[i].Fragments, visit)
+	}
 }

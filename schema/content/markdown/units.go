@@ -7,6 +7,7 @@ import (
 	"github.com/yuin/goldmark/ast"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // unit is a block of the source, with the blocks of the document that are read from it. A definition is a unit without
@@ -14,10 +15,12 @@ import (
 type unit struct {
 	from, to int // positions in the source, without the following blank lines
 	nodes    []schema.Node
+	note     string // the label, if the unit is the definition of a footnote to which a text refers
 }
 
-// unitsOf reads the top-level blocks of a text, with their positions. ok is false if the text has too many nodes.
-func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool) {
+// unitsOf reads the top-level blocks of a text, with their positions. `read` is the state of the parsers. ok is false
+// if the text has too many nodes.
+func unitsOf(source string) (units []unit, read *markdownState, ok bool) {
 	r := newReader(source)
 	root := r.parse()
 	if r.state.tooLarge {
@@ -27,6 +30,9 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 	// All references to notes are known only after all blocks are read.
 	for i := range units {
 		units[i].nodes = schema.NewDocument(fit(r.settleNotes(units[i].nodes), "")...).Nodes
+		if len(units[i].nodes) > 0 {
+			units[i].note = ""
+		}
 	}
 	for _, at := range r.state.definitions {
 		units = append(units, unit{from: lineStart(source, at)})
@@ -39,7 +45,8 @@ func unitsOf(source string) (units []unit, labels map[string]*noteBlock, ok bool
 		}
 		units[i].to = units[i].from + len(strings.TrimRight(source[units[i].from:end], " \t\n"))
 	}
-	return units, r.state.notes, true
+	slices.SortFunc(r.state.links, func(a, b respell.Reference) int { return a.From - b.From })
+	return units, r.state, true
 }
 
 // units reads the blocks of a container. If a container is stored as paragraphs with its tags, its tags and the blocks
@@ -65,7 +72,11 @@ func (r *reader) units(n ast.Node, source string) []unit {
 		t, ok := block.(*tagNode)
 		container := ok && t.row != nil && t.row.form == formContainer && t.terminated && t.FirstChild() != nil
 		if !container || len(nodes) != 1 || schema.Allows("", nodes[0].Type) {
-			units = append(units, unit{from: from, nodes: nodes})
+			u := unit{from: from, nodes: nodes}
+			if note, ok := block.(*noteBlock); ok {
+				u.note = note.label
+			}
+			units = append(units, u)
 			continue
 		}
 		units = append(

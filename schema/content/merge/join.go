@@ -87,7 +87,7 @@ func (m *merger) apart(at spot, list []string) []string {
 	for j := range b {
 		nearest, best := diff.None, 0.0
 		for i := range a {
-			if near := a[i].near(b[j]); near > best && !m.dead[mine[i]] && !a[i].short() && !b[j].short() {
+			if near := a[i].nearElsewhere(b[j]); near > best && !m.dead[mine[i]] && !a[i].short() && !b[j].short() {
 				nearest, best = i, near
 			}
 		}

@@ -124,16 +124,35 @@ func plain(n *schema.Node) string {
 
 // near returns the similarity of two texts, from 0 (not near-equal) to 1.
 func (t saying) near(o saying) float64 {
-	if t.family != o.family || len(t.words) == 0 || len(o.words) == 0 {
-		return 0
-	}
-	least, most := float64(min(len(t.words), len(o.words))), float64(max(len(t.words), len(o.words)))
-	words := float64(common(t.words, o.words, strings.Compare))
-	pairs := 2 * float64(common(t.pairs, o.pairs, comparePairs)) / float64(len(t.pairs)+len(o.pairs)+1)
+	words, pairs, least, most := t.common(o)
 	if words >= nearWords*least && least >= nearLength*most || pairs >= nearPairs {
 		return max(words/most, pairs)
 	}
 	return 0
+}
+
+// nearElsewhere returns the similarity of two texts at different places. They are near-equal only if the fraction
+// nearWords of the longer text's words is in the shorter text. Texts that have less in common, such as two commands of
+// one program, are often meant to be different.
+func (t saying) nearElsewhere(o saying) float64 {
+	words, pairs, _, most := t.common(o)
+	if words >= nearWords*most || pairs >= nearPairs {
+		return max(words/most, pairs)
+	}
+	return 0
+}
+
+// common returns the number of words that two texts share, and the fraction of their pairs of characters that is
+// equal. `least` and `most` are the numbers of words of the shorter and of the longer text. Blocks of different kinds
+// have nothing in common.
+func (t saying) common(o saying) (words, pairs, least, most float64) {
+	if t.family != o.family || len(t.words) == 0 || len(o.words) == 0 {
+		return 0, 0, 1, 1
+	}
+	least, most = float64(min(len(t.words), len(o.words))), float64(max(len(t.words), len(o.words)))
+	words = float64(common(t.words, o.words, strings.Compare))
+	pairs = 2 * float64(common(t.pairs, o.pairs, comparePairs)) / float64(len(t.pairs)+len(o.pairs)+1)
+	return words, pairs, least, most
 }
 
 // common returns the number of elements that two sorted lists share.

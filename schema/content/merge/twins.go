@@ -66,7 +66,7 @@ func (p *pairing) unite() bool {
 		}
 		united = true
 		mine, other := p.merger.ours.blocks[p.ours[i]].node, p.merger.theirs.blocks[p.theirs[j]].node
-		if p.base.blocks[mine.Key] != nil {
+		if p.base.blocks[mine.Key] != nil || mine.Type == "code" {
 			p.rename(mine, foreign)
 		}
 		*other = keys.Clone([]schema.Node{*mine})[0]
@@ -128,11 +128,20 @@ func (p *pairing) candidates(s *side, list []string) (found []candidate) {
 func (p *pairing) written(s *side, list []string) map[string]string {
 	texts := map[string]string{}
 	for _, key := range list {
-		if p.onlyOf(s, key) || p.edit(s, key) && !sayingOf(s.blocks[key].node).short() {
+		if p.onlyOf(s, key) || p.newCode(s, key) || p.edit(s, key) && !sayingOf(s.blocks[key].node).short() {
 			texts[key] = p.said(s, key)
 		}
 	}
 	return texts
+}
+
+// newCode reports whether a block of code is new. It may have lines that a side moved from another block.
+func (p *pairing) newCode(s *side, key string) bool {
+	other := p.merger.ours
+	if s == p.merger.ours {
+		other = p.merger.theirs
+	}
+	return s.blocks[key].node.Type == "code" && p.base.blocks[key] == nil && other.blocks[key] == nil
 }
 
 // names returns names for the blocks of a list. If the other side wrote the text of an edited block in another block,
@@ -172,6 +181,9 @@ func (p *pairing) edit(s *side, key string) bool {
 	if was == nil {
 		return false
 	}
+	if was.node.Type == "code" && is.node.Type == "code" {
+		return plain(was.node) != plain(is.node)
+	}
 	before, after := textOfBlock(was.node), textOfBlock(is.node)
 	return after != nil && (before == nil || !equal(before.Nodes, after.Nodes))
 }
@@ -193,10 +205,18 @@ func textOfBlock(n *schema.Node) *schema.Node {
 	return nil
 }
 
-// rename gives new keys to a block of base, and to the block in it that contains its text.
+// rename gives new keys to a block of base, and to the block in it that contains its text. If the block is code, rename
+// gives new keys to its lines.
 func (p *pairing) rename(n *schema.Node, prefix string) {
+	if n.Type == "code" {
+		for i := range n.Nodes {
+			if p.base.blocks[n.Nodes[i].Key] != nil {
+				n.Nodes[i].Key = prefix + n.Nodes[i].Key
+			}
+		}
+	}
 	for _, block := range []*schema.Node{textOfBlock(n), n} {
-		if p.base.blocks[block.Key] != nil {
+		if block != nil && p.base.blocks[block.Key] != nil {
 			block.Key = prefix + block.Key
 		}
 	}

@@ -1,0 +1,73 @@
+package respell
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Reference is a link or an image of a source whose target is in a definition, as in [text][label] or [text].
+type Reference struct {
+	// From and To are the positions in the source of the part after the text: "[label]", "[]" or nothing.
+	From, To int
+	// Text is the text as the source spells it, and Label is the label of the definition.
+	Text, Label string
+	// Target is the target as an inline link has it, such as (/page "title").
+	Target string
+}
+
+// References does the same as Words for a source with references. In `before` and `next`, the links have their targets
+// inline. In the result, a link has its reference if its target has not changed. If the text of such a link has
+// changed, and the text was also the label, the result has the label after the text. The list is in the order of the
+// source.
+func References(source, before, next string, list []Reference) string {
+	if len(list) > lastMarker-firstMarker {
+		return Words(source, before, next)
+	}
+	var inline strings.Builder
+	at := 0
+	for i, r := range list {
+		inline.WriteString(source[at:r.From] + string(firstMarker+rune(i)) + r.Target + string(lastMarker))
+		at = r.To
+	}
+	return referring(Words(inline.String()+source[at:], before, next), source, list)
+}
+
+// These characters mark the targets that References puts into a source. The character firstMarker + i is before the
+// target of the reference at index i, and lastMarker is after each target.
+const (
+	firstMarker = '\U000F0000'
+	lastMarker  = '\U0010FFFD'
+)
+
+// referring removes the markers from a text. It replaces each unchanged target by its reference.
+func referring(text, source string, list []Reference) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexFunc(text, func(c rune) bool { return c >= firstMarker && c <= lastMarker })
+		if at < 0 {
+			return b.String() + text
+		}
+		b.WriteString(text[:at])
+		marker, size := utf8.DecodeRuneInString(text[at:])
+		i := int(marker - firstMarker)
+		text = text[at+size:]
+		if i >= len(list) {
+			continue
+		}
+		target, rest, found := strings.Cut(text, string(lastMarker))
+		if !found || target != list[i].Target {
+			continue
+		}
+		b.WriteString(list[i].after(b.String(), source))
+		text = rest
+	}
+}
+
+// after returns the part of a reference after its text. written ends with this text.
+func (r Reference) after(written, source string) string {
+	after := source[r.From:r.To]
+	if strings.Trim(after, "[] \t\n") == "" && !strings.HasSuffix(written, "["+r.Text+"]") {
+		return "[" + r.Label + "]"
+	}
+	return after
+}
