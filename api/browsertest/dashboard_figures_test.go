@@ -283,8 +283,8 @@ func TestDashboardSearch(t *testing.T) {
 }
 
 // TestDashboardPages compares each tab of the list of pages with the API's answer. With only the keyboard, a reader
-// must be able to open a row's page and return to the list. The tab of agents must leave out pages that people also
-// read.
+// must be able to open a row's page and return to the list, and to see which pages have lost readers. The tab of agents
+// must leave out pages that people also read.
 func TestDashboardPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -341,6 +341,11 @@ func TestDashboardPages(t *testing.T) {
 		fmt.Sprint(len(d.figures.rows)) + ` pages of the site’s spaces were opened.'`)
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages")))
 	d.shown()
+	d.run(`document.querySelector('[data-panel=list] .about a').focus()`)
+	d.press(kb.Enter)
+	d.until(`document.querySelector('[data-panel=table] [aria-sort=ascending]')?.textContent.startsWith('Difference')`)
+	d.run(`history.back()`)
+	d.until(`document.querySelector('[data-panel=list] tbody')`)
 	d.run(`document.querySelector('[data-panel=list] thead button').focus()`)
 	d.press(kb.Enter)
 	d.until(`new URLSearchParams(location.search).get('sort') === 'title'`)

@@ -153,8 +153,12 @@ function NextStep({ steps }: { steps: Filter[] }) {
 function Retention({ s, query, result, busy }: Part) {
   const interval = cohortsOf(s.range)
   const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
+  // A preset range ends now, so its last period is not over.
+  const running = typeof s.range === 'string' ? cohorts.length : Infinity
   // Leave out the first count, because all visitors of a cohort are in its first period.
-  const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
+  const rows = cohorts
+    .map((c, period) => ({ ...c, returned: c.returned.slice(1), whole: running - 2 - period }))
+    .filter((c) => c.visitors > 0)
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
   // The cell with the greatest share of the table has the darkest colour.
   const greatest = Math.max(...rows.flatMap((c) => c.returned.map((n) => n / c.visitors)), 0.01)
@@ -163,7 +167,7 @@ function Retention({ s, query, result, busy }: Part) {
     <ListCard
       id="retention"
       title={t.retention}
-      about={t.returning}
+      about={t.returning + (running < Infinity ? ' ' + t.running : '')}
       query={query}
       result={result}
       busy={busy}
@@ -198,7 +202,7 @@ function Retention({ s, query, result, busy }: Part) {
                 {c.returned.map((n, at) => (
                   <td
                     key={heads[at]}
-                    class="number"
+                    class={at < c.whole ? 'number' : 'number running'}
                     data-label={heads[at]}
                     title={count(n)}
                     style={{ '--share': (100 * n) / c.visitors / greatest }}
