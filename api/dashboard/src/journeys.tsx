@@ -8,6 +8,7 @@ import { count, moment, share } from './format'
 import { cohortsOf, fewest, journeyQueries, most, stepsOf } from './journey_queries'
 import { ListCard } from './list_card'
 import { allPanels } from './more_panels'
+import { moreTexts } from './more_texts'
 import { Trouble } from './parts'
 import { RowsTable, type Cell } from './rows_table'
 import { lines } from './table'
@@ -16,6 +17,7 @@ import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
 const t = toolTexts.journeys
+const events = moreTexts.values.eventType ?? {}
 
 export function Journeys() {
   const loader = useQueries<AnyQuery>(journeyQueries, () => [])
@@ -38,7 +40,7 @@ export function Journeys() {
 type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
 
 /** named returns the title of a step. The steps come from the address, so a step can have any column and value. */
-const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
+const named = ({ column, value }: Filter) => (column === 'eventType' && events[value ?? '']) || (value ?? texts.blank)
 
 type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
 
@@ -126,7 +128,7 @@ function NextStep({ steps }: { steps: Filter[] }) {
         {column === 'eventType' ? t.event : t.path}
         {column === 'eventType' ? (
           <select name="value">
-            {Object.entries(t.events).map(([id, name]) => (
+            {Object.entries(events).map(([id, name]) => (
               <option key={id} value={id}>
                 {name}
               </option>
