@@ -139,7 +139,7 @@ func TestDashboardRedirectRights(t *testing.T) {
 }
 
 // TestDashboardMerged compares the figures of a page before and after its last merge with the API's answers to the
-// dashboard's queries.
+// dashboard's queries. For a page that no merge has changed, the dashboard must say so.
 func TestDashboardMerged(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -173,6 +173,8 @@ func TestDashboardMerged(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", side, cells, want)
 		}
 	}
+	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", "s1/p0")))
+	d.until(`document.querySelector('main').textContent.includes('No merge has changed this page.')`)
 	// A page outside of spaces has no merges, so the panel must be absent.
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", "/start")))
 	d.shown()

@@ -99,6 +99,7 @@ export const toolTexts = {
   },
   merged: {
     title: 'Before and after the last merge',
+    none: 'No merge has changed this page.',
     about: (text: string, when: string, time: string) => `${text} ${when}: ${time} before and after.`,
     days: (n: string) => `${n} days`,
     figure: 'Figure',
