@@ -335,6 +335,7 @@ export const moreTexts = {
       search_open: 'Opened the search',
       search_type_query: 'Searched',
       search_open_result: 'Opened a result',
+      ask_view: 'Opened the assistant',
       ask_question: 'Asked a question',
       ask_rate_response: 'Rated an answer',
       page_post_feedback: 'Rated a page',
