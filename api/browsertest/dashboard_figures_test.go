@@ -100,7 +100,9 @@ func (a asked) good(total, name, column, good string) {
 
 // percent formats a share like a browser, which rounds halves up. It does not use the verb %.0f, which rounds halves to
 // even numbers.
-func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
+func percent(part, all float64) string {
+	return grouped(float64(int64(200*part+all)/int64(2*all))) + "%"
+}
 
 // panels compares the values of panels with the API's values of a metric. The map has the metric of each panel.
 func (a asked) panels(of map[string]string) {
