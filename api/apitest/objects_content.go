@@ -120,6 +120,19 @@ func (h *Harness) MergedPage(tenant *storetest.Tenant) (id, path, revision strin
 	return page.ID, page.Slug, merged.Revision
 }
 
+// Rename gives a page of a tenant's space another slug. The page's path becomes a former path.
+func (h *Harness) Rename(tenant *storetest.Tenant, page, slug string) {
+	h.T.Helper()
+	row, err := h.Store.ChangeContent(h.T.Context(), h.ChangeRequest(tenant), store.ContentChange{
+		UserID: tenant.Users[schema.RoleAdmin].ID,
+		Pages:  []tree.Change{tree.Update{Page: page, Attributes: tree.Attributes{Slug: &slug}}},
+	})
+	if err != nil {
+		h.T.Fatal(err)
+	}
+	h.merge(tenant, row.ChangeRequest)
+}
+
 // merge merges a change request as the tenant's admin.
 func (h *Harness) merge(tenant *storetest.Tenant, request store.ChangeRequest) store.MergeResult {
 	h.T.Helper()

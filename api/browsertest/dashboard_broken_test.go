@@ -27,14 +27,16 @@ func (d *dashboard) redirects() map[string]any {
 
 func (d *dashboard) token() string { return d.h.Ours.Tokens[schema.RoleAdmin] }
 
-// TestDashboardBroken compares the figures about broken addresses with the API's answers. If a page of the site has the
-// path of a broken address, the dashboard must propose this page. The test creates a redirect with the keyboard,
-// confirms it, and undoes it.
+// TestDashboardBroken compares the figures about broken addresses with the API's answers. If a page of the site now has
+// the path of a broken address, the dashboard must offer no redirect, because the site shows the page. For another
+// address, it must propose the page that had the path. The test creates a redirect with the keyboard, confirms it, and
+// undoes it.
 func TestDashboardBroken(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	page, slug, _ := d.h.MergedPage(d.h.Ours)
-	broken := []any{"/" + slug, "/old/nothing-like-it.html", nil}
+	d.h.Rename(d.h.Ours, page, slug+"-new")
+	broken := []any{"/" + slug + "-new", "/" + slug, "/old/nothing-like-it.html", nil}
 	d.figures.set(func(m *madeUp) {
 		m.keys = map[string][]any{"urlPath": broken, "httpStatus": {404, 410, nil}, "agentOperator": {"OpenAI", nil}}
 	})
@@ -78,8 +80,8 @@ func TestDashboardBroken(t *testing.T) {
 	}
 
 	goals := d.texts("[data-cell=target]")
-	if !strings.Contains(goals[0], "Hello has this path") || !strings.HasPrefix(goals[1], "nothing found") ||
-		goals[2] != "–" {
+	if goals[0] != "Hello is at this path now." || !strings.Contains(goals[1], "Hello had this path") ||
+		!strings.HasPrefix(goals[2], "nothing found") || goals[3] != "–" {
 		t.Errorf("the page proposes %q", goals)
 	}
 	d.run(`document.querySelectorAll('.goal button')[0].focus()`)
@@ -91,14 +93,14 @@ func TestDashboardBroken(t *testing.T) {
 	}
 	d.run(`document.querySelector('.mend [type=submit]').focus()`)
 	d.press(kb.Enter)
-	d.until(`document.querySelector('[data-cell=target]').textContent.startsWith('Redirects to Hello')`)
+	d.until(`document.querySelectorAll('[data-cell=target]')[1].textContent.startsWith('Redirects to Hello')`)
 	made, _ := d.redirects()["/"+slug].(map[string]any)
 	if made["kind"] != "site-page" || made["pageId"] != page || made["siteSpaceId"] != d.h.SiteSpace(d.h.Ours) {
 		t.Errorf("the redirect leads to %v", made)
 	}
 	d.run(`document.querySelector('.goal button').focus()`)
 	d.press(kb.Enter)
-	d.until(`document.querySelector('[data-cell=target]').textContent.startsWith('Undone.')`)
+	d.until(`document.querySelectorAll('[data-cell=target]')[1].textContent.startsWith('Undone.')`)
 	if made := d.redirects(); len(made) > 0 {
 		t.Errorf("a redirect that was undone is there: %v", made)
 	}
@@ -109,15 +111,15 @@ func TestDashboardBroken(t *testing.T) {
 	d.until(`document.querySelector('dialog[open] .mend [name=url]')`)
 	d.run(`document.querySelector('.mend [name=url]').focus()`)
 	d.press("https://docs.example.com/new" + kb.Enter)
-	d.until(`document.querySelectorAll('[data-cell=target]')[1].textContent.includes('https://docs.example.com/new')`)
+	d.until(`document.querySelectorAll('[data-cell=target]')[2].textContent.includes('https://docs.example.com/new')`)
 	other, _ := d.redirects()["/old/nothing-like-it.html"].(map[string]any)
 	if other["kind"] != "external" || other["url"] != "https://docs.example.com/new" {
 		t.Errorf("the redirect leads to %v", other)
 	}
 	// After a reload, the row must show the destination of the redirect.
 	d.do(chromedp.Reload())
-	d.until(`document.querySelectorAll('[data-cell=target]')[1]?.textContent.includes('https://docs.example.com/new')`)
-	d.empty("dashboard-broken", "Every address led somewhere in the last 7 days.")
+	d.until(`document.querySelectorAll('[data-cell=target]')[2]?.textContent.includes('https://docs.example.com/new')`)
+	d.empty("dashboard-broken", "No broken address is known in the last 7 days.")
 	d.quiet()
 }
 
@@ -137,7 +139,7 @@ func TestDashboardRedirectRights(t *testing.T) {
 }
 
 // TestDashboardMerged compares the figures of a page before and after its last merge with the API's answers to the
-// dashboard's queries.
+// dashboard's queries. For a page that no merge has changed, the dashboard must say so.
 func TestDashboardMerged(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -171,6 +173,8 @@ func TestDashboardMerged(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", side, cells, want)
 		}
 	}
+	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", "s1/p0")))
+	d.until(`document.querySelector('main').textContent.includes('No merge has changed this page.')`)
 	// A page outside of spaces has no merges, so the panel must be absent.
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages", "page", "/start")))
 	d.shown()

@@ -100,7 +100,9 @@ func (a asked) good(total, name, column, good string) {
 
 // percent formats a share like a browser, which rounds halves up. It does not use the verb %.0f, which rounds halves to
 // even numbers.
-func percent(part, all float64) string { return fmt.Sprintf("%d%%", int64(200*part+all)/int64(2*all)) }
+func percent(part, all float64) string {
+	return grouped(float64(int64(200*part+all)/int64(2*all))) + "%"
+}
 
 // panels compares the values of panels with the API's values of a metric. The map has the metric of each panel.
 func (a asked) panels(of map[string]string) {
@@ -283,8 +285,8 @@ func TestDashboardSearch(t *testing.T) {
 }
 
 // TestDashboardPages compares each tab of the list of pages with the API's answer. With only the keyboard, a reader
-// must be able to open a row's page and return to the list. The tab of agents must leave out pages that people also
-// read.
+// must be able to open a row's page and return to the list, and to see which pages have lost readers. The tab of agents
+// must leave out pages that people also read.
 func TestDashboardPages(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
@@ -341,6 +343,11 @@ func TestDashboardPages(t *testing.T) {
 		fmt.Sprint(len(d.figures.rows)) + ` pages of the site’s spaces were opened.'`)
 	d.do(chromedp.Navigate(d.h.Base + d.overview("view", "pages")))
 	d.shown()
+	d.run(`document.querySelector('[data-panel=list] .about a').focus()`)
+	d.press(kb.Enter)
+	d.until(`document.querySelector('[data-panel=table] [aria-sort=ascending]')?.textContent.startsWith('Difference')`)
+	d.run(`history.back()`)
+	d.until(`document.querySelector('[data-panel=list] tbody')`)
 	d.run(`document.querySelector('[data-panel=list] thead button').focus()`)
 	d.press(kb.Enter)
 	d.until(`new URLSearchParams(location.search).get('sort') === 'title'`)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -24,6 +25,9 @@ type madeUp struct {
 	// rows has the values of the columns by which lists are grouped. keys has other values for some columns.
 	rows []any
 	keys map[string][]any
+	// former has more values of a list that begins and ends at given times. So the list of a compared range has rows
+	// that the list of the range does not have. If former is nil, answers do not name their compared range.
+	former []any
 	// zero means that all counts are 0. allRead means that each page was opened.
 	zero, allRead bool
 	// batches is the number of batches so far.
@@ -208,6 +212,9 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 		if keys = m.keys[column]; len(keys) == 0 || len(m.rows) == 0 {
 			keys = m.rows
 		}
+		if moments, ok := q.Range.(map[string]any); ok && strings.Contains(fmt.Sprint(moments["from"]), "T") {
+			keys = append(slices.Clone(keys), m.former...)
+		}
 		if all = len(keys); column == "datetime" {
 			keys = nil
 			for day := range 7 {
@@ -239,7 +246,11 @@ func (m *madeUp) answer(site, text string, q madeUpQuery) map[string]any {
 	}
 	answer := map[string]any{"columns": columns(""), "rowsTotal": all}
 	if q.Compare != "" {
-		answer["compare"] = map[string]any{"columns": columns("before")}
+		compared := map[string]any{"columns": columns("before")}
+		if m.former != nil {
+			compared["range"] = map[string]any{"from": "2026-11-14T00:00:00.000Z", "to": "2026-11-21T00:00:00.000Z"}
+		}
+		answer["compare"] = compared
 	}
 	return answer
 }

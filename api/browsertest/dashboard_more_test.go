@@ -140,7 +140,7 @@ func TestDashboardAgents(t *testing.T) {
 	d.filters(map[string][2]string{
 		"kinds":    {"is,agentClass,user-asked", "Kind of agent is Asked by somebody"},
 		"programs": {"is,visitorBot,chatgpt", "Program is ChatGPT"},
-		"verified": {"is,agentVerified,verified", "Name of agent is Verified by address"},
+		"verified": {"is,agentVerified,verified", "Proof of the name is Proved by the address"},
 		"missing":  {"is,urlPath,/start", "Page is /start"},
 	})
 	d.press("p")

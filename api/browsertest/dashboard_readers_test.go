@@ -14,10 +14,14 @@ import (
 )
 
 // TestDashboardFeedback compares each figure of ratings and comments with the API's answers, and lists the comments.
+// The list must first show the newest comments, and then all.
 func TestDashboardFeedback(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
 	comments := []any{"The example is wrong.", "Thanks!\nIt works.", "Wo ist die deutsche Fassung?"}
+	for n := range 20 {
+		comments = append(comments, fmt.Sprint("Comment ", n))
+	}
 	d.figures.set(func(m *madeUp) {
 		m.keys = map[string][]any{"eventPageFeedbackComment": comments, "visitorLanguage": {"en-US", "de-AT", nil}}
 	})
@@ -46,11 +50,16 @@ func TestDashboardFeedback(t *testing.T) {
 			t.Errorf("%s: the page has %v, the API %v", panel, got, want)
 		}
 	}
-	if got := d.texts("[data-panel=inbox] .said"); !slices.Equal(got, []string{
+	if got := d.texts("[data-panel=inbox] .said"); len(got) != 20 || !slices.Equal(got[:3], []string{
 		"The example is wrong.", "Thanks!\nIt works.", "Wo ist die deutsche Fassung?",
 	}) {
 		t.Errorf("the comments are %q", got)
 	}
+	d.run(`document.querySelector('[data-panel=inbox] .more button').focus()`)
+	d.press(kb.Enter)
+	d.until(`document.querySelectorAll('[data-panel=inbox] .said').length === 23`)
+	d.shown()
+	a = d.asks()
 	a.graph("goodSeries", "badSeries")
 	d.press("t")
 	d.filters(map[string][2]string{"badPages": {"is,urlPath,/start", "Page is /start"}})
@@ -134,17 +143,18 @@ func TestDashboardOpenAPI(t *testing.T) {
 	a.rows("operationCountries", "Germany", "Unknown")
 	a.graph("looksSeries", "triesSeries")
 	d.press("t")
-	d.filters(map[string][2]string{"methods": {"is,eventAPIOperationMethod,get", "Method is get"}})
+	a.rows("methods", "GET", "POST")
+	d.filters(map[string][2]string{"methods": {"is,eventAPIOperationMethod,get", "Method is GET"}})
 	d.empty("dashboard-openapi", "Nobody opened an operation of an API reference in the last 7 days.")
 	d.quiet()
 }
 
 // TestDashboardExplore uses the view that shows any metric by any column. It shows and copies the request, and filters
-// with the view's form.
+// with the view's form. Sorted by the difference, the view must also show the rows that only the compared range has.
 func TestDashboardExplore(t *testing.T) {
 	t.Parallel()
 	d := newDashboard(t)
-	d.figures.set(func(m *madeUp) { m.keys = fewValues })
+	d.figures.set(func(m *madeUp) { m.keys, m.former = fewValues, []any{"monitor"} })
 	d.signIn(d.overview())
 	d.press("9")
 	d.until(`document.querySelector('[data-panel=table] tbody tr')`)
@@ -209,7 +219,8 @@ func TestDashboardExplore(t *testing.T) {
 		for at, value := range before[1].(map[string]any)["values"].([]any) {
 			all = append(all, now[at].(float64)-value.(float64))
 		}
-		return all
+		gone := a.column("gone", "sessionsCount")
+		return append(all, -gone[len(gone)-1].(float64))
 	}
 	for _, way := range []string{"descending", "ascending"} {
 		d.run(`[...document.querySelectorAll('[data-panel=table] thead button')].at(-1).click()`)
@@ -231,6 +242,9 @@ func TestDashboardExplore(t *testing.T) {
 		}
 		if got := d.texts("[data-panel=table] [data-cell=difference]"); !slices.Equal(got, want) {
 			t.Errorf("%s: the page has %v, the API %v", way, got, want)
+		}
+		if got := d.texts("[data-panel=table] .address"); !slices.Contains(got, "Monitors") {
+			t.Errorf("%s: the rows %q lack one that has no more sessions", way, got)
 		}
 	}
 	d.run(`document.querySelector('[data-panel=table] thead button').click()`)

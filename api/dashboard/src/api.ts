@@ -1,5 +1,6 @@
 // Functions that call the public API. The browser sends the session's cookie automatically. Scripts cannot read this
 // cookie.
+import type { Days } from './address'
 import { pass } from './share'
 
 /** base is the server's address. The bundle is at o/app.….js below it. */
@@ -108,7 +109,7 @@ export type NextPage = Pick<PageRow, 'space' | 'page' | 'path' | 'title'> & { vi
 export type Columns = { column: string; values: unknown[] }[]
 export type Answer = {
   columns: Columns
-  compare?: { columns: Columns }
+  compare?: { range: Days; columns: Columns }
   rowsTotal?: number
   steps?: { count: number; conversion: number | null; conversionFromPrevious: number | null }[]
   cohorts?: { start: string; visitors: number; returned: number[] }[]

@@ -174,6 +174,7 @@ function Goal({ row }: { row: Address }) {
   }
   const proposal = proposals.value[path]
   if (proposal && 'leads' in proposal) return <span class="goal quiet">{t.leads(proposal.leads)}</span>
+  if (proposal && 'here' in proposal) return <span class="goal quiet">{t.here(proposal.here)}</span>
   const target = proposal?.target
   return (
     <span class="goal">

@@ -6,7 +6,7 @@ import { addFilter, go, state, type State } from './address'
 import type { Query, Result, Results } from './api'
 import { useQueries } from './asking'
 import { dimensions, metrics } from './columns'
-import { chosen, exploreQueries, first, most, sortOf, steps } from './explore_queries'
+import { chosen, exploreQueries, first, goneQuery, most, sortOf, steps } from './explore_queries'
 import { Status, useRangeKeys } from './figures'
 import { Curve } from './curve'
 import { count, signed } from './format'
@@ -61,7 +61,7 @@ export function Explore() {
       const { by, of } = chosen(s)
       return [by, of]
     },
-    titlesIn,
+    (s, results) => ({ ...titlesIn(s, results), ...goneQuery(s, results) }),
   )
   useEffect(() => () => void (size.value = first), [])
   const s = state.value
@@ -184,6 +184,15 @@ function Over({ s, result }: { s: State; result: Result }) {
 
 type Shown = { key: unknown; value: unknown; before: unknown }
 
+/** gone returns the rows of the compared range that have no events in the range. */
+function gone(rows: Shown[], compared: Result | undefined): Shown[] {
+  if (compared?.status !== 200) return []
+  const here = new Set(rows.map((r) => JSON.stringify(r.key)))
+  return list(compared.answer)
+    .filter((r) => !here.has(JSON.stringify(r.key)))
+    .map(({ key, value }) => ({ key, value: 0, before: value }))
+}
+
 /**
  * differenceOf returns the difference between the number of a row and its number in the compared range. If there was no
  * such number, it counts as 0.
@@ -215,7 +224,8 @@ function Table({
   const { by, of } = chosen(s)
   const result = results?.table
   const sort = sortOf(s)
-  const rows: Shown[] = result?.status === 200 ? sorted(list(result.answer), sort) : []
+  const found = result?.status === 200 ? list(result.answer) : []
+  const rows = sorted([...found, ...gone(found, results?.gone)], sort)
   const whole = results?.all?.status === 200 ? single<unknown>(results.all.answer, of) : undefined
   const n = (value: unknown) => (typeof value === 'number' ? value : null)
   const change = (now: unknown, before: unknown) => (
@@ -224,7 +234,7 @@ function Table({
   const names = titles(results?.titles)
   const titleOf = (key: unknown) => {
     const [name, title] = [keyed(by, key), by === 'urlPath' && names.get(key as string | null)]
-    return title && title !== name ? [title, <span class="quiet"> {name}</span>] : name
+    return title && title !== name ? [title, <span class="quiet path"> {name}</span>] : name
   }
   const cells: [Cell<Shown>, ...Cell<Shown>[]] = [
     {

@@ -1,6 +1,6 @@
 // Queries of the view explore: a metric by a column, and over time.
 import type { State } from './address'
-import type { Condition, Query } from './api'
+import type { Condition, Query, Results } from './api'
 import { dimensions, kinds, metrics } from './columns'
 import { chips, people } from './queries'
 
@@ -74,4 +74,21 @@ export function exploreQueries(s: State, size: number): Record<string, Query> {
     all: { ...base, select: [{ column: of }] },
     ...(step && { over: { ...base, select: [time, { column: of }], groupBy: [time], fill: true } }),
   }
+}
+
+/** counts has the metrics that are 0 for a row without events. */
+const counts = ['eventsCount', 'sessionsCount', 'visitorsCount', 'peopleCount']
+
+/**
+ * goneQuery returns a query for the rows of the compared range, if the rows are sorted by the difference. An answer has
+ * only rows with events in the range, so a row that has lost all events is only in the compared range.
+ */
+export function goneQuery(s: State, results: Results): Record<string, Query> {
+  const answer = results.table?.status === 200 ? results.table.answer : undefined
+  const { table } = exploreQueries(s, most)
+  if (!table || !answer?.compare || sortOf(s).endsWith('of') || !counts.includes(chosen(s).of)) return {}
+  // If the answer does not have all rows, a row of the compared range can be among the others.
+  if ((answer.rowsTotal ?? 0) > (answer.columns[0]?.values.length ?? 0)) return {}
+  const { compare: _, ...query } = table
+  return { gone: { ...query, range: answer.compare.range } }
 }

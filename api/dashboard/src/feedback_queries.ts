@@ -1,29 +1,33 @@
 // Queries about ratings and comments of pages.
+import { signal } from '@preact/signals'
 import type { State } from './address'
 import type { Query } from './api'
 import { ask, sent, type } from './queries'
 
-/** mostComments is the largest number of comments in the list. */
-const mostComments = 20
+/** firstComments is the number of comments that the list shows at first. mostComments is the largest number. */
+export const firstComments = 20
+export const mostComments = 1000
+/** comments is the number of comments that the reader wants to see. */
+export const comments = signal(firstComments)
 
 export function feedbackQueries(s: State) {
   const { query, list, worst, series } = ask(s)
   const of = (...types: string[]) => [...sent[s.who], type(...types)]
   const ratings = of('page_post_feedback')
-  const comments = of('page_post_feedback_comment')
+  const texts = of('page_post_feedback_comment')
   const rated = (...values: string[]) => [...ratings, { column: 'eventPageFeedbackRating', values }]
   const worstPages = worst('urlPath', 'pageFeedbackRating', ratings)
   return {
     ratings: query(['pageFeedbackRating', 'eventsCount', 'peopleCount'], ratings),
     bad: query(['eventsCount'], rated('bad')),
-    written: query(['eventsCount'], comments),
+    written: query(['eventsCount'], texts),
     goodSeries: series(rated('good')),
     badSeries: series(rated('bad')),
     worstRated: worstPages,
     praised: { ...worstPages, order: { by: { column: 'pageFeedbackRating' }, direction: 'desc' as const } },
     ratedPages: list('urlPath', 'eventsCount', ratings),
     badPages: list('urlPath', 'eventsCount', rated('bad')),
-    commentedPages: list('urlPath', 'eventsCount', comments),
+    commentedPages: list('urlPath', 'eventsCount', texts),
     raterLanguages: list('visitorLanguage', 'eventsCount', ratings),
     inbox: inbox(s),
   }
@@ -38,7 +42,7 @@ function inbox(s: State): Query {
     select: [...columns, { column: 'datetime' }, { column: 'eventsCount' }],
     groupBy: columns,
     order: { by: { column: 'datetime' }, direction: 'desc' },
-    limit: mostComments,
+    limit: comments.value,
     count: true,
   }
 }

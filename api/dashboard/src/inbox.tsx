@@ -1,6 +1,8 @@
 // The list of readers' comments, the newest comment first.
+import { useEffect } from 'preact/hooks'
 import { elsewhere, state } from './address'
 import type { Columns } from './api'
+import { comments, firstComments, mostComments } from './feedback_queries'
 import { clock, count } from './format'
 import { Link } from './link'
 import { ListCard } from './list_card'
@@ -47,6 +49,7 @@ const cellsWith = (names: ReturnType<typeof titles>): [Cell<Comment>, ...Cell<Co
 ]
 
 export function Inbox({ results, asked, busy }: Shown) {
+  useEffect(() => () => void (comments.value = firstComments), [])
   const result = results?.inbox
   const rows = result?.status === 200 ? read(result.answer.columns) : []
   const all = result?.answer.rowsTotal ?? rows.length
@@ -61,7 +64,16 @@ export function Inbox({ results, asked, busy }: Shown) {
       rows={rows.length}
     >
       <RowsTable cells={cellsWith(titles(results?.titles))} rows={rows} keyOf={(c) => c.path + '\n' + c.text} />
-      {all > rows.length && <p class="quiet more">{texts.more(count(rows.length), count(all))}</p>}
+      {all > rows.length && (
+        <p class="quiet more">
+          {texts.more(count(rows.length), count(all))}
+          {rows.length < mostComments && (
+            <button type="button" class="small" onClick={() => (comments.value = mostComments)}>
+              {t.more}
+            </button>
+          )}
+        </p>
+      )}
     </ListCard>
   )
 }

@@ -8,6 +8,7 @@ import { count, moment, share } from './format'
 import { cohortsOf, fewest, journeyQueries, most, stepsOf } from './journey_queries'
 import { ListCard } from './list_card'
 import { allPanels } from './more_panels'
+import { moreTexts } from './more_texts'
 import { Trouble } from './parts'
 import { RowsTable, type Cell } from './rows_table'
 import { lines } from './table'
@@ -16,6 +17,7 @@ import { toolTexts } from './tool_texts'
 import { Chips, Toolbar } from './toolbar'
 
 const t = toolTexts.journeys
+const events = moreTexts.values.eventType ?? {}
 
 export function Journeys() {
   const loader = useQueries<AnyQuery>(journeyQueries, () => [])
@@ -38,7 +40,7 @@ export function Journeys() {
 type Part = { s: State; query: AnyQuery | undefined; result: Result | undefined; busy: boolean }
 
 /** named returns the title of a step. The steps come from the address, so a step can have any column and value. */
-const named = ({ column, value }: Filter) => (column === 'eventType' && t.events[value ?? '']) || (value ?? texts.blank)
+const named = ({ column, value }: Filter) => (column === 'eventType' && events[value ?? '']) || (value ?? texts.blank)
 
 type Step = { at: number; name: string; count: number; ofFirst: number | null; ofPrevious: number | null }
 
@@ -126,7 +128,7 @@ function NextStep({ steps }: { steps: Filter[] }) {
         {column === 'eventType' ? t.event : t.path}
         {column === 'eventType' ? (
           <select name="value">
-            {Object.entries(t.events).map(([id, name]) => (
+            {Object.entries(events).map(([id, name]) => (
               <option key={id} value={id}>
                 {name}
               </option>
@@ -153,8 +155,12 @@ function NextStep({ steps }: { steps: Filter[] }) {
 function Retention({ s, query, result, busy }: Part) {
   const interval = cohortsOf(s.range)
   const cohorts = result?.status === 200 ? (result.answer.cohorts ?? []) : []
+  // A preset range ends now, so its last period is not over.
+  const running = typeof s.range === 'string' ? cohorts.length : Infinity
   // Leave out the first count, because all visitors of a cohort are in its first period.
-  const rows = cohorts.filter((c) => c.visitors > 0).map((c) => ({ ...c, returned: c.returned.slice(1) }))
+  const rows = cohorts
+    .map((c, period) => ({ ...c, returned: c.returned.slice(1), whole: running - 2 - period }))
+    .filter((c) => c.visitors > 0)
   const columns = Math.max(0, ...rows.map((c) => c.returned.length))
   // The cell with the greatest share of the table has the darkest colour.
   const greatest = Math.max(...rows.flatMap((c) => c.returned.map((n) => n / c.visitors)), 0.01)
@@ -163,7 +169,7 @@ function Retention({ s, query, result, busy }: Part) {
     <ListCard
       id="retention"
       title={t.retention}
-      about={t.returning}
+      about={t.returning + (running < Infinity ? ' ' + t.running : '')}
       query={query}
       result={result}
       busy={busy}
@@ -198,7 +204,7 @@ function Retention({ s, query, result, busy }: Part) {
                 {c.returned.map((n, at) => (
                   <td
                     key={heads[at]}
-                    class="number"
+                    class={at < c.whole ? 'number' : 'number running'}
                     data-label={heads[at]}
                     title={count(n)}
                     style={{ '--share': (100 * n) / c.visitors / greatest }}

@@ -14,8 +14,8 @@ import { toolTexts } from './tool_texts'
 import type { Total } from './totals'
 
 type Merge = { at: string; text: string }
-/** Loaded is undefined if no merge has changed the page. */
-type Loaded = { merge: Merge; span: number; asked: Record<string, Query>; results: Results } | undefined
+/** Loaded is null if no merge has changed the page, and undefined if the page is in no space. */
+type Loaded = { merge: Merge; span: number; asked: Record<string, Query>; results: Results } | null | undefined
 
 const t = toolTexts.merged
 
@@ -26,7 +26,7 @@ async function load(s: State, signal: AbortSignal): Promise<Loaded> {
   const { items } = await call<{ items: Merge[] }>(`${insights(s.org, s.site)}/annotations?${q.toString()}`, { signal })
   const merge = items[0]
   const now = Date.now()
-  if (!merge || Date.parse(merge.at) >= now) return undefined
+  if (!merge || Date.parse(merge.at) >= now) return null
   const asked = mergedQueries(s, merge.at, now)
   return { merge, span: sides(merge.at, now).span, asked, results: await batch(s.org, s.site, asked, signal) }
 }
@@ -45,7 +45,7 @@ export function Merged() {
   )
   useEffect(() => () => loader.end(), [loader])
   const { value, busy } = loader.now.value
-  if (!value) return null
+  if (!value) return value === null ? <p class="quiet hint">{t.none}</p> : null
   const { merge, span, asked, results } = value
   const read = (total: Total, side: 'before' | 'after') => {
     const result = results[mergedQuery(side, total.query)]

@@ -33,6 +33,8 @@ function linked(key: unknown): string {
 /** status returns the text for an HTTP status. */
 const status = (key: unknown) => (key === null ? moreTexts.noStatus : String(key))
 
+const method = (key: string | null) => plain(key).toUpperCase()
+
 const operator = { column: 'agentOperator', name: (key: string | null) => key || texts.unknownAgent, ...counted }
 const ratedPages = { size: () => 0, show: (value: unknown) => <Rated ratings={value as Ratings} /> }
 
@@ -66,7 +68,7 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
     name: plain,
     size: () => 0,
     show: (value) => <Rated ratings={asRatings(value as Answers)} />,
-    unit: unit(units.worst),
+    unit: unit(units.net),
   },
   { id: 'searchPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.searches) },
 
@@ -76,7 +78,7 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   { id: 'missing', column: 'urlPath', lessIsGood: true, name: plain, ...counted, unit: unit(units.reads) },
   { id: 'agentSearches', column: 'eventSearchQuery', name: plain, ...counted, unit: unit(units.questions) },
   { id: 'forms', ...valued('contentForm'), unit: unit(units.reads) },
-  { id: 'verified', ...valued('agentVerified'), unit: unit(units.reads) },
+  { id: 'verified', about: moreTexts.verifiedHint, ...valued('agentVerified'), unit: unit(units.reads) },
   { id: 'sentBy', column: 'sourceName', name: plain, ...counted, unit: unit(units.people) },
 
   { id: 'channels', ...valued('channel'), unit: visitors },
@@ -102,8 +104,8 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
     unit: unit(units.requests),
   },
 
-  { id: 'worstRated', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.worst) },
-  { id: 'praised', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.best) },
+  { id: 'worstRated', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.net) },
+  { id: 'praised', column: 'urlPath', opens: true, name: plain, ...ratedPages, unit: unit(units.net) },
   { id: 'ratedPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.ratings) },
   {
     id: 'badPages',
@@ -126,10 +128,17 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
 
   { id: 'operations', column: 'eventAPIOperationPath', name: plain, ...counted, unit: unit(units.times) },
   { id: 'tried', column: 'eventAPIOperationPath', name: plain, ...counted, unit: unit(units.requests) },
-  { id: 'methods', column: 'eventAPIOperationMethod', name: plain, ...counted, unit: unit(units.requests) },
+  { id: 'methods', column: 'eventAPIOperationMethod', name: method, ...counted, unit: unit(units.requests) },
   { id: 'operationPages', column: 'urlPath', opens: true, name: plain, ...counted, unit: unit(units.times) },
   { id: 'operationLanguages', column: 'visitorLanguage', name: language, ...counted, unit: unit(units.times) },
-  { id: 'operationCountries', column: 'visitorGeoCountry', name: nation, ...counted, unit: unit(units.times) },
+  {
+    id: 'operationCountries',
+    column: 'visitorGeoCountry',
+    telling: true,
+    name: nation,
+    ...counted,
+    unit: unit(units.times),
+  },
 
   { id: 'livePaths', column: 'urlPath', still: true, name: plain, ...counted, unit: unit(units.visitors) },
   {
@@ -143,6 +152,7 @@ const more = table({ ...moreTexts, columns: { ...texts.columns, ...moreTexts.col
   {
     id: 'liveCountries',
     column: 'visitorGeoCountry',
+    telling: true,
     still: true,
     name: nation,
     ...counted,

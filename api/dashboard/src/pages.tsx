@@ -13,6 +13,7 @@ import { keyOf } from './page_queries'
 import { Exactness, Menu, Skeleton } from './panel'
 import { Rated } from './panels'
 import { Choice, Trouble } from './parts'
+import { chips, explored, opened, visitors } from './queries'
 import type { Ratings } from './rows'
 import { SortHeading } from './rows_table'
 import { curl, pagesCSV } from './table'
@@ -115,6 +116,7 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
       <p class="quiet about">
         {moreTexts.tabHints[s.tab]}
         {s.tab === 'agents' && rows.length > 0 && ' ' + moreTexts.ofMost(count(agentPages))}
+        {s.tab === 'read' && rows.length > 0 && [' ', <Link to={lost(s)}>{moreTexts.changed}</Link>]}
       </p>
       {!result ? (
         busy && <Skeleton />
@@ -142,6 +144,19 @@ function List({ s, loaded, busy }: { s: State; loaded: Loaded | undefined; busy:
     </section>
   )
 }
+
+/** lost returns a state in which the view explore shows all pages, beginning with those that have lost most readers. */
+const lost = (s: State): Partial<State> => ({
+  ...explored({
+    range: s.range,
+    timezone: s.zone,
+    select: [{ column: 'urlPath' }, { column: visitors(s) }],
+    groupBy: [{ column: 'urlPath' }],
+    where: [...opened[s.who], ...chips(s.filters)],
+  }),
+  sort: 'difference',
+  compare: s.compare === 'none' ? 'previousPeriod' : s.compare,
+})
 
 const isNumber = (column: Column) => !['title', 'owner'].includes(column)
 

@@ -98,7 +98,7 @@ export const overviewPanels = table(texts, [
     name: plain,
     size: () => 0,
     show: (value) => <Rated ratings={value as Ratings} />,
-    unit: unit(texts.units.worst),
+    unit: unit(texts.units.net),
   },
 ])
 

@@ -1,16 +1,17 @@
-// The target that the page proposes for a broken address. It is a page that has the path, a page that had the path
-// before, or a page that a search for the words of the path finds.
+// The target that the page proposes for a broken address. It is a page that had the path before, a page whose path is
+// the end of the path, or a page that a search for the words of the path finds.
 import { all, call, Refusal } from './api'
 
 export type SiteSpace = { id: string; title: string; path: string; default: boolean; space: { id: string } }
 
 /** Target is a page in a space of a site. why is the reason why the page is proposed. */
-export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'path' | 'former' | 'search' }
+export type Target = { siteSpace: string; page: string; title: string; path: string; why: 'end' | 'former' | 'search' }
 
 /**
- * Proposal is the result for a broken address: the target to which it already leads, or the proposed target, if any.
+ * Proposal is the result for a broken address: the target to which it already leads, the title of the page that has
+ * the path now, or the proposed target, if any. A site shows a page before a redirect of the same path.
  */
-export type Proposal = { leads: string } | { target: Target | undefined }
+export type Proposal = { leads: string } | { here: string } | { target: Target | undefined }
 
 type Destination = { kind: 'site-page'; siteSpaceId: string; pageId: string } | { kind: 'external'; url: string }
 export type Redirect = { id: string }
@@ -67,8 +68,8 @@ export async function propose(org: string, site: string, path: string, spaces: S
       call<Page>(`v1/spaces/${encodeURIComponent(space.space.id)}/content/path/${encodeURIComponent(inner)}`),
     )
     if (page?.path !== undefined) {
-      const why = trimmed(page.path) === inner ? 'path' : 'former'
-      return { target: { siteSpace: space.id, page: page.id, title: page.title, path: page.path, why } }
+      if (trimmed(page.path) === inner) return { here: page.title || page.path }
+      return { target: { siteSpace: space.id, page: page.id, title: page.title, path: page.path, why: 'former' } }
     }
   }
   const query = words(path)
@@ -88,7 +89,7 @@ export async function propose(org: string, site: string, path: string, spaces: S
   if (!best) return { target: undefined }
   const { space, page } = best
   return {
-    target: { siteSpace: space.id, page: page.id, title: page.title, path: best.path, why: ends ? 'path' : 'search' },
+    target: { siteSpace: space.id, page: page.id, title: page.title, path: best.path, why: ends ? 'end' : 'search' },
   }
 }
 
