@@ -16,8 +16,8 @@ type Order struct {
 
 // Select is one SELECT statement. If Prewhere, Where or Having is nil, or Limit is 0, the clause is left out. The
 // statement reads from Sub or Rows if one of them is set, and otherwise from Table. The engine reads the columns of
-// Prewhere first, and other columns only where this condition is true. Join is an inner join on the columns in Using: it
-// adds the columns of the joined rows, and leaves out rows without a joined row. If LimitBy is set, Limit applies
+// Prewhere first, and other columns only where this condition is true. Join is an inner join on the columns in Using.
+// Join adds the columns of the joined rows, and leaves out rows without a joined row. If LimitBy is set, Limit applies
 // separately to the rows of each value of LimitBy. The rows of Union are added to the statement's own rows.
 type Select struct {
 	Columns  []Aliased
