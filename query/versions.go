@@ -58,14 +58,12 @@ const (
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
 	// tableOf reads the values that change when rows leave the table, and then the same with the table's parts. Every
 	// mutation has a unique block number. A part's path has the id of its table. A new table uses the same names again.
-	tableOf = `SELECT toString(tuple(
-		(SELECT min(min_block_number) FROM system.parts
-			WHERE database = currentDatabase() AND table = {table:String} AND active),
+	tableOf = `SELECT toString(tuple(min(min_block_number),
 		(SELECT count() FROM system.detached_parts WHERE database = currentDatabase() AND table = {table:String}),
 		(SELECT tuple(count(), max(arrayMax(block_numbers.number)), countIf(is_done), sum(parts_to_do))
 			FROM system.mutations WHERE database = currentDatabase() AND table = {table:String}))) AS gone,
-		gone || (SELECT toString(tuple(count(), groupBitXor(sipHash64(path, modification_time)))) FROM system.parts
-			WHERE database = currentDatabase() AND table = {table:String} AND active)`
+		gone || toString(tuple(count(), groupBitXor(sipHash64(path, modification_time))))
+		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active`
 	// countOf counts the site's rows. ClickHouse reads only one column for it.
 	countOf = `SELECT count() FROM events WHERE site = {site:String}`
 )
