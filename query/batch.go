@@ -12,6 +12,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/octavo-docs/octavo/query/resultcache"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -136,12 +137,13 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	return of, append(body, '}'), nil
 }
 
-// answerAll answers queries in one turn. Its error means that the batch got no turn.
+// answerAll answers queries in one turn. Its error means that the batch got no turn. Equal batches that wait for a turn
+// or run at the same time share one turn: when it ends, the answers of its queries are cached.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
 	first := map[string]int{} // the index of the first query with each kind and key
-	run := false
+	run, identity := false, "batch"
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
 		if n.err == nil {
@@ -157,6 +159,7 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			continue
 		}
 		first[key] = i
+		identity += "\n" + key
 		if !who.Fresh && s.results.Has(n.key(n.report.identity())) {
 			continue
 		}
@@ -168,13 +171,35 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
 		}
 	}
+	from := resultcache.Cached
 	if run {
-		leave, err := s.admission.enter(ctx, who, rows)
+		turn, err := s.batches.Do(ctx, resultcache.Query[struct{}]{
+			Key: resultcache.NewKey(site, identity), Fresh: who.Fresh,
+			Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, who, rows) },
+			Run: func(ctx context.Context) (struct{}, error) {
+				s.runAll(ctx, list, true)
+				return struct{}{}, nil
+			},
+		})
 		if err != nil {
 			return s.query(Aggregate, who, site).failed(ctx, err).public
 		}
-		defer leave()
+		from = turn.Source
 	}
+	if from != resultcache.Run {
+		s.runAll(ctx, list, false)
+	}
+	for _, n := range list {
+		if n.equal >= 0 {
+			n.answer, n.headers, n.err = list[n.equal].answer, list[n.equal].headers, list[n.equal].err
+		}
+	}
+	return nil
+}
+
+// runAll answers the queries of a list. entered reports whether they have a turn together. Otherwise a query without a
+// cached answer waits for a turn of its own.
+func (s *Service) runAll(ctx context.Context, list []*named, entered bool) {
 	ends := time.Now().Add(s.config.MaxTime)
 	var wait sync.WaitGroup
 	room := make(chan struct{}, batchParallel)
@@ -195,17 +220,11 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 					<-room
 				}
 			}()
-			n.entered, n.start, n.until = true, time.Now(), ends
+			n.entered, n.start, n.until = entered, time.Now(), ends
 			n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
 		})
 	}
 	wait.Wait()
-	for _, n := range list {
-		if n.equal >= 0 {
-			n.answer, n.headers, n.err = list[n.equal].answer, list[n.equal].headers, list[n.equal].err
-		}
-	}
-	return nil
 }
 
 // batchAnswer writes the answers of queries, with the headers for all of them.

@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 )
@@ -207,6 +208,38 @@ func TestBatchTakesOneTurn(t *testing.T) {
 	wait.Wait()
 	if len(service.admission.parties) != 0 {
 		t.Errorf("left: %v", service.admission.parties)
+	}
+}
+
+// TestEqualBatchesShareATurn sends a batch ten times at once to a node with one slot, as ten browsers do that open a
+// dashboard. The queries must run once, and no batch may be refused.
+func TestEqualBatchesShareATurn(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, keeping, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 1, 1, 1, 50*time.Millisecond
+	})
+	const body = `{"queries":{"a":{"range":"last24Hours"},"b":{"range":"last24Hours","limit":3}}}`
+	var wait sync.WaitGroup
+	ask := func() {
+		wait.Go(func() {
+			r, _ := askBatch(t, service, body)
+			if len(r.Queries) != 2 || r.Queries["a"].Status != 200 || r.Queries["b"].Status != 200 {
+				t.Errorf("%+v", r.Queries)
+			}
+		})
+	}
+	ask()
+	first, second := <-engine.started, <-engine.started
+	for range 9 {
+		ask()
+	}
+	eventually.True(t, "all batches wait for one turn", func() bool { return service.batches.Callers() == 10 })
+	close(first)
+	close(second)
+	wait.Wait()
+	if n := len(engine.started); n != 0 || service.batches.Callers() != 0 || len(service.admission.parties) != 0 {
+		t.Errorf("%d more statements, %d callers, %v", n, service.batches.Callers(), service.admission.parties)
 	}
 }
 

@@ -22,6 +22,7 @@ type Service struct {
 	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
 	live      *resultcache.Cache[answer]
+	batches   *resultcache.Cache[struct{}] // shares the turns of equal batches
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -36,7 +37,8 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{
 		config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: s, versions: newVersions(s),
-		states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), log: log, grace: Grace,
+		states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), batches: newBatches(c),
+		log: log, grace: Grace,
 	}
 }
 
@@ -50,6 +52,14 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: c.Keep, SlowAge: c.slowAge(), MaxBytes: c.KeepBytes,
 		Size: func(a answer) int { return len(a.body) }, Bytes: m.keptBytes,
+	})
+}
+
+// newBatches makes the cache that shares the turns of equal batches. It stores nothing, because the result cache has the
+// answers of the queries.
+func newBatches(c Config) *resultcache.Cache[struct{}] {
+	return resultcache.New(resultcache.Config[struct{}]{
+		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func(struct{}) int { return 0 },
 	})
 }
 

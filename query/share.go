@@ -97,4 +97,5 @@ func (q *query) refused(ctx context.Context, err error, from resultcache.Source)
 func (s *Service) Forget(site string) {
 	s.results.Forget(site)
 	s.live.Forget(site)
+	s.batches.Forget(site)
 }

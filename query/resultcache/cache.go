@@ -31,10 +31,11 @@ type Config[V any] struct {
 	SlowAge time.Duration
 	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
-	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result.
+	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result. If MaxBytes is 0, results
+	// are shared and not cached.
 	MaxBytes int
 	Size     func(V) int
-	// Bytes shows the bytes of the cached results.
+	// Bytes shows the bytes of the cached results; nil is no gauge.
 	Bytes prometheus.Gauge
 	// Now is the clock; nil is time.Now.
 	Now func() time.Time

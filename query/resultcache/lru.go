@@ -57,7 +57,7 @@ const overhead = 1 << 10
 type lru[V any] struct {
 	maxBytes int
 	sizeOf   func(V) int
-	gauge    prometheus.Gauge // gauge shows `bytes`
+	gauge    prometheus.Gauge // gauge shows `bytes`; nil is no gauge
 	bytes    int
 	entries  *simplelru.LRU[Key, *entry[V]]
 }
@@ -80,7 +80,7 @@ func (l *lru[V]) get(k Key, now time.Time) (e *entry[V], young, ok bool) {
 
 // put caches an entry and replaces an older entry.
 func (l *lru[V]) put(k Key, e *entry[V], now time.Time) {
-	defer func() { l.gauge.Set(float64(l.bytes)) }()
+	defer l.show()
 	l.entries.Remove(k)
 	if l.size(e) > l.maxBytes/8 || !now.Before(e.expires()) {
 		return
@@ -112,5 +112,11 @@ func (l *lru[V]) forget(site string) {
 			l.entries.Remove(k)
 		}
 	}
-	l.gauge.Set(float64(l.bytes))
+	l.show()
+}
+
+func (l *lru[V]) show() {
+	if l.gauge != nil {
+		l.gauge.Set(float64(l.bytes))
+	}
 }
