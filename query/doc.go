@@ -16,8 +16,8 @@
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
 //     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. It reads events or
 //     visits. segments_sql.go lowers segments. schema/sqltree prints the tree.
-//   - Run: sources.go chooses the source of a statement, and estimates the number of rows to read. reading.go reads the
-//     source, and cached_states.go reads states from statecache. run.go runs the statement with the limits of
+//   - Run: sources.go chooses the source of a statement, by the numbers of rows that site_rows.go counts. reading.go
+//     reads the source, and cached_states.go reads states from statecache. run.go runs the statement with the limits of
 //     config.go. assigned.go finds out whether the answer contains sessions that nodes assigned. incomplete.go finds
 //     events that the store lost.
 //   - Write: encode.go writes rows as JSON, and compared.go writes the rows of another range. estimate.go has the error
