@@ -55,8 +55,8 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// newBatches makes the cache that shares the turns of equal batches. It stores nothing. The result cache has the answers
-// of the queries.
+// newBatches makes the cache that shares the turns of equal batches. It stores nothing. The answers of the queries are
+// in the result cache.
 func newBatches(c Config) *resultcache.Cache[struct{}] {
 	return resultcache.New(resultcache.Config[struct{}]{
 		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func(struct{}) int { return 0 },
