@@ -271,13 +271,14 @@ func (m *madeUp) value(column, seed string) any {
 	if m.zero {
 		n = 0
 	}
+	rated := min(n, 1) // a share of no ratings is not a number
 	switch column {
 	case "askResponseRating":
-		return map[string]int{"positive": n % 89, "negative": n % 11}
+		return map[string]int{"positive": rated + n%88, "negative": n % 11}
 	case "meanScrollDepth":
 		return float64(n % 101)
 	case "pageFeedbackRating":
-		return map[string]int{"good": n % 97, "ok": n % 13, "bad": n % 7}
+		return map[string]int{"good": rated + n%96, "ok": n % 13, "bad": n % 7}
 	case "engagedTime":
 		return float64(n%600) / 2
 	}
