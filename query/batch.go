@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -39,7 +40,11 @@ type named struct {
 	report report // the compiled request
 	*query
 	equal int // index of an earlier, equal query; -1 if there is no such query
+	outcome
+}
 
+// outcome is the answer to a query of a batch with its headers, or an error. Equal batches share it.
+type outcome struct {
 	answer  []byte
 	headers map[string]string
 	err     error
@@ -138,11 +143,12 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 }
 
 // answerAll answers queries in one turn. Its error means that the batch got no turn. Equal batches that wait for a turn
-// or run at the same time share one turn: when it ends, the answers of its queries are cached.
+// or run at the same time share one turn and its answers.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
 	first := map[string]int{} // the index of the first query with each kind and key
+	var distinct []*named
 	run, identity := false, "batch"
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
@@ -158,7 +164,7 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			n.equal = before
 			continue
 		}
-		first[key] = i
+		first[key], distinct = i, append(distinct, n)
 		identity += "\n" + key
 		if !who.Fresh && s.results.Has(n.key(n.report.identity())) {
 			continue
@@ -171,42 +177,56 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
 		}
 	}
-	from := resultcache.Cached
-	if run {
-		turn, err := s.batches.Do(ctx, resultcache.Query[struct{}]{
-			Key: resultcache.NewKey(site, identity), Fresh: who.Fresh,
-			Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, who, rows) },
-			Run: func(ctx context.Context) (struct{}, error) {
-				s.runAll(ctx, list, true)
-				return struct{}{}, nil
-			},
-		})
-		if err != nil {
-			return s.query(Aggregate, who, site).failed(ctx, err).public
-		}
-		from = turn.Source
-	}
-	if from != resultcache.Run {
-		s.runAll(ctx, list, false)
+	if !run {
+		s.runAll(ctx, distinct)
+	} else if err := s.runTogether(ctx, who, resultcache.NewKey(site, identity), rows, distinct); err != nil {
+		return s.query(Aggregate, who, site).failed(ctx, err).public
 	}
 	for _, n := range list {
 		if n.equal >= 0 {
-			n.answer, n.headers, n.err = list[n.equal].answer, list[n.equal].headers, list[n.equal].err
+			n.outcome = list[n.equal].outcome
 		}
 	}
 	return nil
 }
 
-// runAll answers the queries of a list. entered reports whether they have a turn together. Otherwise a query without a
-// cached answer waits for a turn of its own.
-func (s *Service) runAll(ctx context.Context, list []*named, entered bool) {
+// runTogether answers distinct queries in a turn. If an equal batch waits for its turn or runs, the queries get the
+// answers of this batch. The key is the batch's identity. If the caller of a batch that runs leaves, another caller's
+// batch runs.
+func (s *Service) runTogether(
+	ctx context.Context, who Caller, key resultcache.Key, rows cost, list []*named,
+) error {
+	r, err := s.batches.Do(ctx, resultcache.Query[[]outcome]{
+		Key: key, Fresh: who.Fresh,
+		Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, who, rows) },
+		Run: func(ctx context.Context) (all []outcome, err error) {
+			s.runAll(ctx, list)
+			for _, n := range list {
+				all = append(all, n.outcome)
+			}
+			return all, ctx.Err()
+		},
+	})
+	if err != nil || r.Source == resultcache.Run {
+		return err
+	}
+	for i, n := range list {
+		if n.outcome = r.Value[i]; n.err == nil {
+			n.headers = maps.Clone(n.headers)
+			cached, _ := strconv.Atoi(n.headers[headerAge]) // 0 without the header
+			n.headers[headerAge] = strconv.Itoa(cached + int(r.Age/time.Second))
+			s.metrics.answers[n.kind][resultcache.Shared].Inc()
+		}
+	}
+	return nil
+}
+
+// runAll answers distinct queries without a further turn.
+func (s *Service) runAll(ctx context.Context, list []*named) {
 	ends := time.Now().Add(s.config.MaxTime)
 	var wait sync.WaitGroup
 	room := make(chan struct{}, batchParallel)
 	for _, n := range list {
-		if n.err != nil || n.equal >= 0 {
-			continue
-		}
 		places := batchParallel
 		if n.cost <= lightRows {
 			places = 1
@@ -220,7 +240,7 @@ func (s *Service) runAll(ctx context.Context, list []*named, entered bool) {
 					<-room
 				}
 			}()
-			n.entered, n.start, n.until = entered, time.Now(), ends
+			n.entered, n.start, n.until = true, time.Now(), ends
 			n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
 		})
 	}

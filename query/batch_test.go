@@ -212,34 +212,48 @@ func TestBatchTakesOneTurn(t *testing.T) {
 }
 
 // TestEqualBatchesShareATurn sends a batch ten times at once to a node with one slot, as ten browsers do that open a
-// dashboard. The queries must run once, and no batch may be refused.
+// dashboard. The queries must run once, and no batch may be refused. If the caller whose batch runs leaves, the queries
+// must run once more for the other callers.
 func TestEqualBatchesShareATurn(t *testing.T) {
 	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping, func(c *Config) {
-		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 1, 1, 1, 50*time.Millisecond
-	})
-	const body = `{"queries":{"a":{"range":"last24Hours"},"b":{"range":"last24Hours","limit":3}}}`
-	var wait sync.WaitGroup
-	ask := func() {
-		wait.Go(func() {
-			r, _ := askBatch(t, service, body)
-			if len(r.Queries) != 2 || r.Queries["a"].Status != 200 || r.Queries["b"].Status != 200 {
-				t.Errorf("%+v", r.Queries)
+	for name, leaves := range map[string]bool{"all stay": false, "the first leaves": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			engine := newSlow(t)
+			service := newService(engine, keeping, func(c *Config) {
+				c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 1, 1, 1, 50*time.Millisecond
+			})
+			const body = `{"queries":{"a":{"range":"last24Hours"},"b":{"range":"last24Hours","limit":3}}}`
+			var wait sync.WaitGroup
+			ask := func(ctx context.Context) {
+				wait.Go(func() {
+					answer, _, err := service.Batch(ctx, Caller{}, testSite, []byte(body), testNow)
+					if ctx.Err() == nil && (err != nil || strings.Count(string(answer), `"status":200`) != 2) {
+						t.Errorf("%s, %v", answer, err)
+					}
+				})
+			}
+			first, leave := context.WithCancel(t.Context())
+			defer leave()
+			ask(first)
+			running := []chan struct{}{<-engine.started, <-engine.started}
+			for range 9 {
+				ask(t.Context())
+			}
+			eventually.True(t, "all batches wait for one turn", func() bool { return service.batches.Callers() == 10 })
+			if leaves {
+				leave()
+				running = []chan struct{}{<-engine.started, <-engine.started}
+			}
+			for _, statement := range running {
+				close(statement)
+			}
+			wait.Wait()
+			n, callers, parties := len(engine.started), service.batches.Callers(), service.admission.parties
+			if n != 0 || callers != 0 || len(parties) != 0 {
+				t.Errorf("%d more statements, %d callers, %v", n, callers, parties)
 			}
 		})
-	}
-	ask()
-	first, second := <-engine.started, <-engine.started
-	for range 9 {
-		ask()
-	}
-	eventually.True(t, "all batches wait for one turn", func() bool { return service.batches.Callers() == 10 })
-	close(first)
-	close(second)
-	wait.Wait()
-	if n := len(engine.started); n != 0 || service.batches.Callers() != 0 || len(service.admission.parties) != 0 {
-		t.Errorf("%d more statements, %d callers, %v", n, service.batches.Callers(), service.admission.parties)
 	}
 }
 

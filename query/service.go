@@ -22,7 +22,7 @@ type Service struct {
 	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
 	live      *resultcache.Cache[answer]
-	batches   *resultcache.Cache[struct{}] // shares the turns of equal batches
+	batches   *resultcache.Cache[[]outcome] // shares the answers of equal batches
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -55,11 +55,11 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	})
 }
 
-// newBatches makes the cache that shares the turns of equal batches. It stores nothing. The answers of the queries are
-// in the result cache.
-func newBatches(c Config) *resultcache.Cache[struct{}] {
-	return resultcache.New(resultcache.Config[struct{}]{
-		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func(struct{}) int { return 0 },
+// newBatches makes the cache that shares the answers of equal batches while they run. It stores nothing. The result
+// cache stores the answers of single queries.
+func newBatches(c Config) *resultcache.Cache[[]outcome] {
+	return resultcache.New(resultcache.Config[[]outcome]{
+		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func([]outcome) int { return 0 },
 	})
 }
 

@@ -177,9 +177,12 @@ func TestLongestRequests(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			body := `{"range":{"from":"1900-01-01T00:00:00Z","to":"2200-01-01T00:00:00Z"},"cursor":"",` + c.request + `}`
-			_, _, err := newService(conn).Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
-			if e, _ := errors.AsType[*schema.Error](err); (err != nil) != c.refused || c.refused && e.Message != tooLong {
-				t.Errorf("%v (%v)", err, errors.Unwrap(err))
+			for source, service := range map[string]*Service{"events": newService(conn), "visits": fromVisits(conn)} {
+				_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(body), testNow)
+				e, _ := errors.AsType[*schema.Error](err)
+				if (err != nil) != c.refused || c.refused && e.Message != tooLong {
+					t.Errorf("from %s: %v (%v)", source, err, errors.Unwrap(err))
+				}
 			}
 		})
 	}

@@ -52,8 +52,8 @@ func (s *sources) rows(
 		site.ended()
 		if err == nil {
 			site.days = days
-		} else if visits { // counting the events of a large site is slow, so only a count of visits is repeated soon
-			site.counted = time.Now().Add(checkVisits - countDays) // retry after checkVisits
+		} else if visits { // events take long to count, so only a count of visits is repeated soon
+			site.counted = time.Now().Add(min(max(checkVisits, countRest*limit), countDays) - countDays)
 		}
 		s.mu.Unlock()
 		if err != nil {

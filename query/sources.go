@@ -25,6 +25,8 @@ type sources struct {
 	log    *slog.Logger
 	limits sourceLimits
 	checks singleflight.Group // the check of visits
+	// background has a place for the count that runs in the background.
+	background chan struct{}
 
 	mu      sync.Mutex
 	visits  bool // whether each part of the events table has the projection of visits
@@ -43,7 +45,9 @@ type death struct {
 const (
 	checkVisits = 30 * time.Second
 	countDays   = 10 * time.Minute
-	maxSites    = 10_000 // the largest number of sites whose rows are stored
+	// countRest is the pause after a count that failed, as a multiple of the count's time limit.
+	countRest = 10
+	maxSites  = 10_000 // the largest number of sites whose rows are stored
 	// joinedBytes is the memory for a row of events that is joined with its session.
 	joinedBytes = 160
 	// maxChoice bounds a statement that chooses a source, because a query waits for it.
@@ -73,7 +77,7 @@ var usualLimits = sourceLimits{short: 36 * time.Hour, few: 400_000, fewer: 2, ma
 func newSources(c Config, conn driver.Conn, log *slog.Logger) *sources {
 	return &sources{
 		config: c, conn: conn, log: log, limits: usualLimits,
-		sites: map[string]*siteRows{}, died: map[string]death{},
+		sites: map[string]*siteRows{}, died: map[string]death{}, background: make(chan struct{}, 1),
 	}
 }
 
@@ -105,17 +109,27 @@ func (s *sources) bestKnown(ctx context.Context, sc scope, refs []ref, estimate 
 		return best
 	}
 	if stale {
-		later := context.WithoutCancel(ctx)
-		go func() {
-			if _, err := s.best(later, sc, refs, estimate, s.config.MaxTime); err != nil {
-				s.uncounted(later, sc.site, err)
-			}
-		}()
+		s.countLater(context.WithoutCancel(ctx), sc, refs, estimate)
 	}
 	if !known {
 		return s.bestOfIndex(ctx, sc, refs)
 	}
 	return best
+}
+
+// countLater counts the rows of a scope's site in the background. Only one such count runs, because it has no turn.
+func (s *sources) countLater(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) {
+	select {
+	case s.background <- struct{}{}:
+	default:
+		return // the next query of the site starts a count
+	}
+	go func() {
+		defer func() { <-s.background }()
+		if _, err := s.best(ctx, sc, refs, estimate, s.config.MaxTime); err != nil {
+			s.uncounted(ctx, sc.site, err)
+		}
+	}()
 }
 
 // bestOfIndex returns a scope with the best source by the numbers of rows that the engine expects to read. The engine

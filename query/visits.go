@@ -83,14 +83,22 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
+// maxPushed is the number of parameters up to which conditions are in a statement twice.
+const maxPushed = 500
+
 // read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range. The
-// states of visits take most of the time. So the engine reads them only for rows that meet the scope's conditions.
+// states of visits take most of the time. So the engine reads them only for rows that meet the scope's conditions. If
+// the conditions have very many parameters, they are outside of the union of visits and events, because a statement has
+// at most maxParams.
 func (v *visits) read(s scope, columns []sqltree.Aliased, conditions []sqltree.Expr) *sqltree.Select {
 	whole := &sqltree.Select{Rows: insights.VisitRows(), Columns: v.row(insights.VisitTime(), insights.VisitColumn, func(c *insights.Counter) sqltree.Expr {
 		number, _ := c.OfVisit(v.types)
 		return number
 	})}
 	meets := s.meets()
+	if sqltree.ParamsOf(meets) > maxPushed {
+		conditions, meets = append(meets, conditions...), nil
+	}
 	whole.Prewhere = sqltree.AllOf(append([]sqltree.Expr{
 		siteOfVisit(s.site), slotIs(sqltree.Ge, v.from), slotIs(sqltree.Lt, v.to),
 	}, meets...)...)

@@ -54,6 +54,13 @@ type Statement struct {
 // values of their parameters are.
 func (s *Select) Print() Statement { return s.print(&printer{}) }
 
+// ParamsOf returns the number of parameters that the expressions have in a statement.
+func ParamsOf(list []Expr) int {
+	p := &printer{}
+	p.list(list)
+	return len(p.params)
+}
+
 func (s *Select) print(p *printer) Statement {
 	p.selectStmt(s)
 	return Statement{SQL: p.b.String(), Params: p.params, tree: s}

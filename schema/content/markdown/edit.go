@@ -307,6 +307,7 @@ func (s splicer) spelled(units []unit, text string) (string, bool) {
 		return plain(), true
 	case ofReferences:
 		return referring(), true
+	case ofSourceIfAlone, ofWrite:
 	}
 	var definitions strings.Builder // the definitions to which references in the text may refer
 	for _, u := range s.units {
