@@ -119,7 +119,7 @@ func (m queueMetrics) Waiting(delta int)         { m.waiting.Add(float64(delta))
 func (m queueMetrics) Waited(time time.Duration) { m.waitSeconds.Observe(time.Seconds()) }
 
 // cost is the estimated number of rows that a query will read. The estimate is made before the query's turn, and reads
-// no rows. If the number of a site's rows is unknown, the site's queries count the rows when they run (site_rows.go).
+// no rows. If the number of a site's rows is unknown, the site's queries count the rows when they run (sources.go).
 // Counting then takes a part of the query's turn and time.
 type cost int64
 

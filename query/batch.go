@@ -43,13 +43,6 @@ type named struct {
 	outcome
 }
 
-// outcome is the answer to a query of a batch with its headers, or an error. Equal batches share it.
-type outcome struct {
-	answer  []byte
-	headers map[string]string
-	err     error
-}
-
 // Batch answers named queries about a site. All preset ranges end at `now`. The queries share one turn and the time
 // limit of one query. Their answers and errors are the same as for single queries. Batch itself returns an error only
 // if the whole batch fails, for example because it gets no turn.

@@ -16,7 +16,7 @@
 //   - Lower: lower.go turns a plan into a tree of SQL, over events and their sessions (sessions.go), visits (visits.go)
 //     or states (states.go). one_pass.go lowers plans whose sessions need no join with events. It reads events or
 //     visits. segments_sql.go lowers segments. schema/sqltree prints the tree.
-//   - Run: sources.go chooses the source of a statement, by the numbers of rows that site_rows.go counts. reading.go
+//   - Run: choose.go chooses the source of a statement, by the numbers of rows that sources.go counts. reading.go
 //     reads the source, and cached_states.go reads states from statecache. run.go runs the statement with the limits of
 //     config.go. assigned.go finds out whether the answer contains sessions that nodes assigned. incomplete.go finds
 //     events that the store lost.
@@ -40,8 +40,8 @@
 //
 // A column's row in the column table (schema/insights) defines the column's meaning, its SQL and the form of its
 // values. The code in this package names no column. sqltree prints the SQL text of every query, and no value of a
-// request becomes part of the text. Only short statements about tables, in sources.go, versions.go and statecache, are
-// written as text.
+// request becomes part of the text. Only short statements about tables are written as text, in sources.go, versions.go
+// and statecache.
 //
 // # What a request means
 //

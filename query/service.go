@@ -48,6 +48,13 @@ type answer struct {
 	headers map[string]string
 }
 
+// outcome is the answer to a query of a batch with its headers, or an error. Equal batches share it.
+type outcome struct {
+	answer  []byte
+	headers map[string]string
+	err     error
+}
+
 func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: c.Keep, SlowAge: c.slowAge(), MaxBytes: c.KeepBytes,
