@@ -58,6 +58,12 @@ var ownLimits = []struct {
 	{errQueryTime, tooHeavy},
 }
 
+// ranOut reports whether a query failed because its time ended.
+func ranOut(err error) bool {
+	e, ok := errors.AsType[*clickhouse.Exception](err)
+	return errors.Is(err, errQueryTime) || ok && (e.Code == codeTimeout || e.Code == codeTooSlow)
+}
+
 // engineError turns an error of the engine or the connection into an error for the client. The engine's own text
 // stays in the cause.
 func engineError(ctx context.Context, err error) (*schema.Error, class) {

@@ -54,6 +54,8 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 		},
 		Run:     func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
 		Version: q.version, Lasts: q.lasts,
+		// The other queries of a batch may have used most of its time. Other callers have more.
+		Own: func(err error) bool { return !q.until.IsZero() && ranOut(err) },
 	})
 	if err != nil {
 		return nil, nil, q.refused(ctx, err, r.Source)

@@ -198,3 +198,32 @@ func TestTooHeavyForAll(t *testing.T) {
 		t.Errorf("%v failed, %d more statements", n, len(engine.started))
 	}
 }
+
+// TestBatchTimeIsItsOwn checks that a query that failed because a batch had no time left runs again for another caller.
+func TestBatchTimeIsItsOwn(t *testing.T) {
+	t.Parallel()
+	engine := failing{started: make(chan chan error, 10)}
+	service := newService(engine, keeping)
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		body := `{"queries":{"a":` + byCountry + `}}`
+		answer, _, err := service.Batch(t.Context(), Caller{}, testSite, []byte(body), testNow)
+		if err != nil || !strings.Contains(string(answer), `"status":400`) {
+			t.Errorf("%s, %v", answer, err)
+		}
+	})
+	ofBatch := <-engine.started
+	wait.Go(func() {
+		_, _, err := service.Aggregate(t.Context(), Caller{}, testSite, []byte(byCountry), testNow)
+		if !schema.IsCode(err, schema.CodeBadRequest) {
+			t.Errorf("%v", err)
+		}
+	})
+	wantCallers(t, service, 2)
+	ofBatch <- &clickhouse.Exception{Code: codeTimeout}
+	(<-engine.started) <- &clickhouse.Exception{Code: codeTimeout}
+	wait.Wait()
+	if len(engine.started) != 0 {
+		t.Errorf("%d more statements", len(engine.started))
+	}
+}

@@ -67,6 +67,9 @@ type Query[V any] struct {
 	Enter func(context.Context) (leave func(), err error)
 	// Run computes the result.
 	Run func(context.Context) (V, error)
+	// Own reports whether an error of Run concerns only this caller. The other callers then run the query again. nil
+	// means that all callers share each error.
+	Own func(error) bool
 	// Version returns the version of the data that the query reads, or "" if it is unknown. If current is true, it
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
@@ -87,7 +90,7 @@ type Result[V any] struct {
 
 // Do returns a cached result that is young enough or has the data's present version. Otherwise it returns the result of
 // an equal running query, or runs the query. All callers that share a run get its error and its Source. An error of
-// Enter or ctx is returned only to its own caller.
+// Enter or ctx, and an error for which Own is true, is returned only to its own caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
 	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
@@ -182,7 +185,7 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 		version = q.Version(ctx, false) // the version before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
-	r.retry = err != nil && ctx.Err() != nil
+	r.retry = err != nil && (ctx.Err() != nil || q.Own != nil && q.Own(err))
 	if err != nil {
 		r.err = err
 		return Result[V]{Source: Run}, err

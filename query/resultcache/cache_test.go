@@ -52,6 +52,7 @@ type callers struct {
 	cache   *Cache[string]
 	started chan chan error
 	enter   func(context.Context) (func(), error)
+	own     func(error) bool
 	atEnd   func() // atEnd is called before a successful run ends, unless it is nil
 	wait    sync.WaitGroup
 
@@ -83,7 +84,7 @@ func (c *callers) do(ctx context.Context, fresh bool) (Result[string], error) {
 			return "", ctx.Err()
 		}
 	}
-	return c.cache.Do(ctx, Query[string]{Key: theKey, Fresh: fresh, Enter: c.enter, Run: run})
+	return c.cache.Do(ctx, Query[string]{Key: theKey, Fresh: fresh, Enter: c.enter, Run: run, Own: c.own})
 }
 
 func (c *callers) ask(ctx context.Context, fresh bool) {
@@ -164,6 +165,25 @@ func TestErrorsAreShared(t *testing.T) {
 	c.ask(t.Context(), false)
 	(<-c.started) <- nil
 	c.want(map[Source]int{Run: 1}, 5)
+}
+
+// TestOwnErrorsAreNotShared: if the error of a run concerns only the caller that ran, another caller runs the query.
+func TestOwnErrorsAreNotShared(t *testing.T) {
+	t.Parallel()
+	cache, _ := newCache(time.Hour, 0)
+	c := newCallers(t, cache)
+	late := errors.New("the batch has no time left")
+	c.own = func(err error) bool { return errors.Is(err, late) }
+	for range 5 {
+		c.ask(t.Context(), false)
+	}
+	end := <-c.started
+	c.sharing(5)
+	end <- late
+	end = <-c.started
+	c.sharing(4)
+	end <- nil
+	c.want(map[Source]int{Run: 1, Shared: 3}, 1)
 }
 
 // TestRefusedCallersAreAlone: if a caller's turn fails, only this caller gets the error.
