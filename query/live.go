@@ -55,6 +55,8 @@ func (s *Service) Live(
 		Key: resultcache.NewKey(site, "live\n"+key), Fresh: who.Fresh,
 		Enter: func(context.Context) (func(), error) { return func() {}, nil }, // answerAll waits for a turn
 		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, within, who, segments, now) },
+		// A caller that has used up its share gets no turn. Other callers may have room.
+		Own: func(err error) bool { return errors.Is(err, errOwnShare) },
 	})
 	if _, public := errors.AsType[*schema.Error](err); err != nil && !public {
 		err = s.query(Aggregate, who, site).failed(ctx, err).public

@@ -227,3 +227,37 @@ func TestBatchTimeIsItsOwn(t *testing.T) {
 		t.Errorf("%d more statements", len(engine.started))
 	}
 }
+
+// TestLiveShareIsItsOwn checks that the refusal of a caller that has used up its share does not go to another caller
+// who waits for the same live answer.
+func TestLiveShareIsItsOwn(t *testing.T) {
+	t.Parallel()
+	engine := newSlow(t)
+	service := newService(engine, keeping, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 4, 1, 300*time.Millisecond
+	})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		_, _, err := service.Aggregate(t.Context(), Caller{Token: "busy"}, testSite, []byte(byCountry), testNow)
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	blocker := <-engine.started
+	live := func(token string, refused bool) {
+		wait.Go(func() {
+			_, _, err := service.Live(t.Context(), Caller{Token: token}, testSite, nil, testNow)
+			if schema.IsCode(err, schema.CodeTooManyRequests) != refused || !refused && err != nil {
+				t.Errorf("%s: %v", token, err)
+			}
+		})
+	}
+	live("busy", true)
+	eventually.True(t, "the busy caller waits", func() bool { return service.live.Callers() == 1 })
+	live("free", false)
+	for range LiveParts() {
+		close(<-engine.started)
+	}
+	close(blocker)
+	wait.Wait()
+}
