@@ -39,7 +39,9 @@ func wantAnswers(t *testing.T, s *Service, want map[resultcache.Source]float64) 
 func TestEqualQuestionsRunOnce(t *testing.T) {
 	t.Parallel()
 	engine := newSlow(t)
-	service := newService(engine, keeping, func(c *Config) { c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 8, 4, 1, time.Hour })
+	service := newService(engine, keeping, func(c *Config) {
+		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 8, 4, 1, time.Hour
+	})
 	var wait sync.WaitGroup
 	bodies := make(chan string, 100)
 	ask := func(token, body string) {
