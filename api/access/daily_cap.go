@@ -74,10 +74,20 @@ func (k *PublishableKey) CountEvents(events int, now time.Time) { k.use.add(even
 
 func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint64(day/time.Second) }
 
+// slowest is the longest time from a request's start to the count of its events. It is a generous estimate.
+const slowest = time.Hour
+
+// counted reports whether the day of `today` is the day of `now`. If `now` is at most slowest before midnight, the next
+// day also counts, because a later request may have begun it. Any other day is over, or a wrong clock has set it.
+func counted(today uint64, now time.Time) bool {
+	number := today >> eventBits
+	return number == dayNumber(now) || number == dayNumber(now.Add(slowest))
+}
+
 // events returns the number of events that were counted today.
 func (u *keyUse) events(now time.Time) int64 {
 	today := u.today.Load()
-	if today>>eventBits < dayNumber(now) {
+	if !counted(today, now) {
 		return 0
 	}
 	return int64(today & (1<<eventBits - 1))
@@ -89,8 +99,8 @@ func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()
 		next := today + uint64(events)
-		if number := dayNumber(now); today>>eventBits < number {
-			next = number<<eventBits + uint64(events)
+		if !counted(today, now) {
+			next = dayNumber(now)<<eventBits + uint64(events)
 		}
 		if u.today.CompareAndSwap(today, next) {
 			return

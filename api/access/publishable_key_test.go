@@ -296,3 +296,31 @@ func TestDailyCapCountsAllEvents(t *testing.T) {
 		t.Errorf("%d events", got)
 	}
 }
+
+// TestDailyCapAfterAWrongClock: a clock that was ahead for a moment leaves the count of a later day. This count does
+// not limit the present day. A request that began shortly before midnight still belongs to the new day.
+func TestDailyCapAfterAWrongClock(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2030, 5, 17, 12, 0, 0, 0, time.UTC)
+	for _, ahead := range []time.Duration{24 * time.Hour, 30 * 24 * time.Hour} {
+		key := &PublishableKey{use: &keyUse{}, dailyCap: 100}
+		key.CountEvents(100, noon.Add(ahead))
+		if _, err := key.WithinDailyCap(noon); err != nil {
+			t.Errorf("after a clock that was %v ahead: %v", ahead, err)
+		}
+		key.CountEvents(99, noon)
+		if got := key.use.events(noon); got != 99 {
+			t.Errorf("after a clock that was %v ahead: %d events", ahead, got)
+		}
+		key.CountEvents(1, noon)
+		if _, err := key.WithinDailyCap(noon.Add(time.Hour)); !schema.IsCode(err, schema.CodeTooManyRequests) {
+			t.Errorf("after a clock that was %v ahead, the cap is not applied: %v", ahead, err)
+		}
+	}
+	use, midnight := &keyUse{}, noon.Add(12*time.Hour)
+	use.add(2, midnight)
+	use.add(3, midnight.Add(-time.Minute))
+	if got := use.events(midnight); got != 5 {
+		t.Errorf("%d events after a slow request", got)
+	}
+}

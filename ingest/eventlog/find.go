@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"sync"
@@ -86,17 +87,30 @@ func (l *Log) RecentEnd(ctx context.Context, partition int) (int64, error) {
 	}
 }
 
+// ErrUnknowable is wrapped by the error of Find if the log no longer has all messages that the search must read.
+var ErrUnknowable = errors.New("the messages are gone")
+
 // Find looks for a message between an offset and the partition's end. `next` is the offset at which the search stopped.
-// If ctx ended, another search can continue from `next`.
+// If ctx ended, another search can continue from `next`. If older messages have expired, or if the topic was recreated,
+// Find begins at the first message. It then cannot prove that the message was never appended. So if it does not find
+// the message, it returns ErrUnknowable, and `next` is `from`.
 func (l *Log) Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error) {
 	first, end, err := l.topic.Offsets(ctx, partition)
 	if err != nil {
 		return false, from, err
 	}
-	if from < first || from > end {
-		from = first // older messages have expired, or the topic was recreated
+	begin, gone := from, from < first || from > end
+	if gone {
+		begin = first
 	}
-	if found, next, err = l.topic.FindMessage(ctx, partition, from, end, id); err != nil {
+	found, next, err = l.topic.FindMessage(ctx, partition, begin, end, id)
+	if gone && !found {
+		next = from // a search from a later offset would not see that messages are gone
+		if err == nil {
+			err = fmt.Errorf("from offset %d on, %w", from, ErrUnknowable)
+		}
+	}
+	if err != nil {
 		return false, next, fmt.Errorf("cannot look through partition %d: %w", partition, err)
 	}
 	return found, next, nil

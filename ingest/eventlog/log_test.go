@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -422,6 +423,71 @@ func TestLogFinds(t *testing.T) {
 	}
 	if _, next, err := l.Find(ingesttest.Cancelled(t), 1, 3, ids[9]); err == nil || next != 3 {
 		t.Errorf("without time: next %d, %v", next, err)
+	}
+}
+
+// TestLogCannotFindWhatIsGone checks Find after the log was trimmed past the search's start, and after the topic was
+// recreated. Find still finds a message that the log has. It does not report that another message is absent.
+func TestLogCannotFindWhatIsGone(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	l := newTestLog(t, broker.Addresses(), nil)
+	for i := range 10 {
+		var e insights.Encoder
+		e.Begin(insights.MessageID{byte(i + 1)}, "site", 0)
+		if err := l.Append(t.Context(), "site", 1, e.Bytes()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trim(t, broker.Addresses()[0], 1, 5)
+	for _, from := range []int64{4, 11} {
+		if found, _, err := l.Find(t.Context(), 1, from, insights.MessageID{6}); err != nil || !found {
+			t.Errorf("from %d: a message that the log has: found %v, %v", from, found, err)
+		}
+		found, next, err := l.Find(t.Context(), 1, from, insights.MessageID{5})
+		if found || next != from || !errors.Is(err, ErrUnknowable) {
+			t.Errorf("from %d: a message that is gone: found %v, next %d, %v", from, found, next, err)
+		}
+	}
+	if found, next, err := l.Find(t.Context(), 1, 5, insights.MessageID{5}); found || next != 10 || err != nil {
+		t.Errorf("from the first message: found %v, next %d, %v", found, next, err)
+	}
+	cancelled := ingesttest.Cancelled(t)
+	if _, next, err := l.Find(cancelled, 1, 4, insights.MessageID{5}); err == nil || next != 4 {
+		t.Errorf("without time: next %d, %v", next, err)
+	}
+}
+
+// trim removes the records of the topic `events` before an offset.
+func trim(t *testing.T, address string, partition int32, to int64) {
+	t.Helper()
+	q := kmsg.NewPtrDeleteRecordsRequest()
+	topic, of := kmsg.NewDeleteRecordsRequestTopic(), kmsg.NewDeleteRecordsRequestTopicPartition()
+	topic.Topic, of.Partition, of.Offset = "events", partition, to
+	topic.Partitions = append(topic.Partitions, of)
+	q.Topics, q.TimeoutMillis = append(q.Topics, topic), int32(eventually.Patience.Milliseconds())
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Close() }()
+	if _, err := c.Write(kmsg.NewRequestFormatter().AppendRequest(nil, q, 1)); err != nil {
+		t.Fatal(err)
+	}
+	head := make([]byte, 8) // the size of the rest, and the request's number
+	if _, err := io.ReadFull(c, head); err != nil {
+		t.Fatal(err)
+	}
+	body := make([]byte, binary.BigEndian.Uint32(head)-4)
+	if _, err := io.ReadFull(c, body); err != nil {
+		t.Fatal(err)
+	}
+	answer := q.ResponseKind().(*kmsg.DeleteRecordsResponse)
+	if err := answer.ReadFrom(body); err != nil {
+		t.Fatal(err)
+	}
+	if got := answer.Topics[0].Partitions[0]; got.ErrorCode != 0 || got.LowWatermark != to {
+		t.Fatalf("the log was not trimmed: %+v", got)
 	}
 }
 

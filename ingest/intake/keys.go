@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"strings"
 	"time"
 
@@ -27,7 +28,8 @@ import (
 // the partition for the message. It starts at the end that the first claim recorded, or at the offset where an earlier
 // search stopped. If the message is not in the log, the repeat appends it with the same id. If the first message
 // arrives after this, the sink drops the second copy: it compares the ids of messages that were appended without a
-// producer id (sink.repeats).
+// producer id (sink.repeats). If the log no longer has all messages from this offset on, the search cannot prove that
+// the message is absent. The repeat is then refused.
 //
 // recentKeys answers repeats that reach the same node, without a query to Keys.
 type Keys interface {
@@ -50,7 +52,8 @@ type SearchableLog interface {
 	// offset.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search
-	// stopped. If ctx ends first, another search can continue from next.
+	// stopped. If ctx ends first, another search can continue from next. If the log no longer has all messages from the
+	// offset on and Find does not find the message, it returns eventlog.ErrUnknowable.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
@@ -118,6 +121,11 @@ func keyBusy(d *decoder) *insights.Refusal {
 	return insights.Refuse(insights.KeyBusy, d.keyField(), problem)
 }
 
+func keyUnknowable(d *decoder) *insights.Refusal {
+	const problem = "belongs to an interrupted request, and the log can no longer show whether it has the events"
+	return insights.Refuse(insights.LogUnavailable, d.keyField(), problem)
+}
+
 // keyField returns the name of the field that has the request's key, for errors.
 func (d *decoder) keyField() string {
 	if d.door.on {
@@ -178,6 +186,9 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	case err != nil:
 		// ReleaseEventKey stores claim.Offset, so the next attempt continues the search there.
 		in.updateKey(ctx, in.cfg.Keys.ReleaseEventKey, site, key, claim)
+		if errors.Is(err, eventlog.ErrUnknowable) {
+			return "failed", keyUnknowable(d).Because(err)
+		}
 		return "failed", eventlog.Unavailable(err)
 	case found:
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/octavo-docs/octavo/ingest/eventlog"
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
@@ -123,4 +125,42 @@ func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 			t.Errorf("the keys %q are finished", *keys.finished)
 		}
 	})
+}
+
+// trimmedLog is a log that no longer has all messages from the offset of a claim on.
+type trimmedLog struct{ emptyLog }
+
+func (*trimmedLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID) (bool, int64, error) {
+	return false, from, eventlog.ErrUnknowable
+}
+
+// releasedKeys records the claims that are released.
+type releasedKeys struct {
+	recordedKeys
+	released *[]schema.KeyClaim
+}
+
+func (k releasedKeys) ReleaseEventKey(_ context.Context, _, _ string, c schema.KeyClaim) error {
+	*k.released = append(*k.released, c)
+	return nil
+}
+
+// TestKeyOfATrimmedLog checks a repeat whose first attempt was interrupted, and whose message can be among the messages
+// that the log no longer has. The repeat is refused with an error that says so, and nothing is appended.
+func TestKeyOfATrimmedLog(t *testing.T) {
+	t.Parallel()
+	log, released := &trimmedLog{}, []schema.KeyClaim{}
+	keys := releasedKeys{recordedKeys{claimed: new([]string), state: schema.KeyOpen}, &released}
+	in := newTestIntake(t, log, func(c *Config) { c.Keys = keys })
+	client := testClient
+	client.IdempotencyKey = "key"
+	err := in.Accept(t.Context(), testSite, []byte(ingesttest.Events(ingesttest.Event("page_view", ""))), client)
+	refused, ok := errors.AsType[*insights.Refusal](err)
+	if !ok || refused.Reason != insights.LogUnavailable || refused.Field != "Idempotency-Key" ||
+		!strings.Contains(refused.Message, "can no longer show") {
+		t.Errorf("the answer is %v", err)
+	}
+	if len(log.Messages) > 0 || len(released) != 1 {
+		t.Errorf("%d messages are appended, and the claims %+v are released", len(log.Messages), released)
+	}
 }

@@ -132,6 +132,14 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
+// When space is short, the active segment is closed so that its committed records can be removed. This needs disk space
+// itself. So the active segment of a partition with more than fewSegments segments is closed only if it has at least
+// rollBytes. Without this limit, each clean could leave a small segment, because the last committed records stay.
+const (
+	fewSegments = 4
+	rollBytes   = 1 << 20
+)
+
 // cleanPartition removes the segments that exceed the topic's retention. It returns the remaining segments that every
 // group has committed.
 func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now time.Time, tight bool) (kept []candidate) {
@@ -146,7 +154,8 @@ func (b *broker) cleanPartition(t *topic, partition int, groups *committed, now 
 	if last := l.Segments(); len(last) > 0 {
 		active := last[len(last)-1]
 		free := groups != nil && active.End <= done
-		if active.Size > 0 && (old(active) && (groups == nil || free) || tight && free) {
+		short := tight && free && (len(last) <= fewSegments || active.Size >= rollBytes)
+		if active.Size > 0 && (old(active) && (groups == nil || free) || short) {
 			if err := l.Roll(); err != nil {
 				b.cfg.Logger.Warn("Cannot close a segment.", "topic", t.name, "partition", partition, "error", err)
 			}
