@@ -18,7 +18,7 @@ const (
 
 // ProblemNodes is the problem of a document with too many nodes. It is also the problem of Markdown from which such a
 // document would be made.
-var ProblemNodes = fmt.Sprintf("must have at most %d nodes", MaxDocumentNodes)
+var ProblemNodes = fmt.Sprintf("must have at most %d nodes and cells of tables", MaxDocumentNodes)
 
 // problemText is the problem of a document with too much text.
 var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
@@ -29,12 +29,7 @@ const problemNUL = "must not hold the character U+0000"
 // path of the document in the request. Call Normalize before Problems.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
-	if d.TooLarge() {
-		p.add(field, ProblemNodes)
-		return p.details
-	}
-	if textBytes(d.Nodes, 0) > MaxPage {
-		p.add(field, problemText)
+	if p.size(field, d.Nodes); p.details != nil {
 		return p.details
 	}
 	if d.Object != ObjectDocument {
@@ -52,37 +47,158 @@ func BlockTypes() []string { return slices.Sorted(slices.Values(documentNodes.ty
 // TooLarge reports whether the document has more nodes than allowed.
 func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 
-// Size returns the number of nodes of the document, plus the leaves of each text except its first leaf. If the document
-// is too large, the number is above the limit, but not exact.
-func (d Document) Size() int { return count(d.Nodes, 0) }
+// Size returns the number of nodes of the document, plus the leaves of each text except its first leaf. A table has at
+// least one node for each cell. If the document is too large, the number is above the limit, but not exact.
+func (d Document) Size() int { return measure(d.Nodes, 0).nodes }
 
-// count returns the number that Size describes. It stops soon after the number exceeds MaxDocumentNodes. It does not
+// amount says how much a reader of nodes sees. nodes is the number that Size describes. text is the number of bytes of
+// text in leaves, and data is the number of bytes of text in data. If a table shows a text in several cells, text has
+// its bytes for each cell.
+type amount struct{ nodes, text, data int }
+
+// mostAmount bounds the numbers of an amount, because the product of two numbers must not overflow.
+const mostAmount = 1 << 30
+
+func (a *amount) add(b amount) {
+	a.nodes = min(a.nodes+b.nodes, mostAmount)
+	a.text, a.data = min(a.text+b.text, mostAmount), min(a.data+b.data, mostAmount)
+}
+
+// measure returns the amount of nodes. It stops soon after the number of nodes exceeds MaxDocumentNodes. It does not
 // visit nodes that are deeper than allowed.
-func count(nodes []Node, depth int) int {
-	total := len(nodes)
+func measure(nodes []Node, depth int) amount {
+	total := amount{nodes: len(nodes)}
 	if depth > maxDocumentDepth {
 		return total
 	}
 	for i := range nodes {
-		if total > MaxDocumentNodes {
+		n := &nodes[i]
+		if total.nodes > MaxDocumentNodes {
 			break
 		}
-		total += max(0, len(nodes[i].Leaves)-1) + count(nodes[i].Nodes, depth+1) + count(nodes[i].Fragments, depth+1)
+		own := amount{nodes: max(0, len(n.Leaves)-1), data: stringBytes(n.Data) + stringBytes(n.Meta)}
+		for j := range n.Leaves {
+			own.text += len(n.Leaves[j].Text)
+		}
+		total.add(own)
+		total.add(measure(n.Nodes, depth+1))
+		if n.Type == "table" {
+			total.add(measureTable(n, depth+1))
+		} else {
+			total.add(measure(n.Fragments, depth+1))
+		}
 	}
 	return total
 }
 
-// textBytes returns the number of bytes of text in the leaves. It does not visit nodes that are deeper than allowed.
-func textBytes(nodes []Node, depth int) int {
-	total := 0
-	if depth > maxDocumentDepth {
+// measureTable returns the amount of a table's cells. A small table can show very much: it has a cell for each column
+// and record, and several cells can show the same fragment or the same option.
+func measureTable(n *Node, depth int) amount {
+	var total amount
+	fragments := make(map[string]amount, len(n.Fragments))
+	for i := range n.Fragments {
+		one := measure(n.Fragments[i:i+1], depth)
+		fragments[n.Fragments[i].Fragment] = one
+		total.add(one)
+	}
+	records, _ := n.Data["records"].(map[string]any)
+	columns := columnOptions(n)
+	total.nodes = max(total.nodes, len(columns)*len(records))
+	shown := map[string]bool{}
+	for _, record := range records {
+		about, _ := record.(map[string]any)
+		values, _ := about["values"].(map[string]any)
+		for column, value := range values {
+			options, there := columns[column]
+			if !there {
+				continue
+			}
+			total.add(amount{text: options.bytes(value)})
+			name, _ := value.(string)
+			again, named := fragments[name]
+			if named && shown[name] {
+				total.add(amount{nodes: again.nodes, text: again.text + again.data})
+			}
+			shown[name] = shown[name] || named
+		}
+	}
+	return total
+}
+
+// options has the lengths of the labels of a column's options.
+type options struct {
+	labels  map[string]int
+	longest int
+}
+
+// columnOptions has an entry for each column of a table: the columns of the view, and the hidden columns.
+func columnOptions(n *Node) map[string]options {
+	view, _ := n.Data["view"].(map[string]any)
+	definition, _ := n.Data["definition"].(map[string]any)
+	names, _ := view["columns"].([]any)
+	columns := make(map[string]options, len(definition))
+	for _, name := range names {
+		if name, ok := name.(string); ok {
+			columns[name] = options{}
+		}
+	}
+	for name, value := range definition {
+		about, _ := value.(map[string]any)
+		list, _ := about["options"].([]any)
+		of := options{labels: make(map[string]int, len(list))}
+		for _, option := range list {
+			members, _ := option.(map[string]any)
+			value, _ := members["value"].(string)
+			label, _ := members["label"].(string)
+			of.labels[value] = max(of.labels[value], len(label))
+			of.longest = max(of.longest, len(label))
+		}
+		columns[name] = of
+	}
+	return columns
+}
+
+// bytes returns the length of the labels that a cell shows. An unknown option may have the longest label, because other
+// packages compare options without some characters.
+func (o options) bytes(value any) int {
+	switch value := value.(type) {
+	case string:
+		if length, known := o.labels[value]; known {
+			return length
+		}
+		return o.longest
+	case []any:
+		total := 0
+		for _, item := range value {
+			if name, ok := item.(string); ok {
+				total = min(total+o.bytes(name), mostAmount)
+			}
+		}
 		return total
 	}
-	for i := range nodes {
-		for j := range nodes[i].Leaves {
-			total += len(nodes[i].Leaves[j].Text)
+	return 0
+}
+
+// stringBytes returns the number of bytes of the strings in an object.
+func stringBytes(object map[string]any) int {
+	total := 0
+	for name, value := range object {
+		total += len(name) + valueBytes(value)
+	}
+	return total
+}
+
+func valueBytes(value any) int {
+	total := 0
+	switch value := value.(type) {
+	case string:
+		total = len(value)
+	case []any:
+		for _, item := range value {
+			total += valueBytes(item)
 		}
-		total += textBytes(nodes[i].Nodes, depth+1) + textBytes(nodes[i].Fragments, depth+1)
+	case map[string]any:
+		total = stringBytes(value)
 	}
 	return total
 }
@@ -97,6 +213,16 @@ func (p *problems) full() bool { return len(p.details) >= maxProblems }
 func (p *problems) add(field, problem string, allowed ...string) {
 	if !p.full() {
 		p.details = append(p.details, Detail{Field: field, Problem: problem, Allowed: allowed})
+	}
+}
+
+// size checks that the nodes are not too many, and that they do not show too much text.
+func (p *problems) size(field string, nodes []Node) {
+	switch all := measure(nodes, 0); {
+	case all.nodes > MaxDocumentNodes:
+		p.add(field, ProblemNodes)
+	case all.text > MaxPage:
+		p.add(field, problemText)
 	}
 }
 
@@ -295,12 +421,7 @@ func NormalizeBlock(n *Node) { n.normalize() }
 // BlockProblems lists the problems of a block outside of a document.
 func BlockProblems(field string, n Node) []Detail {
 	p := &problems{}
-	if count([]Node{n}, 0) > MaxDocumentNodes {
-		p.add(field, ProblemNodes)
-		return p.details
-	}
-	if textBytes([]Node{n}, 0) > MaxPage {
-		p.add(field, problemText)
+	if p.size(field, []Node{n}); p.details != nil {
 		return p.details
 	}
 	p.node(field, &n, &childRule{types: anyBlocks}, 1)

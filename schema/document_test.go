@@ -3,6 +3,7 @@ package schema
 import (
 	"bytes"
 	stdjson "encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -131,7 +132,14 @@ func TestDocumentProblems(t *testing.T) {
 			"d.nodes[0].data.records.r.values.c", "must be a number, a string, a boolean, an array of strings, a reference or an image"},
 		{deep, "d" + strings.Repeat(".nodes[0]", 32) + ".nodes", "is nested deeper than 32 levels"},
 		{strings.TrimSuffix(strings.Repeat(`{"type":"paragraph"},`, MaxDocumentNodes+1), ","), "d",
-			"must have at most 100000 nodes"},
+			"must have at most 100000 nodes and cells of tables"},
+		{wideTable(400, 251, `{}`), "d", ProblemNodes},
+		{strings.Repeat(wideTable(400, 100, `{}`)+",", 2) + wideTable(400, 60, `{}`), "d", ProblemNodes},
+		{sharedText(`{"leaves":[{"text":"%s"}]}`), "d", problemText},
+		{sharedText(`{"type":"inline-math","data":{"formula":"%s"}}`), "d", problemText},
+		{strings.Replace(wideTable(1, 1100, `{"c0":["v"]}`), `"definition":{}`, `"definition":{"c0":{"id":"c0","title":"","type":"select",
+			"multiple":true,"options":[{"value":"v","color":"","label":"`+strings.Repeat("x", 1000)+`"}]}}`, 1), "d", problemText},
+		{nestedTables(20), "d", ProblemNodes},
 	} {
 		var d Document
 		if err := json.Unmarshal([]byte(`{"nodes":[`+c.nodes+`]}`), &d); err != nil {
@@ -141,6 +149,56 @@ func TestDocumentProblems(t *testing.T) {
 		got := d.Problems("d")
 		if len(got) != 1 || got[0].Field != c.field || got[0].Problem != c.problem {
 			t.Errorf("%.100s: %+v", c.nodes, got)
+		}
+	}
+}
+
+// wideTable returns a table with columns that have no definition, and with records that have the same values.
+func wideTable(columns, records int, values string) string {
+	var ids, rows []string
+	for i := range columns {
+		ids = append(ids, fmt.Sprintf(`"c%d"`, i))
+	}
+	for i := range records {
+		rows = append(rows, fmt.Sprintf(`"r%d":{"orderIndex":"","values":%s}`, i, values))
+	}
+	return `{"type":"table","data":{"view":{"type":"grid","hideHeader":false,"columns":[` + strings.Join(ids, ",") +
+		`]},"definition":{},"records":{` + strings.Join(rows, ",") + `}}}`
+}
+
+// sharedText returns a table whose cells all show the same fragment with one long inline.
+func sharedText(inline string) string {
+	return strings.TrimSuffix(wideTable(1, 1100, `{"c0":"f"}`), "}") + `,"fragments":[{"fragment":"f","nodes":[` +
+		`{"type":"paragraph","nodes":[` + fmt.Sprintf(inline, strings.Repeat("x", 1000)) + `]}]}]}`
+}
+
+// nestedTables returns tables in tables. Each table shows the next one ten times, so the innermost text is shown more
+// often than an integer can count.
+func nestedTables(depth int) string {
+	inner := `{"type":"paragraph"}`
+	for range depth {
+		inner = strings.TrimSuffix(wideTable(1, 10, `{"c0":"f"}`), "}") +
+			`,"fragments":[{"fragment":"f","nodes":[` + inner + `]}]}`
+	}
+	return inner
+}
+
+// TestDocumentTables checks tables that are not too large.
+func TestDocumentTables(t *testing.T) {
+	t.Parallel()
+	for name, nodes := range map[string]string{
+		"many columns without records": wideTable(2000, 0, `{}`),
+		"many records without columns": wideTable(0, 2000, `{}`),
+		"a column named twice":         strings.Replace(wideTable(1, 2000, `{}`), `"c0"`, `"c0"`+strings.Repeat(`,"c0"`, 2000), 1),
+		"most cells":                   wideTable(400, 249, `{}`),
+	} {
+		var d Document
+		if err := json.Unmarshal([]byte(`{"nodes":[`+nodes+`]}`), &d); err != nil {
+			t.Fatal(err)
+		}
+		d.Normalize()
+		if got := d.Problems("d"); got != nil {
+			t.Errorf("%s: %+v", name, got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -103,13 +104,25 @@ func TestLongPages(t *testing.T) {
 		quoted(
 			strings.Repeat("x", 15<<20),
 		) + `}}}]}}`
+	list := func(most int, between string) string {
+		numbers := make([]string, most)
+		for i := range numbers {
+			numbers[i] = strconv.Itoa(i)
+		}
+		return strings.Join(numbers, between)
+	}
+	cells := `{"document":{"nodes":[{"type":"table","data":{"view":{"type":"grid","hideHeader":false,"columns":["c` +
+		list(400, `","c`) + `"]},"definition":{},"records":{"r` +
+		list(300, `":{"orderIndex":"","values":{}},"r`) +
+		`":{"orderIndex":"","values":{}}}}}]}}`
 	for body, problem := range map[string]string{
+		cells: ".document must have at most 100000 nodes and cells of tables",
 		above: ".markdown must have at most 1048576 bytes in UTF-8",
 		text:  ".document must have at most 1048576 bytes of text",
-		many:  ".document must have at most 100000 nodes",
+		many:  ".document must have at most 100000 nodes and cells of tables",
 		wide:  ".document must have at most 15728640 bytes as JSON",
 		`{"markdown":` + quoted(strings.Repeat("a\n\n",
-			schema.MaxPage/3)) + `}`: ".markdown must have at most 100000 nodes",
+			schema.MaxPage/3)) + `}`: ".markdown must have at most 100000 nodes and cells of tables",
 	} {
 		for place, sent := range map[string][2]string{
 			"changes[0].document": {h.RequestPath(request.ID) + "/content",
@@ -123,8 +136,12 @@ func TestLongPages(t *testing.T) {
 			}
 		}
 	}
+	e := h.WantError(h.Do("POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", token, `{"body":`+cells+`}`), 400)
+	if len(e.Details) != 1 || e.Details[0].Field+" "+e.Details[0].Problem != "body.document "+schema.ProblemNodes {
+		t.Errorf("a comment with a wide table: %+v", e)
+	}
 	// The limit for comments is smaller.
-	e := h.WantError(h.Do("POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", token, `{"body":{"markdown":`+
+	e = h.WantError(h.Do("POST", "/v1/spaces/"+h.Ours.Space.ID+"/comments", token, `{"body":{"markdown":`+
 		quoted(strings.Repeat("ä", schema.MaxMarkdown+1))+`}}`), 400)
 	if len(e.Details) != 1 || e.Details[0].Field != "body.markdown" {
 		t.Errorf("a comment: %+v", e)

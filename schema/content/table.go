@@ -25,20 +25,25 @@ func TableOf(n *schema.Node) Table {
 	columns, _ := view["columns"].([]any)
 	var t Table
 	var ids []string
+	listed := map[string]bool{}
+	add := func(id string) {
+		if listed[id] {
+			return
+		}
+		about, _ := definition[id].(map[string]any)
+		ids, listed[id] = append(ids, id), true
+		t.Titles = append(t.Titles, Member(about, "title"))
+		t.Alignments = append(t.Alignments, Member(about, "textAlignment"))
+	}
 	for _, column := range columns {
 		if id, ok := column.(string); ok {
-			about, _ := definition[id].(map[string]any)
-			ids = append(ids, id)
-			t.Titles = append(t.Titles, Member(about, "title"))
-			t.Alignments = append(t.Alignments, Member(about, "textAlignment"))
+			add(id)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(definition)) {
 		// columns that the view does not show are added too
-		if about, ok := definition[name].(map[string]any); ok && !slices.Contains(ids, name) {
-			ids = append(ids, name)
-			t.Titles = append(t.Titles, Member(about, "title"))
-			t.Alignments = append(t.Alignments, Member(about, "textAlignment"))
+		if _, ok := definition[name].(map[string]any); ok {
+			add(name)
 		}
 	}
 	fragments := map[string][]schema.Node{}

@@ -31,14 +31,11 @@ func tableOf(n *schema.Node) table {
 	t.definition, _ = n.Data["definition"].(map[string]any)
 	t.records, _ = n.Data["records"].(map[string]any)
 	shown, _ := t.view["columns"].([]any)
-	for _, column := range shown {
-		if id, ok := column.(string); ok && t.definition[id] != nil && !slices.Contains(t.columns, id) {
-			t.columns = append(t.columns, id)
-		}
-	}
 	listed := map[string]bool{}
-	for _, id := range t.columns {
-		listed[id] = true
+	for _, column := range shown {
+		if id, ok := column.(string); ok && t.definition[id] != nil && !listed[id] {
+			t.columns, listed[id] = append(t.columns, id), true
+		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(t.definition)) {
 		if !listed[id] {

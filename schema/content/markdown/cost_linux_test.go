@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -418,5 +419,24 @@ func TestWriteCost(t *testing.T) {
 				t.Errorf("the document of %d bytes took %s of processor time", len(markdown), best)
 			}
 		})
+	}
+}
+
+// TestNotesWithoutLabelsCost gives labels to many annotations without labels, and counts the allocations. Each number
+// that label tries is at least one allocation.
+func TestNotesWithoutLabelsCost(t *testing.T) {
+	const notes = 2000
+	last := ""
+	allocations := testing.AllocsPerRun(1, func() {
+		l := newNoteList([]schema.Node{schema.Block("paragraph", schema.Text("a"))})
+		for range notes {
+			last = l.label(&schema.Node{Object: schema.ObjectInline, Type: "annotation"})
+		}
+	})
+	if last != strconv.Itoa(notes) {
+		t.Errorf("the last label is %s, want %d", last, notes)
+	}
+	if allocations > 100*notes {
+		t.Errorf("%d labels took %.0f allocations", notes, allocations)
 	}
 }

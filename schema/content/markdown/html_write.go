@@ -94,7 +94,7 @@ func anchorOf(source string) anchor {
 		return anchor{}
 	}
 	r := newReader("# " + source)
-	heading, ok := r.parse().FirstChild().(*ast.Heading)
+	heading, ok := r.parse(nil).FirstChild().(*ast.Heading)
 	if !ok {
 		return anchor{}
 	}

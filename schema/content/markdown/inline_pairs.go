@@ -141,5 +141,5 @@ func opensHTML(line string, within bool) bool {
 	if within {
 		line = "a\n" + line
 	}
-	return newReader(line).parse().LastChild().Kind() == ast.KindHTMLBlock
+	return newReader(line).parse(nil).LastChild().Kind() == ast.KindHTMLBlock
 }

@@ -19,7 +19,8 @@ import (
 func (r *reader) note(label string) ([]schema.Node, bool) {
 	block := r.state.notes[label]
 	if block == nil {
-		return nil, slices.Contains(r.state.labels, label)
+		_, known := r.state.labels[label]
+		return nil, known
 	}
 	if r.inNote {
 		return nil, false
@@ -98,7 +99,7 @@ func footnote(label, body string) string {
 }
 
 func newNoteList(nodes []schema.Node) *noteList {
-	l := &noteList{taken: map[string]bool{}}
+	l := &noteList{taken: map[string]bool{}, at: map[string]int{}, next: 1}
 	l.take(nodes)
 	return l
 }
@@ -124,11 +125,11 @@ func (l *noteList) takeFrom(source string, block bool) {
 }
 
 // keptReferences returns the labels of the references that are stored as source.
-func keptReferences(pieces []piece) []string {
-	var labels []string
+func keptReferences(pieces []piece) map[string]int {
+	labels := map[string]int{}
 	for i := range pieces {
 		if match := noteRef.FindSubmatch(pieces[i].text); pieces[i].raw && match != nil {
-			labels = append(labels, string(match[1]))
+			labels[string(match[1])] = i
 		}
 	}
 	return labels
@@ -141,29 +142,36 @@ func (l *noteList) label(n *schema.Node) string {
 		return wanted
 	}
 	body := noteBody(n)
-	if i := slices.Index(l.labels, wanted); i >= 0 && l.bodies[i] == body {
+	i, listed := l.at[wanted]
+	if listed && l.bodies[i] == body {
 		return wanted
 	}
-	if !noteRef.MatchString("[^"+wanted+"]") ||
-		noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" || l.taken[wanted] ||
-		slices.Contains(l.labels, wanted) {
-		for number := 1; ; number++ {
-			wanted = strconv.Itoa(number)
-			if _, taken := l.taken[wanted]; !taken && !slices.Contains(l.labels, wanted) {
-				break
-			}
-		}
+	if listed || l.taken[wanted] || noteRef.FindString("[^"+wanted+"]") != "[^"+wanted+"]" {
+		wanted = l.number()
 	}
+	l.at[wanted] = len(l.labels)
 	l.labels, l.bodies = append(l.labels, wanted), append(l.bodies, body)
 	return wanted
 }
 
-// noteBody returns the Markdown of an annotation's note.
-func noteBody(n *schema.Node) (body string) {
-	for i := range n.Fragments {
-		body = paragraphs(body, (writer{parent: fragmentNote}).blocks(n.Fragments[i].Nodes))
+// number returns the lowest number that is not yet a label.
+func (l *noteList) number() string {
+	for ; ; l.next++ {
+		number := strconv.Itoa(l.next)
+		_, taken := l.taken[number]
+		if _, listed := l.at[number]; !taken && !listed {
+			return number
+		}
 	}
-	return body
+}
+
+// noteBody returns the Markdown of an annotation's note.
+func noteBody(n *schema.Node) string {
+	bodies := make([]string, len(n.Fragments))
+	for i := range n.Fragments {
+		bodies[i] = (writer{parent: fragmentNote}).blocks(n.Fragments[i].Nodes)
+	}
+	return paragraphs(bodies...)
 }
 
 // eachNote visits the annotations of a document, with their labels.

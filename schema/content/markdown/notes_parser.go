@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"regexp"
-	"slices"
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
@@ -69,7 +68,10 @@ func (noteReferenceParser) Parse(_ ast.Node, block text.Reader, pc parser.Contex
 	}
 	match := noteRef.FindSubmatch(line[:min(len(line), 4*64)])
 	s := stateOf(pc)
-	if match == nil || s.notes[string(match[1])] == nil && !slices.Contains(s.labels, string(match[1])) {
+	if match == nil {
+		return nil
+	}
+	if _, known := s.labels[string(match[1])]; !known && s.notes[string(match[1])] == nil {
 		return nil
 	}
 	block.Advance(len(match[0]))

@@ -66,7 +66,8 @@ func newReader(markdown string) *reader {
 	return &reader{source: []byte(splitTags(content.Clean(markdown))), expandedNotes: map[string]bool{}}
 }
 
-func (r *reader) parse(labels ...string) ast.Node {
+// parse parses the text. labels has the labels of footnotes whose definitions are elsewhere.
+func (r *reader) parse(labels map[string]int) ast.Node {
 	pc, state := newContext(r.source)
 	r.state, state.labels = state, labels
 	return markdownParser.Parse(text.NewReader(r.source), parser.WithContext(pc))

@@ -32,7 +32,7 @@ func (r *reader) document() (schema.Document, error) {
 // ideal reads each block where it is in the Markdown, even if the grammar of documents does not allow the block at this
 // place.
 func (r *reader) ideal() []schema.Node {
-	root := r.parse()
+	root := r.parse(nil)
 	if r.state.tooLarge {
 		return nil
 	}

@@ -37,7 +37,7 @@ type markdownState struct {
 	nextComment int
 	// notes has the definitions of footnotes, by label. labels has the labels for which no definition was read yet.
 	notes  map[string]*noteBlock
-	labels []string
+	labels map[string]int
 	// definitions are the positions at which definitions of links begin at the top level.
 	definitions []int
 	// links are the links and images that refer to definitions.

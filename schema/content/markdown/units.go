@@ -22,7 +22,7 @@ type unit struct {
 // if the text has too many nodes.
 func unitsOf(source string) (units []unit, read *markdownState, ok bool) {
 	r := newReader(source)
-	root := r.parse()
+	root := r.parse(nil)
 	if r.state.tooLarge {
 		return nil, nil, false
 	}

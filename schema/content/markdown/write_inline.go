@@ -49,9 +49,9 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 
 // reads reports whether the Markdown is read as the wanted pieces at a place of this kind.
 func (w writer) reads(markdown string, want []piece, where place) bool {
-	var labels []string
+	var labels map[string]int
 	if w.notes != nil {
-		labels = w.notes.labels
+		labels = w.notes.at
 		w.notes = &noteList{echo: true}
 	} else {
 		labels = keptReferences(want)
@@ -65,7 +65,7 @@ func (w writer) reads(markdown string, want []piece, where place) bool {
 	}
 	r := newReader(before + markdown + after)
 	r.inNote = w.notes == nil
-	root := r.parse(labels...)
+	root := r.parse(labels)
 	line := root.FirstChild()
 	if line == nil || line.NextSibling() != nil {
 		return line == nil && len(want) == 0

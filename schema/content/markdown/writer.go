@@ -43,6 +43,9 @@ var blockWriters map[string]func(w writer, n *schema.Node) string
 type noteList struct {
 	echo           bool // whether annotations are written with the labels with which they were read
 	labels, bodies []string
+	// at has the index of each label in labels. Numbers below next are taken.
+	at   map[string]int
+	next int
 	// taken has the labels in Markdown that is written unchanged. If the label is in a block's source, the value is
 	// true, because this block may come from another document. If the label is in a reference within a line, the value
 	// is false. Such a reference is written unchanged only if the note with this label is its definition.
