@@ -389,6 +389,13 @@ func TestRefusedAnswers(t *testing.T) {
 			t.Errorf("%s: %d %s", name, a.Status, a.Body)
 		}
 	}
+	// Without an unfinished login, a response is refused before it is parsed.
+	for _, cookie := range []string{"", "octavo_sso=e30.AAAA"} {
+		a := s.Post("junk", cookie)
+		if a.Status != 400 || !strings.Contains(string(a.Body), "not started by this browser") {
+			t.Errorf("%q: %d %s", cookie, a.Status, a.Body)
+		}
+	}
 	for _, path := range []string{"/start", "/acs"} {
 		method, body := "GET", any(nil)
 		if path == "/acs" {

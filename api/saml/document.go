@@ -24,9 +24,14 @@ const (
 const MaxResponse = 192 << 10
 
 const (
-	mostDepth    = 32
-	mostElements = 4000
-	mostAttrs    = 8000
+	mostDepth     = 32
+	mostElements  = 4000
+	mostAttrs     = 8000
+	mostAttrsEach = 64
+	// mostPrefixes is the largest number of different prefixes with a namespace. Usual responses have less than 20.
+	// goxmldsig copies all prefixes in scope at every element, so their number multiplies the number of elements. A
+	// prefix that is declared again replaces the earlier one, so it counts once. Okta declares one at every value.
+	mostPrefixes = 64
 )
 
 // parse decodes a response and returns the root of its XML. It returns an error for documents that two parsers could
@@ -60,6 +65,7 @@ func parse(encoded string) (*etree.Element, error) {
 func inspect(text []byte) error {
 	decoder := xml.NewDecoder(bytes.NewReader(text)) // It is strict: it accepts only XML's own entities and UTF-8.
 	depth, roots, elements, attributes := 0, 0, 0, 0
+	prefixes := map[string]bool{}
 	for first := true; ; first = false {
 		token, err := decoder.RawToken()
 		if errors.Is(err, io.EOF) {
@@ -84,6 +90,14 @@ func inspect(text []byte) error {
 			depth++
 			elements++
 			attributes += len(t.Attr)
+			if len(t.Attr) > mostAttrsEach {
+				return errors.New("the response has too many attributes at one element")
+			}
+			for _, attr := range t.Attr {
+				if attr.Name.Space == "xmlns" || attr.Name.Space == "" && attr.Name.Local == "xmlns" {
+					prefixes[attr.Name.Local] = true
+				}
+			}
 		case xml.EndElement:
 			depth--
 		}
@@ -92,6 +106,9 @@ func inspect(text []byte) error {
 		}
 		if depth > mostDepth || elements > mostElements || attributes > mostAttrs {
 			return errors.New("the response has too many elements, attributes or levels")
+		}
+		if len(prefixes) > mostPrefixes {
+			return errors.New("the response has too many namespace prefixes")
 		}
 	}
 }

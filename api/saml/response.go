@@ -30,10 +30,16 @@ type Login struct {
 	SessionEnds time.Time
 }
 
+// errNotStarted is the error for a response that answers no unfinished login of the browser.
+var errNotStarted = errors.New("it was not started by this browser, is finished already, or took too long: start again")
+
 // Read checks a response and returns its login. encoded is the response as the browser posted it. expected has the ids
-// of the login requests that this browser has started. Users see the errors. An error names the setting that an
-// administrator can correct, and quotes nothing secret from the response.
+// of the login requests that this browser has started. Without such a request, Read parses nothing. Users see the
+// errors. An error names the setting that an administrator can correct, and quotes nothing secret from the response.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
+	if len(expected) == 0 { // Anybody can post responses, and parsing them is expensive.
+		return Login{}, errNotStarted
+	}
 	root, err := parse(encoded)
 	if err != nil {
 		return Login{}, err
@@ -238,7 +244,7 @@ func confirm(s Service, confirmations []crewjam.SubjectConfirmation, expected []
 		case data.InResponseTo == "":
 			err = errors.New("it did not start here: logins that start at the identity provider are refused, open the start address instead")
 		case !slices.Contains(expected, data.InResponseTo):
-			err = errors.New("it was not started by this browser, is finished already, or took too long: start again")
+			err = errNotStarted
 		default:
 			return data.InResponseTo, nil
 		}

@@ -3,6 +3,7 @@ package saml_test
 import (
 	"crypto/x509"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -370,6 +371,62 @@ func TestHostileXML(t *testing.T) {
 	for name, encoded := range map[string]string{"not base64": "<xml>", "huge": strings.Repeat("AAAA", saml.MaxResponse)} {
 		if login, err := read(encoded); err == nil {
 			t.Errorf("%s: taken: %+v", name, login)
+		}
+	}
+}
+
+// TestManyNamespaces checks the limits of namespaces and attributes. The check of a signature copies every prefix in
+// scope at every element. A provider may declare one prefix at many elements, as Okta does at each value.
+func TestManyNamespaces(t *testing.T) {
+	t.Parallel()
+	idp := samltest.Ours()
+	with := func(add func(root *etree.Element)) string {
+		assertion := idp.Assertion(service, request, anna).Element()
+		groups := assertion.SelectElement("AttributeStatement").CreateElement("saml:Attribute")
+		groups.CreateAttr("Name", "groups")
+		for range 200 {
+			value := groups.CreateElement("saml:AttributeValue")
+			value.CreateAttr("xmlns:xs", "http://www.w3.org/2001/XMLSchema")
+			value.SetText("group")
+		}
+		r := idp.Response(service, request, idp.Sign(assertion, dsig.RSASHA256SignatureMethod))
+		add(r)
+		return samltest.Encode(r)
+	}
+	declare := func(el *etree.Element, from, to int) {
+		for i := from; i < to; i++ {
+			el.CreateAttr(fmt.Sprint("xmlns:n", i), "urn:n")
+		}
+	}
+	usual := with(func(root *etree.Element) { declare(root, 0, 30) })
+	if login, err := read(usual); err != nil || login.NameID != "anna-1" {
+		t.Errorf("a usual response: %+v %v", login, err)
+	}
+	for name, add := range map[string]func(root *etree.Element){
+		"prefixes of one element": func(root *etree.Element) { declare(root, 0, 65) },
+		"prefixes of several elements": func(root *etree.Element) {
+			declare(root, 0, 33)
+			declare(root.SelectElement("Status"), 33, 65)
+		},
+		"attributes of one element": func(root *etree.Element) {
+			for i := range 65 {
+				root.CreateAttr(fmt.Sprint("a", i), "")
+			}
+		},
+	} {
+		if login, err := read(with(add)); err == nil || !strings.Contains(err.Error(), "too many") {
+			t.Errorf("%s: %+v %v", name, login, err)
+		}
+	}
+}
+
+// TestNothingExpected checks that a response is not parsed if the browser has no unfinished login.
+func TestNothingExpected(t *testing.T) {
+	t.Parallel()
+	for _, encoded := range []string{"junk", samltest.Ours().Good(service, request, anna)} {
+		_, err := saml.Read(service, provider(samltest.Ours()), encoded, nil, time.Now())
+		if err == nil || !strings.Contains(err.Error(), "not started by this browser") {
+			t.Errorf("%.10s: %v", encoded, err)
 		}
 	}
 }
