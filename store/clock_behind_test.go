@@ -84,7 +84,7 @@ func (b *wrongClock) due() hooks.DueDelivery {
 func (b *wrongClock) fail() {
 	b.t.Helper()
 	b.must(nil, b.st.Hooks.RecordDelivery(b.t.Context(), b.hook.ID, b.due().Delivery.ID, hooks.DeliveryResult{
-		At: time.Now(), Reason: "it is down", Pause: new(time.Duration),
+		URL: b.hook.Url, At: time.Now(), Reason: "it is down", Pause: new(time.Duration),
 	}))
 }
 
@@ -127,7 +127,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 			d, err := b.st.Hooks.PingWebhook(b.t.Context(), b.hook.OrganizationID, b.hook.ID, user)
 			b.must(nil, err)
 			b.must(nil, b.st.Hooks.RecordDelivery(b.t.Context(), b.hook.ID, d.WebhookDelivery.ID,
-				hooks.DeliveryResult{At: time.Now()}))
+				hooks.DeliveryResult{URL: b.hook.Url, At: time.Now()}))
 			again, err := b.st.Hooks.Redeliver(
 				b.t.Context(), b.hook.OrganizationID, b.hook.ID, d.WebhookDelivery.ID)
 			if err != nil || b.due().Delivery.ID != again.WebhookDelivery.ID {

@@ -76,7 +76,8 @@ func deliverWebhooks(ctx context.Context, d Deps, args schema.DeliverWebhooks) e
 // again.
 func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	r := hooks.DeliveryResult{
-		At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason, Response: sent.Response,
+		URL: due.Webhook.Url, At: sent.At, Took: sent.Took, StatusCode: sent.StatusCode, Reason: sent.Reason,
+		Response: sent.Response,
 	}
 	if r.Reason == "" {
 		return r

@@ -361,6 +361,79 @@ func TestWebhookPauses(t *testing.T) {
 	h.untilStates(w, "delivered 1, delivered 1")
 }
 
+// moves gives a webhook the address of another receiver.
+func (h *hookBench) moves(w hooks.Webhook, to *webhookstest.Receiver) {
+	h.t.Helper()
+	address := to.URL + "/hook"
+	got, err := h.st.Hooks.UpdateWebhook(h.t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{URL: &address})
+	if err != nil || got.Url != address || got.Failures != 0 || got.FailingSince != nil || got.HeldUntil != nil {
+		h.t.Errorf("%+v %v", got, err)
+	}
+}
+
+// TestWebhookMoves changes the address of a webhook after failures. The failures of the old address delay nothing at
+// the new address, and do not help to disable the webhook. A change that leaves the address keeps them.
+func TestWebhookMoves(t *testing.T) {
+	t.Parallel()
+	h := newHooks(t)
+	old, fresh := webhookstest.New(t), webhookstest.New(t)
+	w := h.hook(old)
+	old.Answers(func(_ int, _ webhookstest.Received, w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "86400")
+		w.WriteHeader(http.StatusServiceUnavailable)
+	})
+	h.happen("comment.created", "a")
+	h.deliver(0)
+	h.untilStates(w, "pending 1")
+	h.happen("comment.created", "b")
+	same, text := w.Url, "with another description"
+	got, err := h.st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{
+		URL: &same, Description: &text,
+	})
+	if err != nil || got.Failures != 1 || got.FailingSince == nil || got.HeldUntil == nil {
+		t.Errorf("the same address: %+v %v", got, err)
+	}
+	h.moves(w, fresh)
+	h.untilStates(w, "delivered 2, delivered 1")
+	if n := len(fresh.Received()); n != 2 {
+		t.Errorf("the new address got %d messages", n)
+	}
+}
+
+// TestWebhookMovesDuringAttempt changes the address of a webhook while the old receiver has a message. Whatever that
+// receiver answers, the new receiver gets the message.
+func TestWebhookMovesDuringAttempt(t *testing.T) {
+	t.Parallel()
+	for _, status := range []int{http.StatusGone, http.StatusServiceUnavailable} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			t.Parallel()
+			h := newHooks(t)
+			old, fresh := webhookstest.New(t), webhookstest.New(t)
+			w := h.hook(old)
+			waiting, done := make(chan struct{}, 10), make(chan struct{})
+			old.Answers(func(_ int, _ webhookstest.Received, w http.ResponseWriter, r *http.Request) {
+				waiting <- struct{}{}
+				select {
+				case <-done:
+				case <-r.Context().Done():
+				}
+				w.Header().Set("Retry-After", "86400")
+				w.WriteHeader(status)
+			})
+			h.happen("comment.created", "a", "b")
+			h.deliver(eventually.Patience)
+			receive(t, waiting)
+			h.moves(w, fresh)
+			close(done)
+			h.untilStates(w, "delivered 2, delivered 1")
+			got := h.webhook(w)
+			if !got.Active || got.Failures != 0 || got.HeldUntil != nil || len(fresh.Received()) != 2 {
+				t.Errorf("%+v, %d messages", got, len(fresh.Received()))
+			}
+		})
+	}
+}
+
 func (h *hookBench) jobsOf(w hooks.Webhook) []schema.Job {
 	h.t.Helper()
 	page, err := h.st.Queue.List(h.t.Context(), w.OrganizationID, queue.Filter{}, "", 100)

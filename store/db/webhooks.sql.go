@@ -241,6 +241,22 @@ func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) 
 	return result.RowsAffected(), nil
 }
 
+const hastenDeliveries = `-- name: HastenDeliveries :exec
+update webhook_deliveries set next_attempt_at = now() where id = any(array(
+    select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+    where d.webhook_id = $1 and w.due_at = now() and d.state = 'pending' and d.next_attempt_at > now()
+    for update of d skip locked
+))
+`
+
+// Ends the pauses of a webhook's deliveries if its failures were cleared. UpdateWebhook in the same transaction has
+// then set due_at to now(). The attempt of a locked delivery ends now, and RecordDelivery decides about its pause.
+// Index: webhook_deliveries_pending.
+func (q *Queries) HastenDeliveries(ctx context.Context, webhookID string) error {
+	_, err := q.db.Exec(ctx, hastenDeliveries, webhookID)
+	return err
+}
+
 const hastenDelivery = `-- name: HastenDelivery :exec
 update webhook_deliveries set next_attempt_at = now(), by_hand = true, asked = false where id = $1 and state = 'pending'
 `
@@ -601,31 +617,42 @@ func (q *Queries) RecordDelivery(ctx context.Context, arg RecordDeliveryParams) 
 	return err
 }
 
-const recordWebhookFailure = `-- name: RecordWebhookFailure :exec
+const recordWebhookFailure = `-- name: RecordWebhookFailure :execrows
 update webhooks set
     failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
     held_until = now() + $1::interval,
     due_at = now() + $1::interval
-where id = $2
+where id = $2 and url = $3
 `
 
 type RecordWebhookFailureParams struct {
 	Hold pgtype.Interval
 	ID   string
+	Url  string
 }
 
-// Until the hold ends, no job is enqueued.
-func (q *Queries) RecordWebhookFailure(ctx context.Context, arg RecordWebhookFailureParams) error {
-	_, err := q.db.Exec(ctx, recordWebhookFailure, arg.Hold, arg.ID)
-	return err
+// Until the hold ends, no job is enqueued. A failure at an earlier address does not count.
+func (q *Queries) RecordWebhookFailure(ctx context.Context, arg RecordWebhookFailureParams) (int64, error) {
+	result, err := q.db.Exec(ctx, recordWebhookFailure, arg.Hold, arg.ID, arg.Url)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected(), nil
 }
 
 const recordWebhookSuccess = `-- name: RecordWebhookSuccess :exec
-update webhooks set failures = 0, failing_since = null, held_until = null where id = $1 and (failures > 0 or held_until is not null)
+update webhooks set failures = 0, failing_since = null, held_until = null
+where id = $1 and url = $2 and (failures > 0 or held_until is not null)
 `
 
-func (q *Queries) RecordWebhookSuccess(ctx context.Context, id string) error {
-	_, err := q.db.Exec(ctx, recordWebhookSuccess, id)
+type RecordWebhookSuccessParams struct {
+	ID  string
+	Url string
+}
+
+// A success at an earlier address does not count.
+func (q *Queries) RecordWebhookSuccess(ctx context.Context, arg RecordWebhookSuccessParams) error {
+	_, err := q.db.Exec(ctx, recordWebhookSuccess, arg.ID, arg.Url)
 	return err
 }
 
@@ -653,6 +680,17 @@ where w.id = $1 and w.active and (w.held_until is null or w.held_until <= now())
 // Says when there is more to do: when the next delivery is due, or never. One that is held has its time.
 func (q *Queries) RestWebhook(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, restWebhook, id)
+	return err
+}
+
+const retryDelivery = `-- name: RetryDelivery :exec
+update webhook_deliveries set state = 'pending', next_attempt_at = now(), settled_at = null
+where id = $1 and state <> 'delivered'
+`
+
+// Sends a delivery again that failed at an earlier address of its webhook.
+func (q *Queries) RetryDelivery(ctx context.Context, id string) error {
+	_, err := q.db.Exec(ctx, retryDelivery, id)
 	return err
 }
 
@@ -720,10 +758,12 @@ const updateWebhook = `-- name: UpdateWebhook :one
 update webhooks w set
     url = coalesce($1, w.url), description = coalesce($2, w.description),
     events = coalesce($3::text[], w.events), active = coalesce($4, w.active),
-    failures = case when $4 and not w.active then 0 else w.failures end,
-    failing_since = case when $4 and not w.active then null else w.failing_since end,
-    held_until = case when $4 and not w.active then null else w.held_until end,
-    due_at = case when $4 and not w.active then now() else w.due_at end,
+    failures = case when $4 and not w.active or $1 <> w.url then 0 else w.failures end,
+    failing_since = case
+        when $4 and not w.active or $1 <> w.url then null else w.failing_since end,
+    held_until = case
+        when $4 and not w.active or $1 <> w.url then null else w.held_until end,
+    due_at = case when $4 and not w.active or $1 <> w.url then now() else w.due_at end,
     disabled_at = case when $4 is null then w.disabled_at end,
     disabled_reason = case when $4 is null then w.disabled_reason end,
     updated_at = now()
@@ -740,7 +780,8 @@ type UpdateWebhookParams struct {
 	OrganizationID string
 }
 
-// If a webhook becomes active again, its failures are cleared, and its pending deliveries are sent at once.
+// If a webhook becomes active again or gets another address, its failures are cleared. HastenDeliveries then ends the
+// pauses of its deliveries.
 func (q *Queries) UpdateWebhook(ctx context.Context, arg UpdateWebhookParams) (Webhook, error) {
 	row := q.db.QueryRow(ctx, updateWebhook,
 		arg.Url,

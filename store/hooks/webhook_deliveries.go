@@ -228,6 +228,8 @@ func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDeli
 
 // DeliveryResult is the result of an attempt to send a delivery. It also says what happens next.
 type DeliveryResult struct {
+	// URL is the address of the attempt. If the webhook has another address now, the attempt says nothing about it.
+	URL        string
 	At         time.Time
 	Took       time.Duration
 	StatusCode *int
@@ -243,7 +245,8 @@ type DeliveryResult struct {
 	Disable string
 }
 
-// RecordDelivery stores the result of an attempt.
+// RecordDelivery stores the result of an attempt. If the attempt failed and the webhook has another address now, the
+// delivery is sent again at once.
 func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r DeliveryResult) error {
 	params := db.RecordDeliveryParams{
 		ID: id, State: schema.DeliveryDelivered, AttemptedAt: r.At,
@@ -261,24 +264,33 @@ func (s *Store) RecordDelivery(ctx context.Context, webhookID, id string, r Deli
 			params.State = schema.DeliveryPending
 		}
 	}
+	disabled := false
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		if err := q.RecordDelivery(ctx, params); err != nil {
 			return postgres.Interpret(err, "delivery")
 		}
 		if r.Reason == "" {
-			return postgres.Interpret(q.RecordWebhookSuccess(ctx, webhookID), "webhook")
+			return postgres.Interpret(q.RecordWebhookSuccess(ctx, db.RecordWebhookSuccessParams{
+				ID: webhookID, Url: r.URL,
+			}), "webhook")
 		}
-		err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{
-			ID: webhookID, Hold: postgres.Interval(r.Hold),
+		counted, err := q.RecordWebhookFailure(ctx, db.RecordWebhookFailureParams{
+			ID: webhookID, Hold: postgres.Interval(r.Hold), Url: r.URL,
 		})
-		if err != nil || r.Disable == "" {
+		switch {
+		case err != nil:
 			return postgres.Interpret(err, "webhook")
+		case counted == 0:
+			return postgres.Interpret(q.RetryDelivery(ctx, id), "delivery")
+		case r.Disable == "":
+			return nil
 		}
+		disabled = true
 		return postgres.Interpret(q.DisableWebhook(ctx, db.DisableWebhookParams{
 			ID: webhookID, Reason: r.Disable,
 		}), "webhook")
 	})
-	if err != nil || r.Disable == "" {
+	if err != nil || !disabled {
 		return err
 	}
 	return s.failDeliveries(ctx, webhookID, "the webhook was disabled: "+r.Disable, nil)

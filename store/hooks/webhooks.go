@@ -69,8 +69,8 @@ func (s *Store) Webhook(ctx context.Context, organizationID, id string) (Webhook
 	return row, postgres.Interpret(err, "webhook")
 }
 
-// WebhookChange has the new values of a webhook. Nil fields leave the value unchanged. If a webhook becomes active, its
-// earlier failures no longer count.
+// WebhookChange has the new values of a webhook. Nil fields leave the value unchanged. If a webhook becomes active or
+// gets another address, its earlier failures no longer count, and its pending deliveries are sent at once.
 type WebhookChange struct {
 	URL         *string
 	Description *string
@@ -79,15 +79,26 @@ type WebhookChange struct {
 }
 
 // UpdateWebhook changes a webhook of an organization.
-func (s *Store) UpdateWebhook(ctx context.Context, organizationID, id string, c WebhookChange) (Webhook, error) {
-	row, err := s.db.Queries.UpdateWebhook(ctx, db.UpdateWebhookParams{
-		OrganizationID: organizationID, ID: id, Url: c.URL, Description: c.Description, Events: c.Events, Active: c.Active,
+func (s *Store) UpdateWebhook(
+	ctx context.Context, organizationID, id string, c WebhookChange,
+) (row Webhook, err error) {
+	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		row, err = q.UpdateWebhook(ctx, db.UpdateWebhookParams{
+			OrganizationID: organizationID, ID: id, Url: c.URL, Description: c.Description, Events: c.Events,
+			Active: c.Active,
+		})
+		if err != nil {
+			return postgres.Interpret(err, "webhook")
+		}
+		return postgres.Interpret(q.HastenDeliveries(ctx, id), "deliveries")
 	})
-	return row, postgres.Interpret(err, "webhook")
+	return row, err
 }
 
 // RotateWebhookSecret makes a new secret. For a day, requests are signed with both secrets.
-func (s *Store) RotateWebhookSecret(ctx context.Context, organizationID, id string) (row Webhook, secret string, err error) {
+func (s *Store) RotateWebhookSecret(
+	ctx context.Context, organizationID, id string,
+) (row Webhook, secret string, err error) {
 	secret, sealed, err := s.webhookSecret(ctx, id)
 	if err != nil {
 		return Webhook{}, "", err

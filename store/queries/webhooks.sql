@@ -7,19 +7,32 @@ returning *;
 select * from webhooks where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);
 
 -- name: UpdateWebhook :one
--- If a webhook becomes active again, its failures are cleared, and its pending deliveries are sent at once.
+-- If a webhook becomes active again or gets another address, its failures are cleared. HastenDeliveries then ends the
+-- pauses of its deliveries.
 update webhooks w set
     url = coalesce(sqlc.narg(url), w.url), description = coalesce(sqlc.narg(description), w.description),
     events = coalesce(sqlc.narg(events)::text[], w.events), active = coalesce(sqlc.narg(active), w.active),
-    failures = case when sqlc.narg(active) and not w.active then 0 else w.failures end,
-    failing_since = case when sqlc.narg(active) and not w.active then null else w.failing_since end,
-    held_until = case when sqlc.narg(active) and not w.active then null else w.held_until end,
-    due_at = case when sqlc.narg(active) and not w.active then now() else w.due_at end,
+    failures = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then 0 else w.failures end,
+    failing_since = case
+        when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then null else w.failing_since end,
+    held_until = case
+        when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then null else w.held_until end,
+    due_at = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then now() else w.due_at end,
     disabled_at = case when sqlc.narg(active) is null then w.disabled_at end,
     disabled_reason = case when sqlc.narg(active) is null then w.disabled_reason end,
     updated_at = now()
 where w.id = sqlc.arg(id) and w.organization_id = sqlc.arg(organization_id)
 returning *;
+
+-- name: HastenDeliveries :exec
+-- Ends the pauses of a webhook's deliveries if its failures were cleared. UpdateWebhook in the same transaction has
+-- then set due_at to now(). The attempt of a locked delivery ends now, and RecordDelivery decides about its pause.
+-- Index: webhook_deliveries_pending.
+update webhook_deliveries set next_attempt_at = now() where id = any(array(
+    select d.id from webhook_deliveries d join webhooks w on w.id = d.webhook_id
+    where d.webhook_id = sqlc.arg(webhook_id) and w.due_at = now() and d.state = 'pending' and d.next_attempt_at > now()
+    for update of d skip locked
+));
 
 -- name: RotateWebhookSecret :one
 update webhooks set former_secret = secret, former_until = sqlc.arg(former_until)::timestamptz, secret = sqlc.arg(secret), updated_at = now()
@@ -162,15 +175,22 @@ update webhook_deliveries set
 where id = sqlc.arg(id) and state = 'pending';
 
 -- name: RecordWebhookSuccess :exec
-update webhooks set failures = 0, failing_since = null, held_until = null where id = $1 and (failures > 0 or held_until is not null);
+-- A success at an earlier address does not count.
+update webhooks set failures = 0, failing_since = null, held_until = null
+where id = sqlc.arg(id) and url = sqlc.arg(url) and (failures > 0 or held_until is not null);
 
--- name: RecordWebhookFailure :exec
--- Until the hold ends, no job is enqueued.
+-- name: RecordWebhookFailure :execrows
+-- Until the hold ends, no job is enqueued. A failure at an earlier address does not count.
 update webhooks set
     failures = failures + 1, failing_since = coalesce(failing_since, creation_time()),
     held_until = now() + sqlc.arg(hold)::interval,
     due_at = now() + sqlc.arg(hold)::interval
-where id = sqlc.arg(id);
+where id = sqlc.arg(id) and url = sqlc.arg(url);
+
+-- name: RetryDelivery :exec
+-- Sends a delivery again that failed at an earlier address of its webhook.
+update webhook_deliveries set state = 'pending', next_attempt_at = now(), settled_at = null
+where id = sqlc.arg(id) and state <> 'delivered';
 
 -- name: DisableWebhook :exec
 update webhooks set
