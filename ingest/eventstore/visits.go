@@ -137,10 +137,12 @@ func (v *Visits) Check(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case !slices.Equal(p.names, []string{insights.VisitsProjection()}):
+	case len(p.names) > 0 && !slices.Equal(p.names, []string{insights.VisitsProjection()}):
 		return nil // another version of Octavo created the projection
 	case len(v.statements(p)) > 0:
-		return v.Keep(ctx) // a power cut may have cancelled the mutation that builds the projection
+		// A power cut may have cancelled the mutation that builds the projection. An earlier Check may have dropped the
+		// projection, and then failed.
+		return v.Keep(ctx)
 	case p.bare > 0 || p.projecting:
 		return nil
 	}

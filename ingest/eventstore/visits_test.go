@@ -225,6 +225,37 @@ func TestCheckVisits(t *testing.T) {
 	}
 }
 
+// TestCheckCreatesWhatIsDropped drops the projection after a difference, and then kills the process before the new
+// projection is created. The next Check must create the projection.
+func TestCheckCreatesWhatIsDropped(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	insertNumbered(t, store, 0)
+	awaitVisits(t, newTestVisits(t, conn, nil))
+	events, visits := insights.VisitsCheck()
+	killed := newTestVisits(t, &killedConn{conn, 1}, func(c *VisitsConfig) {
+		c.check = func() (string, string) { return events, strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1) }
+	})
+	eventually.True(t, "a Check that drops the projection", func() bool {
+		err := killed.Check(t.Context())
+		if err != nil && !errors.Is(err, errKilled) {
+			t.Fatal(err)
+		}
+		return err != nil
+	})
+	v := newTestVisits(t, conn, nil)
+	if err := v.Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if wantKept(t, conn); t.Failed() {
+		return
+	}
+	awaitVisits(t, v)
+	if events := visitEvents(t, conn); events != 500 {
+		t.Errorf("visits count %d events after they are built again, want 500", events)
+	}
+}
+
 // TestVisitsPowerCut truncates the files of a projection. A power cut can do this, because ClickHouse (26.5) does not
 // sync these files. All events must survive, and ClickHouse must build the projection again.
 func TestVisitsPowerCut(t *testing.T) {
