@@ -49,6 +49,7 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		stay = append(stay, n)
 	}
 	m.outside = map[string]map[string]bool{}
+	numbers := map[string]tree.Numbers{}
 	if len(stay) == 0 {
 		return
 	}
@@ -59,12 +60,11 @@ func (m *importer) putBeside(ids map[*Entry]string) {
 		for steps := 0; !here[n.Parent] && steps <= tree.MaxDepth; steps++ {
 			n.Parent = above[n.Parent]
 		}
-		slug := n.Slug
 		if m.outside[n.Parent] == nil {
-			m.outside[n.Parent] = map[string]bool{}
+			m.outside[n.Parent], numbers[n.Parent] = map[string]bool{}, tree.Numbers{}
 		}
-		for number := 1; n.Kind != tree.KindLink && m.outside[n.Parent][n.Slug]; number++ {
-			n.Slug = numbered(slug, number)
+		if n.Kind != tree.KindLink {
+			n.Slug = numbers[n.Parent].Free(n.Slug, func(slug string) bool { return m.outside[n.Parent][slug] })
 		}
 		m.outside[n.Parent][n.Slug] = true
 		m.out.Beside = append(m.out.Beside, n)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"path"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/octavo-docs/octavo/schema/content/tree"
@@ -37,6 +36,7 @@ func arrange(
 ) {
 	taken := map[string]bool{"": true}
 	maps.Copy(taken, used)
+	numbers := tree.Numbers{}
 	for _, known := range []bool{true, false} {
 		for i := range siblings {
 			n := &siblings[i]
@@ -48,10 +48,7 @@ func arrange(
 			if slug == "" {
 				slug = slugOf(l, entries[i])
 			}
-			n.Slug = slug
-			for number := 1; taken[n.Slug]; number++ {
-				n.Slug = numbered(slug, number)
-			}
+			n.Slug = numbers.Free(slug, func(slug string) bool { return taken[slug] })
 			taken[n.Slug] = true
 		}
 	}
@@ -83,16 +80,6 @@ func ordered(siblings []tree.Node, positions []string) bool {
 		}
 	}
 	return true
-}
-
-const maxSlug = 100
-
-func numbered(slug string, number int) string {
-	suffix := "-" + strconv.Itoa(number)
-	if runes := []rune(slug); len(runes) > maxSlug-len(suffix) {
-		slug = string(runes[:maxSlug-len(suffix)])
-	}
-	return slug + suffix
 }
 
 // fill replaces as few positions as possible, so that all positions are in ascending order. "" is a missing position.

@@ -289,3 +289,30 @@ func TestAssignIsBounded(t *testing.T) {
 		t.Errorf("Assign took %v of processor time, want at most %v", took, most)
 	}
 }
+
+// TestAssignTableCost replaces all rows of a table and counts the allocations. Each hash of a cell is an allocation.
+func TestAssignTableCost(t *testing.T) {
+	const rows = 300
+	table := func(word string) schema.Document {
+		records := map[string]any{}
+		for i := range rows {
+			id := fmt.Sprintf("r%03d", i)
+			records[id] = map[string]any{"orderIndex": id, "values": map[string]any{"a": word + id, "b": word}}
+		}
+		column := map[string]any{"id": "a", "type": "text", "title": "a", "textAlignment": "left"}
+		return schema.NewDocument(schema.Node{Type: "table", Data: schema.Data{
+			"view":    map[string]any{"type": "grid", "hideHeader": false, "columns": []any{"a"}},
+			"records": records, "definition": map[string]any{"a": column},
+		}})
+	}
+	before, after := table("x"), table("y")
+	keys.Assign(&before, nil)
+	after.Nodes[0].Data["definition"].(map[string]any)["a"].(map[string]any)["title"] = "b"
+	allocations := testing.AllocsPerRun(1, func() {
+		d := schema.NewDocument(keys.Clone(after.Nodes)...)
+		keys.Assign(&d, &before)
+	})
+	if allocations > 300*rows {
+		t.Errorf("%d rows took %.0f allocations", rows, allocations)
+	}
+}

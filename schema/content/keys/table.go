@@ -237,11 +237,12 @@ func (c *carrier) table(was, is *schema.Node) {
 	for id := range old.records {
 		used[id] = true
 	}
+	hashes := t.rowHashes(t.columns)
 	for j, id := range t.rows {
 		if at := rows[j]; at != diff.None {
 			to.rows[id] = old.rows[at]
 		} else {
-			to.rows[id] = free("r", hashValue(t.rowHashes(t.columns)[j]), used)
+			to.rows[id] = free("r", hashValue(hashes[j]), used)
 		}
 	}
 	c.order(old, t, rows, to)

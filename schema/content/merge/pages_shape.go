@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
-	"unicode/utf8"
 
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
@@ -254,18 +252,18 @@ func (p *pages) children(parent string) []tree.Node {
 // slugs makes the paths of pages unique. If theirs added, moved or renamed a page, and ours already has a page at the
 // same path, the page of theirs gets a new slug.
 func (p *pages) slugs() {
-	taken := map[string]map[string]string{}
+	taken, numbers := map[string]map[string]string{}, map[string]tree.Numbers{}
 	for _, id := range p.order {
 		r := p.rows[id]
 		if !r.incoming() {
 			continue
 		}
 		if taken[r.node.Parent] == nil {
-			taken[r.node.Parent] = p.slugsBelow(r.node.Parent)
+			taken[r.node.Parent], numbers[r.node.Parent] = p.slugsBelow(r.node.Parent), tree.Numbers{}
 		}
 		siblings := taken[r.node.Parent]
 		if holder, clash := siblings[r.node.Slug]; clash {
-			p.clash(r, holder, siblings)
+			p.clash(r, holder, siblings, numbers[r.node.Parent])
 		}
 		siblings[r.node.Slug] = id
 	}
@@ -288,7 +286,11 @@ func (p *pages) slugsBelow(parent string) map[string]string {
 	return slugs
 }
 
-func (p *pages) clash(r *row, holder string, siblings map[string]string) {
+func (p *pages) clash(r *row, holder string, siblings map[string]string, numbers tree.Numbers) {
+	taken := func(slug string) bool {
+		_, there := siblings[slug]
+		return there
+	}
 	c := Conflict{
 		Kind: KindSlug, Page: r.id, Field: FieldSlug, Pages: []string{holder, r.id}, Theirs: r.node.Slug, value: slugValue,
 	}
@@ -304,28 +306,13 @@ func (p *pages) clash(r *row, holder string, siblings map[string]string) {
 		if h == nil {
 			h = p.add(holder)
 		}
-		h.node.Slug = freeSlug(h.node.Slug, siblings)
+		h.node.Slug = numbers.Free(h.node.Slug, taken)
 		siblings[h.node.Slug] = holder
 		return
 	case TakeValue:
 		r.node.Slug = value.(string)
 	}
-	r.node.Slug = freeSlug(r.node.Slug, siblings)
-}
-
-// freeSlug returns the slug if no other page has it. Otherwise it appends the lowest number that makes the slug unique.
-func freeSlug(slug string, taken map[string]string) string {
-	free := slug
-	for n := 1; ; n++ {
-		if _, used := taken[free]; !used {
-			return free
-		}
-		suffix := "-" + strconv.Itoa(n)
-		if most := maxSlug - len(suffix); utf8.RuneCountInString(slug) > most {
-			slug = string([]rune(slug)[:most])
-		}
-		free = slug + suffix
-	}
+	r.node.Slug = numbers.Free(r.node.Slug, taken)
 }
 
 // reopen removes the choice from a conflict if the result does not have the chosen value. Either the tree does not

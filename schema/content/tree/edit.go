@@ -283,7 +283,7 @@ func (e *edit) slugAmong(page *entry, siblings []string, asked *string) error {
 	case page.Slug == "" || asked != nil:
 		page.Slug = Slugify(page.Title)
 	}
-	page.Slug = freeSlug(page.Slug, taken)
+	page.Slug = Numbers{}.Free(page.Slug, func(slug string) bool { return taken[slug] })
 	return nil
 }
 

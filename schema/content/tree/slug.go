@@ -47,14 +47,30 @@ func ValidSlug(slug string) bool {
 	})
 }
 
-// freeSlug returns the slug if no other page has it. Otherwise it appends the lowest number that makes the slug unique.
-func freeSlug(slug string, taken map[string]bool) string {
-	candidate := slug
-	for n := 1; taken[candidate]; n++ {
-		suffix := "-" + strconv.Itoa(n)
-		candidate = cut(slug, maxSlug-len(suffix)) + suffix
+// Numbers finds free slugs for siblings. For each stem, it has a number below which all slugs are taken. So a slug that
+// many siblings want costs each of them only a few steps.
+type Numbers map[stem]int
+
+// stem is a slug that was cut for a suffix with this number of digits.
+type stem struct {
+	text   string
+	digits int
+}
+
+// Free returns the slug if it is not taken. Otherwise it appends the lowest number that makes the slug unique. A slug
+// that is taken must be taken in all later calls.
+func (n Numbers) Free(slug string, taken func(slug string) bool) string {
+	if !taken(slug) {
+		return slug
 	}
-	return candidate
+	for digits, first := 1, 1; ; digits, first = digits+1, first*10 {
+		s := stem{cut(slug, maxSlug-len("-")-digits), digits}
+		for n[s] = max(n[s], first); n[s] < first*10; n[s]++ {
+			if free := s.text + "-" + strconv.Itoa(n[s]); !taken(free) {
+				return free
+			}
+		}
+	}
 }
 
 func cut(text string, characters int) string {
