@@ -759,10 +759,10 @@ update webhooks w set
     url = coalesce($1, w.url), description = coalesce($2, w.description),
     events = coalesce($3::text[], w.events), active = coalesce($4, w.active),
     failures = case when $4 and not w.active or $1 <> w.url then 0 else w.failures end,
-    failing_since = case
-        when $4 and not w.active or $1 <> w.url then null else w.failing_since end,
-    held_until = case
-        when $4 and not w.active or $1 <> w.url then null else w.held_until end,
+    failing_since = case when $4 and not w.active or $1 <> w.url
+        then null else w.failing_since end,
+    held_until = case when $4 and not w.active or $1 <> w.url
+        then null else w.held_until end,
     due_at = case when $4 and not w.active or $1 <> w.url then now() else w.due_at end,
     disabled_at = case when $4 is null then w.disabled_at end,
     disabled_reason = case when $4 is null then w.disabled_reason end,

@@ -13,10 +13,10 @@ update webhooks w set
     url = coalesce(sqlc.narg(url), w.url), description = coalesce(sqlc.narg(description), w.description),
     events = coalesce(sqlc.narg(events)::text[], w.events), active = coalesce(sqlc.narg(active), w.active),
     failures = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then 0 else w.failures end,
-    failing_since = case
-        when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then null else w.failing_since end,
-    held_until = case
-        when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then null else w.held_until end,
+    failing_since = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url
+        then null else w.failing_since end,
+    held_until = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url
+        then null else w.held_until end,
     due_at = case when sqlc.narg(active) and not w.active or sqlc.narg(url) <> w.url then now() else w.due_at end,
     disabled_at = case when sqlc.narg(active) is null then w.disabled_at end,
     disabled_reason = case when sqlc.narg(active) is null then w.disabled_reason end,
