@@ -60,7 +60,7 @@ func (s *Service) Batch(
 	if err := s.answerAll(ctx, within, who, list, now); err != nil {
 		return nil, nil, err
 	}
-	answer, headers := batchAnswer(list, now)
+	answer, headers := batchAnswer(list, within.site.timezone(), now)
 	return answer, headers, nil
 }
 
@@ -240,9 +240,11 @@ func (s *Service) runAll(ctx context.Context, list []*named) {
 	wait.Wait()
 }
 
-// batchAnswer writes the answers of queries, with the headers for all of them.
-func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
-	b := append([]byte(`{"now":`), `"`+schema.FormatMoment(ceil(now))+`","queries":{`...)
+// batchAnswer writes the answers of queries, with the headers for all of them. `zone` is the time zone of queries that
+// name no zone.
+func batchAnswer(list []*named, zone string, now time.Time) ([]byte, map[string]string) {
+	b := append([]byte(`{"now":"`), schema.FormatMoment(ceil(now))...)
+	b = append(insights.AppendText(append(b, `","timezone":`...), zone), `,"queries":{`...)
 	for i, n := range list {
 		if i > 0 {
 			b = append(b, ',')

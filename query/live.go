@@ -52,7 +52,7 @@ func (s *Service) Live(
 		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
 	}
 	r, err := s.live.Do(ctx, resultcache.Query[answer]{
-		Key: resultcache.NewKey(site, "live\n"+key), Fresh: who.Fresh,
+		Key: resultcache.NewKey(site, "live\n"+within.site.timezone()+"\n"+key), Fresh: who.Fresh,
 		Enter: func(context.Context) (func(), error) { return func() {}, nil }, // answerAll waits for a turn
 		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, within, who, segments, now) },
 		// A caller that has used up its share gets no turn. Other callers may have room.
@@ -93,7 +93,8 @@ func (s *Service) liveAnswer(
 		return answer{}, err
 	}
 	b := append([]byte(`{"object":"insights-live","now":"`), schema.FormatMoment(now)...)
-	b = append(append(append(b, `","from":"`...), schema.FormatMoment(from)...), '"')
+	b = append(append(append(b, `","from":"`...), schema.FormatMoment(from)...), `","timezone":`...)
+	b = insights.AppendText(b, within.site.timezone())
 	for _, n := range list {
 		if n.err != nil {
 			return answer{}, n.err

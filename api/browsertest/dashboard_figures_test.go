@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -48,6 +49,41 @@ func (d *dashboard) asks() asked {
 	answer := d.h.Want(http.StatusOK, http.MethodPost, path, d.h.Ours.Tokens[schema.RoleAdmin], body)
 	a.answers = answer["queries"].(map[string]any)
 	return a
+}
+
+// TestDashboardZone opens views with and without a time zone in the address. If the address names none, the queries
+// name none either, and the page shows times in the zone that the answer names.
+func TestDashboardZone(t *testing.T) {
+	t.Parallel()
+	d := newDashboard(t)
+	d.figures.set(func(m *madeUp) { m.zone = "Asia/Kathmandu" }) // the answers' time 12:00 in UTC is 17:45 there
+	site := "/?" + url.Values{"org": {d.h.Ours.Organization.ID}, "site": {d.h.Ours.Site.ID}}.Encode()
+	d.signIn(site)
+	for _, c := range []struct{ address, zone, clock string }{
+		{"", "Asia/Kathmandu", "5:45"},
+		{"&zone=Asia%2FTokyo", "Asia/Tokyo", "9:00"},
+		{"&zone=Mars%2FBase", "Asia/Kathmandu", "5:45"},
+		{"&view=pages", "Asia/Kathmandu", "5:45"},
+		{"&view=explore", "Asia/Kathmandu", "5:45"},
+	} {
+		d.open(d.h.Base+site+c.address, "main[aria-busy=false] .status")
+		status := d.texts(".status")[0]
+		if !strings.Contains(status, "Times in "+c.zone) || !strings.Contains(status, c.clock) {
+			t.Errorf("%s: the page shows %s", c.address, status)
+		}
+		named := c.zone != "Asia/Kathmandu"
+		for name, text := range d.asks().queries {
+			if strings.Contains(string(text), `"timezone"`) != named {
+				t.Errorf("%s: the query %s is %s", c.address, name, text)
+			}
+		}
+		d.press("m")
+		if address := d.location(); strings.Contains(address, "zone=") != named {
+			t.Errorf("%s leads to %s", c.address, address)
+		}
+	}
+	d.open(d.h.Base+site+"&view=live", "main[aria-busy=false]")
+	d.until(`document.querySelector('.page-head').textContent.includes('5:45')`)
 }
 
 // answer returns the API's answer to a query of the page.

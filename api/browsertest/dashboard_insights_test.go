@@ -1,6 +1,7 @@
 package browsertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -30,6 +31,8 @@ type madeUp struct {
 	former []any
 	// zero means that all counts are 0. allRead means that each page was opened.
 	zero, allRead bool
+	// zone is the time zone of the site; "" means UTC.
+	zone string
 	// batches is the number of batches so far.
 	batches int
 }
@@ -98,7 +101,9 @@ func (m *madeUp) Batch(
 			"headers": map[string]string{"Octavo-Result": "exact", "Octavo-Fresh-Until": "2026-11-28T12:00:00.000Z"},
 		}
 	}
-	answer, err := json.Marshal(map[string]any{"now": "2026-11-28T12:00:00.000Z", "queries": answers})
+	answer, err := json.Marshal(map[string]any{
+		"now": "2026-11-28T12:00:00.000Z", "timezone": cmp.Or(m.zone, "UTC"), "queries": answers,
+	})
 	return answer, nil, err
 }
 
@@ -300,6 +305,7 @@ func (m *madeUp) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([
 	began := time.Date(2026, 11, 28, 11, 31, 0, 0, time.UTC)
 	live := map[string]any{
 		"object": "insights-live", "now": "2026-11-28T12:00:00.000Z", "from": schema.FormatMoment(began),
+		"timezone": cmp.Or(m.zone, "UTC"),
 	}
 	for _, part := range query.LiveParts() {
 		live[part] = map[string]any{"columns": []any{}}

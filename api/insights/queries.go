@@ -143,8 +143,13 @@ func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
 	return jsonschema.Object(jsonschema.Dict{
 		"now": jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"},
 			"When the presets end."),
-		"queries": jsonschema.Dict{"type": "object", "additionalProperties": one},
-	}, "now", "queries")
+		"timezone": siteZone(),
+		"queries":  jsonschema.Dict{"type": "object", "additionalProperties": one},
+	}, "now", "timezone", "queries")
+}
+
+func siteZone() jsonschema.Dict {
+	return jsonschema.Documented(jsonschema.Text(), "The time zone of the site: queries that name no zone have it.")
 }
 
 // OpenAPIAnswer describes the answer with the live figures.
@@ -154,8 +159,9 @@ func (*liveRequest) OpenAPIAnswer() jsonschema.Dict {
 		"object": jsonschema.Enum([]string{"insights-live"}), "now": moment,
 		"from": jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"},
 			"When the first minute begins."),
+		"timezone": siteZone(),
 	}
-	required := []string{"object", "now", "from"}
+	required := []string{"object", "now", "from", "timezone"}
 	for _, part := range query.LiveParts() {
 		columns := jsonschema.Array(jsonschema.Dict{"type": "object"})
 		members[part] = jsonschema.Object(jsonschema.Dict{"columns": columns}, "columns")

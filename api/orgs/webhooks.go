@@ -43,7 +43,8 @@ func webhookOperations(h *webhooks) []frame.Operation {
 		},
 		{
 			Method: http.MethodPatch, Path: one, ID: "updateWebhook", Tag: "webhooks",
-			Doc:   "Change a webhook. One that becomes active again is sent what waits for it.",
+			Doc: "Change a webhook. A webhook that becomes active again, or that gets another address, is sent what " +
+				"waits for it at once.",
 			Scope: scope, Status: http.StatusOK, BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.update),
 		},
 		{

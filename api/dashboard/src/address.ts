@@ -47,7 +47,8 @@ export type State = {
   who: Who
   metric: Metric
   filters: Filter[]
-  zone: string
+  /** zone is the time zone of the figures. If it is undefined, the figures have the site's zone. */
+  zone: Zone
   /**
    * by, of and step are the reader's choices in the view explore: a column, a metric, and the interval of the graph. An
    * empty step means no graph.
@@ -59,6 +60,12 @@ export type State = {
   funnel: Filter[]
 }
 
+/**
+ * Zone is the name of a time zone. If it is undefined, a query uses the site's zone. A time is then shown in the zone
+ * of the device.
+ */
+export type Zone = string | undefined
+
 const isDay = (text: string | null): text is string => /^\d{4}-\d\d-\d\d$/.test(text ?? '')
 
 /** among returns the value if it is in the list. If not, it returns the value `otherwise`. */
@@ -69,16 +76,13 @@ function among<T extends string>(list: readonly T[], value: string | null, other
 /** word returns the value if it has the form of a column's name. If not, it returns the value `otherwise`. */
 const word = (value: string | null, otherwise: string) => /^-?[A-Za-z]+$/.exec(value ?? '')?.[0] ?? otherwise
 
-/** browserZone is the zone of the reader's device. */
-export const browserZone = () => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC'
-
-function validZone(zone: string | null): string {
+/** validZone returns the name of a time zone, or undefined if there is no such zone. */
+function validZone(zone: string): Zone {
   try {
-    if (zone) return new Intl.DateTimeFormat('en', { timeZone: zone }).resolvedOptions().timeZone && zone
+    return Intl.DateTimeFormat('en', { timeZone: zone }) && zone
   } catch {
-    // the zone in an address can be any text
+    return undefined // the zone in an address can be any text
   }
-  return browserZone()
 }
 
 function readFilter(text: string): Filter | undefined {
@@ -102,7 +106,7 @@ export function read(query: string): State {
     who: among(whos, q.get('who'), 'people'),
     metric: among(metrics, q.get('metric'), 'views'),
     filters: q.getAll('f').flatMap((text) => readFilter(text) ?? []),
-    zone: validZone(q.get('zone')),
+    zone: validZone(q.get('zone') ?? ''),
     by: word(q.get('by'), 'urlPath'),
     of: word(q.get('of'), 'eventsCount'),
     step: word(q.get('step'), ''),
@@ -128,7 +132,7 @@ export function write(s: State): string {
   set('compare', s.compare, 'previousPeriod')
   set('who', s.who, 'people')
   set('metric', s.metric, 'views')
-  set('zone', s.zone, browserZone())
+  set('zone', s.zone ?? '', '')
   set('by', s.by, 'urlPath')
   set('of', s.of, 'eventsCount')
   set('step', s.step, '')
@@ -142,6 +146,14 @@ export function write(s: State): string {
 
 export const state = signal(read(location.search))
 addEventListener('popstate', () => (state.value = read(location.search)))
+
+/** siteZones has the time zones of sites by the ids of the sites. Answers name the zone of their site. */
+export const siteZones: Record<string, string> = {}
+/**
+ * zone returns the time zone in which times are shown. It returns undefined until the site's zone is known. Times are
+ * then shown in the device's zone.
+ */
+export const zone = (): Zone => state.value.zone ?? siteZones[state.value.site]
 
 /** go shows another state. If unseen is set, the state replaces the current entry of the browser's history. */
 export function go(change: Partial<State>, unseen = false) {

@@ -56,7 +56,7 @@ function endOf(last: string, interval: Interval): string {
 export const named = (n: Note) => `${texts.annotationKinds[n.kind] ?? n.kind}: ${n.text}`
 
 /** Annotations lists the annotations that the graph marks. */
-export function Annotations({ notes, zone, interval }: { notes: Note[]; zone: string; interval: Interval }) {
+export function Annotations({ notes, interval }: { notes: Note[]; interval: Interval }) {
   if (notes.length === 0) return null
   return (
     <ol class="annotations" aria-label={texts.annotations}>
@@ -65,7 +65,7 @@ export function Annotations({ notes, zone, interval }: { notes: Note[]; zone: st
           <span class="badge" aria-hidden="true">
             {i + 1}
           </span>
-          <span class="quiet">{moment(n.at, interval, zone)}</span> <span>{named(n)}</span>
+          <span class="quiet">{moment(n.at, interval)}</span> <span>{named(n)}</span>
         </li>
       ))}
     </ol>

@@ -1,6 +1,6 @@
 // Functions that call the public API. The browser sends the session's cookie automatically. Scripts cannot read this
 // cookie.
-import type { Days } from './address'
+import { siteZones, type Days, type Zone } from './address'
 import { pass } from './share'
 
 /** base is the server's address. The bundle is at o/app.….js below it. */
@@ -61,7 +61,7 @@ type Select = { column: string; interval?: string }
 /** Query is the body of a request to …/insights/events/aggregate. */
 export type Query = {
   range: string | { from: string; to: string }
-  timezone: string
+  timezone: Zone
   select: Select[]
   groupBy?: Select[]
   where: Condition[]
@@ -151,7 +151,9 @@ export async function batch(
 ): Promise<Results> {
   const c: Call = { method: 'POST', body: { queries } }
   if (signal) c.signal = signal
-  return (await call<{ queries: Results }>(insights(org, site) + '/batch', c)).queries
+  const answer = await call<{ timezone: string; queries: Results }>(insights(org, site) + '/batch', c)
+  siteZones[site] = answer.timezone
+  return answer.queries
 }
 
 type List<T> = { items: T[]; next?: { page: string } }

@@ -113,7 +113,7 @@ const cells: [Cell<Address>, ...Cell<Address>[]] = [
     number: true,
     show: ({ all, people }) => (people === undefined ? '…' : count(Math.max(0, all - people))),
   },
-  { id: 'last', label: t.last, number: true, show: ({ last }) => (last ? clock(last, state.value.zone) : texts.none) },
+  { id: 'last', label: t.last, number: true, show: ({ last }) => (last ? clock(last) : texts.none) },
   { id: 'target', label: t.target, show: (row) => <Goal row={row} /> },
 ]
 

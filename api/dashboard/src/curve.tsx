@@ -9,14 +9,12 @@ export function Curve({
   title,
   lines,
   interval,
-  zone,
   cut,
 }: {
   title: string
   /** lines is undefined until the figures have arrived. */
   lines: Line[] | undefined
   interval: Interval
-  zone: string
   cut: { first: boolean; last: boolean }
 }) {
   const [table, tabulate] = useState(false)
@@ -42,7 +40,6 @@ export function Curve({
           lines={lines}
           notes={[]}
           interval={interval}
-          zone={zone}
           table={table}
           cut={cut}
           label={`${title}. ${texts.graphHint}`}
@@ -50,7 +47,7 @@ export function Curve({
       ) : (
         <div class="graph waiting" />
       )}
-      <figcaption class="quiet">{lines?.map((l) => summary(l, interval, zone, cut)).join(' ')}</figcaption>
+      <figcaption class="quiet">{lines?.map((l) => summary(l, interval, cut)).join(' ')}</figcaption>
     </figure>
   )
 }

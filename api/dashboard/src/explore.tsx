@@ -83,7 +83,7 @@ export function Explore() {
           <Command text={curl(s.org, s.site, asked.table)} />
         </section>
       )}
-      <Status s={s} results={results} busy={now.busy} again={() => loader.again()} />
+      <Status results={results} busy={now.busy} again={() => loader.again()} />
     </main>
   )
 }
@@ -176,7 +176,6 @@ function Over({ s, result }: { s: State; result: Result }) {
       title={label(of)}
       lines={[{ id: 'people', name: label(of), points: series(result.answer, of) }]}
       interval={step}
-      zone={s.zone}
       cut={{ first: sliding, last: typeof s.range === 'string' }}
     />
   )

@@ -1,6 +1,6 @@
 // The figures of a view: totals, a graph and lists. The view gets all of them with a batch of queries.
 import type { ComponentChildren } from 'preact'
-import { comparisons, go, metrics, next, state, whos, type State } from './address'
+import { comparisons, go, metrics, next, state, whos, zone } from './address'
 import type { AnyQuery, Query, Results } from './api'
 import { useQueries } from './asking'
 import { clock } from './format'
@@ -67,7 +67,7 @@ export function Figures({ view, head }: { view: View; head?: (results: Results |
           <p class="quiet hint">{texts.excludeHint}</p>
         </>
       )}
-      <Status s={s} results={results} busy={load.busy} again={() => loader.again()} />
+      <Status results={results} busy={load.busy} again={() => loader.again()} />
     </main>
   )
 }
@@ -91,17 +91,7 @@ function Partial({ results }: { results: Results | undefined }) {
 }
 
 /** Status shows the accuracy and the age of the figures, and the zone of their days. */
-export function Status({
-  s,
-  results,
-  busy,
-  again,
-}: {
-  s: State
-  results: Results | undefined
-  busy: boolean
-  again: () => void
-}) {
+export function Status({ results, busy, again }: { results: Results | undefined; busy: boolean; again: () => void }) {
   const all = Object.values(results ?? {}).filter((r) => r.status === 200)
   const bounds = all.map((r) => r.headers['Octavo-Error-Bound']).filter((b) => b !== undefined)
   const worst = bounds.sort((a, b) => parseFloat(b) - parseFloat(a))[0]
@@ -115,9 +105,9 @@ export function Status({
       {all.length > 0 && !busy && (
         <span class={worst ? 'mark-approximate' : 'mark-exact'}>{worst ? texts.approximate(worst) : texts.exact}</span>
       )}
-      <span>{fresh ? texts.fresh(clock(fresh, s.zone)) : texts.stale}</span>
-      {from && to && <span>{texts.cut(clock(from, s.zone), clock(to, s.zone))}</span>}
-      <span>{texts.zone(s.zone)}</span>
+      <span>{fresh ? texts.fresh(clock(fresh)) : texts.stale}</span>
+      {from && to && <span>{texts.cut(clock(from), clock(to))}</span>}
+      <span>{zone() && texts.zone(zone())}</span>
       <span role="status">{busy ? texts.loading : ''}</span>
       <button type="button" class="plain" onClick={again} title="R">
         {texts.refresh}

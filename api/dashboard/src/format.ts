@@ -1,4 +1,5 @@
 // Functions that format numbers, times and names for the reader's locale.
+import { zone, type Zone } from './address'
 import { texts } from './texts'
 
 /** locale is the reader's locale if its language is the page's language. If not, locale is the page's language. */
@@ -68,25 +69,23 @@ const tickForms: Record<Interval, Intl.DateTimeFormatOptions> = {
   month: { month: 'short' },
 }
 
-const written = (text: string, zone: string, form: Intl.DateTimeFormatOptions) =>
-  new Intl.DateTimeFormat(locale, { ...form, timeZone: zone }).format(new Date(text))
+const written = (text: string, form: Intl.DateTimeFormatOptions, at = zone()) =>
+  new Intl.DateTimeFormat(locale, { ...form, timeZone: at }).format(new Date(text))
 
 /** moment formats the time of a bucket. */
-export const moment = (text: string, interval: Interval, zone: string) => written(text, zone, forms[interval])
+export const moment = (text: string, interval: Interval) => written(text, forms[interval])
 /** tick formats the time of a bucket below an axis. */
-export const tick = (text: string, interval: Interval, zone: string) => written(text, zone, tickForms[interval])
+export const tick = (text: string, interval: Interval) => written(text, tickForms[interval])
 
-/** date formats a day with its year. */
-export const date = (text: string, zone: string) =>
-  written(text, zone, { day: 'numeric', month: 'short', year: 'numeric' })
+/** date formats a day with its year. If `at` is set, it is the time zone of the day. */
+export const date = (text: string, at?: Zone) => written(text, { day: 'numeric', month: 'short', year: 'numeric' }, at)
 
 /** clock formats a time of the current day with seconds, and a time of another day with its date. */
-export function clock(text: string, zone: string): string {
-  const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone }).format(at)
+export function clock(text: string): string {
+  const day = (at: Date) => new Intl.DateTimeFormat('en-CA', { timeZone: zone() }).format(at)
   const form: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
   return written(
     text,
-    zone,
     day(new Date(text)) === day(new Date())
       ? { ...form, second: '2-digit' }
       : { ...form, day: 'numeric', month: 'short' },

@@ -14,7 +14,6 @@ type Props = {
   lines: Line[]
   notes: Note[]
   interval: Interval
-  zone: string
   /**
    * cut reports whether the first and the last interval are incomplete because the range begins or ends within them.
    */
@@ -45,7 +44,7 @@ function useWidth() {
 export const twice = (lines: Line[]) => lines.length <= 2
 
 /** summary returns the sentence about a line. It does not take an incomplete interval for the lowest value. */
-export function summary(line: Line, interval: Interval, zone: string, cut: Props['cut']): string {
+export function summary(line: Line, interval: Interval, cut: Props['cut']): string {
   const { points, name } = line
   const complete = points.slice(cut.first ? 1 : 0, cut.last ? -1 : undefined)
   const least = Math.min(...(complete.length ? complete : points).map((p) => p.value))
@@ -58,7 +57,7 @@ export function summary(line: Line, interval: Interval, zone: string, cut: Props
     before,
   )
   return (
-    texts.summary(name, count(most.value), moment(most.at, interval, zone), count(least)) +
+    texts.summary(name, count(most.value), moment(most.at, interval), count(least)) +
     (change ? texts.summaryChange(change) : '')
   )
 }
@@ -67,7 +66,7 @@ export function Graph(props: Props) {
   return props.table ? <GraphTable {...props} /> : <Drawing {...props} />
 }
 
-function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
+function Drawing({ lines, notes, interval, cut, label }: Props) {
   const { ref, width } = useWidth()
   const [at, point] = useState<number | undefined>(undefined)
   const times = lines[0]?.points ?? []
@@ -98,7 +97,7 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
       Math.min(n - 1, Math.max(0, Math.round(((event.clientX - from - box.left) / (box.right - box.left)) * (n - 1)))),
     )
   }
-  const said = at === undefined ? '' : say(lines, notes, at, interval, zone)
+  const said = at === undefined ? '' : say(lines, notes, at, interval)
   return (
     <div
       ref={ref}
@@ -129,7 +128,7 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
             y={high - 6}
             text-anchor={i === 0 ? 'start' : i === n - 1 ? 'end' : 'middle'}
           >
-            {tick(times[i]?.at ?? '', interval, zone)}
+            {tick(times[i]?.at ?? '', interval)}
           </text>
         ))}
         {width > 0 &&
@@ -156,16 +155,7 @@ function Drawing({ lines, notes, interval, zone, cut, label }: Props) {
         )}
       </svg>
       {at !== undefined && (
-        <Tip
-          lines={lines}
-          notes={notes}
-          at={at}
-          interval={interval}
-          zone={zone}
-          cut={cut}
-          left={x(at)}
-          flip={x(at) > width / 2}
-        />
+        <Tip lines={lines} notes={notes} at={at} interval={interval} cut={cut} left={x(at)} flip={x(at) > width / 2} />
       )}
       <p class="hidden" aria-live="polite">
         {said}
@@ -213,7 +203,6 @@ function Tip({
   notes,
   at,
   interval,
-  zone,
   cut,
   left,
   flip,
@@ -222,7 +211,6 @@ function Tip({
   notes: Note[]
   at: number
   interval: Interval
-  zone: string
   cut: Props['cut']
   left: number
   flip: boolean
@@ -232,7 +220,7 @@ function Tip({
   return (
     <div class={flip ? 'tip flip' : 'tip'} style={{ left: `${left}px` }} aria-hidden="true">
       <strong>
-        {moment(time?.at ?? '', interval, zone)}
+        {moment(time?.at ?? '', interval)}
         {cut.last && last ? ` (${texts.soFar})` : ''}
       </strong>
       {lines.map((l) => (
@@ -252,22 +240,22 @@ function Tip({
             {named(n)}
           </div>
         ))}
-      {time?.atBefore && <div class="quiet">{texts.before(moment(time.atBefore, interval, zone))}</div>}
+      {time?.atBefore && <div class="quiet">{texts.before(moment(time.atBefore, interval))}</div>}
     </div>
   )
 }
 
 /** say returns the text that a screen reader speaks for a point of the graph. */
-function say(lines: Line[], notes: Note[], at: number, interval: Interval, zone: string): string {
+function say(lines: Line[], notes: Note[], at: number, interval: Interval): string {
   const values = lines.map((l) => {
     const p = l.points[at]
     return `${l.name} ${count(p?.value ?? 0)}` + (p?.before === undefined ? '' : ` (${texts.before(count(p.before))})`)
   })
   const happened = notes.filter((n) => n.point === at).map(named)
-  return texts.point(moment(lines[0]?.points[at]?.at ?? '', interval, zone), [...values, ...happened])
+  return texts.point(moment(lines[0]?.points[at]?.at ?? '', interval), [...values, ...happened])
 }
 
-function GraphTable({ lines, interval, zone, label }: Props) {
+function GraphTable({ lines, interval, label }: Props) {
   const times = lines[0]?.points ?? []
   const compared = times.some((p) => p.before !== undefined)
   return (
@@ -291,7 +279,7 @@ function GraphTable({ lines, interval, zone, label }: Props) {
         <tbody>
           {times.map((p, i) => (
             <tr key={p.at}>
-              <th scope="row">{moment(p.at, interval, zone)}</th>
+              <th scope="row">{moment(p.at, interval)}</th>
               {lines.map((l) => [
                 <td key={l.id} class="number">
                   {count(l.points[i]?.value ?? 0)}

@@ -60,7 +60,6 @@ export function GraphCard({ view, s, results }: { view: View; s: State; results:
           lines={lines}
           notes={notes}
           interval={interval}
-          zone={s.zone}
           table={table}
           label={`${title}. ${texts.graphHint}`}
           cut={cut}
@@ -68,8 +67,8 @@ export function GraphCard({ view, s, results }: { view: View; s: State; results:
       ) : (
         <div class="graph waiting" />
       )}
-      <figcaption class="quiet">{lines.map((l) => summary(l, interval, s.zone, cut)).join(' ')}</figcaption>
-      <Annotations notes={notes} zone={s.zone} interval={interval} />
+      <figcaption class="quiet">{lines.map((l) => summary(l, interval, cut)).join(' ')}</figcaption>
+      <Annotations notes={notes} interval={interval} />
     </figure>
   )
 }

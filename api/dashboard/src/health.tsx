@@ -98,7 +98,6 @@ export function Health() {
   useEffect(() => () => loader.end(), [loader])
   const again = () => loader.again()
   useKeys({ r: again })
-  const s = state.value
   const now = loader.now.value
   const loaded = now.value
   const results = loaded && { ...loaded.results, ...balanced(loaded.balance) }
@@ -108,7 +107,7 @@ export function Health() {
         <h2>{texts.viewNames.health}</h2>
         <p class="quiet">
           {loaded?.balance && (
-            <span>{toolTexts.since(clock(loaded.balance.since, s.zone), loaded.balance.roles.join(', '))}</span>
+            <span>{toolTexts.since(clock(loaded.balance.since), loaded.balance.roles.join(', '))}</span>
           )}
           {loaded && !loaded.balance && <span>{toolTexts.noBalance}</span>}
         </p>
@@ -120,7 +119,6 @@ export function Health() {
         title={toolTexts.minutes}
         lines={loaded && minutes(loaded.live)}
         interval="hour"
-        zone={s.zone}
         cut={{ first: false, last: true }}
       />
       {loaded?.balance && <Refusals balance={loaded.balance} />}
@@ -130,7 +128,7 @@ export function Health() {
           <PanelCard key={p.id} panel={p} query={loaded?.asked[p.id]} result={results?.[p.id]} busy={now.busy} />
         ))}
       </div>
-      <Status s={s} results={loaded?.results} busy={now.busy} again={again} />
+      <Status results={loaded?.results} busy={now.busy} again={again} />
     </main>
   )
 }

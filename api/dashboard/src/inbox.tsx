@@ -1,6 +1,6 @@
 // The list of readers' comments, the newest comment first.
 import { useEffect } from 'preact/hooks'
-import { elsewhere, state } from './address'
+import { elsewhere } from './address'
 import type { Columns } from './api'
 import { comments, firstComments, mostComments } from './feedback_queries'
 import { clock, count } from './format'
@@ -45,7 +45,7 @@ const cellsWith = (names: ReturnType<typeof titles>): [Cell<Comment>, ...Cell<Co
       ),
   },
   { id: 'times', label: t.times, number: true, show: ({ times }) => count(times) },
-  { id: 'last', label: t.last, number: true, show: ({ last }) => (last ? clock(last, state.value.zone) : texts.none) },
+  { id: 'last', label: t.last, number: true, show: ({ last }) => (last ? clock(last) : texts.none) },
 ]
 
 export function Inbox({ results, asked, busy }: Shown) {

@@ -32,7 +32,7 @@ export function Journeys() {
       <Trouble load={now} again={() => loader.again()} />
       <Funnel s={s} query={asked?.funnel} result={results?.funnel} busy={now.busy} />
       <Retention s={s} query={asked?.retention} result={results?.retention} busy={now.busy} />
-      <Status s={s} results={results} busy={now.busy} again={() => loader.again()} />
+      <Status results={results} busy={now.busy} again={() => loader.again()} />
     </main>
   )
 }
@@ -197,7 +197,7 @@ function Retention({ s, query, result, busy }: Part) {
           <tbody>
             {rows.map((c) => (
               <tr key={c.start}>
-                <th scope="row">{moment(c.start, interval, s.zone)}</th>
+                <th scope="row">{moment(c.start, interval)}</th>
                 <td class="number" data-label={t.visitors}>
                   {count(c.visitors)}
                 </td>

@@ -12,7 +12,7 @@ import { toolTexts } from './tool_texts'
 const t = toolTexts.settings
 
 export function KeptCard({ kept, list, again }: { kept: Kept; list: List | undefined; again: () => void }) {
-  const { org, site, zone } = state.value
+  const { org, site } = state.value
   const at = `${insights(org, site)}/${kept.id}`
   const [made, show] = useState('')
   const [fault, say] = useState('')
@@ -47,7 +47,7 @@ export function KeptCard({ kept, list, again }: { kept: Kept; list: List | undef
   }
   const cells: [Cell<Item>, ...Cell<Item>[]] = [
     { id: 'name', label: kept.fields[0]?.label ?? t.name, show: (item) => kept.name(item) },
-    ...kept.columns.map((c): Cell<Item> => ({ id: c.label, label: c.label, show: (item) => c.show(item, zone) })),
+    ...kept.columns.map((c): Cell<Item> => ({ id: c.label, label: c.label, show: c.show })),
     {
       id: 'delete',
       label: '',

@@ -1,6 +1,6 @@
 // The view with the live figures of a site. The server computes them once for all pages that are open.
 import { useEffect, useMemo } from 'preact/hooks'
-import { state } from './address'
+import { siteZones, state } from './address'
 import { call, insights, type Answer, type Result, type Results } from './api'
 import { Curve } from './curve'
 import { clock } from './format'
@@ -18,7 +18,7 @@ import { counter, Totals, type Total } from './totals'
 type Part = 'active' | 'activeAgents' | 'events' | 'people' | 'agents' | 'paths' | 'titles' | 'sources' | 'countries'
 
 /** Live has the figures of the last 30 minutes. Each of its parts has the form of an answer to a query. */
-export type Live = { now: string } & Record<Part, Answer>
+export type Live = { now: string; timezone: string } & Record<Part, Answer>
 
 /** minutes returns two lines of the graph: people and agents in each of the last 30 minutes. */
 export const minutes = (live: Live): Line[] => [
@@ -48,7 +48,14 @@ export function LiveView() {
     () =>
       new Loader<Live>(() => {
         const { org, site } = state.value
-        return { key: org + ' ' + site, load: (signal) => call<Live>(insights(org, site) + '/live', { signal }) }
+        return {
+          key: org + ' ' + site,
+          load: async (signal) => {
+            const live = await call<Live>(insights(org, site) + '/live', { signal })
+            siteZones[site] = live.timezone
+            return live
+          },
+        }
       }),
     [],
   )
@@ -65,7 +72,6 @@ export function LiveView() {
     }
   }, [loader])
   useKeys({ r: again })
-  const { zone } = state.value
   const now = loader.now.value
   const live = now.value
   const results: Results = {}
@@ -76,7 +82,7 @@ export function LiveView() {
     <main id="main" data-view="live" aria-busy={now.busy}>
       <div class="page-head">
         <h2>{texts.viewNames.live}</h2>
-        <p class="quiet">{live && <span>{toolTexts.live(clock(live.now, zone))}</span>}</p>
+        <p class="quiet">{live && <span>{toolTexts.live(clock(live.now))}</span>}</p>
       </div>
       <Trouble load={now} again={again} />
       <Totals totals={totals} results={live && results} />
@@ -84,7 +90,6 @@ export function LiveView() {
         title={toolTexts.minutes}
         lines={live && minutes(live)}
         interval="hour"
-        zone={zone}
         cut={{ first: false, last: true }}
       />
       <div class="panels">

@@ -68,11 +68,7 @@ export function Merged() {
     <ListCard
       id="merged"
       title={t.title}
-      about={t.about(
-        merge.text,
-        clock(merge.at, state.value.zone),
-        days >= 1 ? t.days(days.toFixed(1)) : duration(span / 1000),
-      )}
+      about={t.about(merge.text, clock(merge.at), days >= 1 ? t.days(days.toFixed(1)) : duration(span / 1000))}
       query={asked[mergedQuery('after', 'people')]}
       result={results[mergedQuery('after', 'people')]}
       busy={busy}

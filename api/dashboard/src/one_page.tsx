@@ -37,7 +37,7 @@ function useKnown(results: Results | undefined): Known | undefined {
 }
 
 function Head({ results }: { results: Results | undefined }) {
-  const { page, zone } = state.value
+  const { page } = state.value
   const known = useKnown(results)
   const path = known?.path ?? (page.startsWith('/') ? page : '')
   const title = known?.title || path || (results ? moreTexts.untitled : '…')
@@ -49,7 +49,7 @@ function Head({ results }: { results: Results | undefined }) {
       <h2>{title}</h2>
       <p class="quiet">
         {path && path !== title && <span>{path}</span>}
-        {known?.editedAt && <span>{moreTexts.editedBy(date(known.editedAt, zone), known.owner?.displayName)}</span>}
+        {known?.editedAt && <span>{moreTexts.editedBy(date(known.editedAt), known.owner?.displayName)}</span>}
         {known?.kind === 'removed' && <span class="mark-removed">{moreTexts.removed}</span>}
       </p>
     </div>

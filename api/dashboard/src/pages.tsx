@@ -80,7 +80,7 @@ export function Pages() {
       <Chips />
       <Trouble load={now} again={() => loader.again()} />
       <List s={s} loaded={now.value} busy={now.busy} />
-      <Status s={s} results={now.value?.results} busy={now.busy} again={() => loader.again()} />
+      <Status results={now.value?.results} busy={now.busy} again={() => loader.again()} />
     </main>
   )
 }
@@ -181,7 +181,7 @@ function Table({ s, rows }: { s: State; rows: PageRow[] }) {
                 </th>
               ) : (
                 <td key={c} class={isNumber(c) ? 'number' : 'quiet'} data-label={label(s, c)}>
-                  {cellOf(row, c, s.zone)}
+                  {cellOf(row, c)}
                 </td>
               ),
             )}
@@ -223,12 +223,12 @@ function Title({ row }: { row: PageRow }) {
   )
 }
 
-function cellOf(row: PageRow, column: Column, zone: string) {
+function cellOf(row: PageRow, column: Column) {
   switch (column) {
     case 'owner':
       return row.owner?.displayName ?? texts.none
     case 'editedAt':
-      return row.editedAt ? date(row.editedAt, zone) : texts.none
+      return row.editedAt ? date(row.editedAt) : texts.none
     case 'words':
       return row.words === null ? texts.none : count(row.words)
     case 'pageFeedbackRating':

@@ -1,5 +1,5 @@
 // Queries of the overview, and parts of queries that other views also use. A batch has all queries of a view.
-import type { Filter, State, Who } from './address'
+import type { Filter, State, Who, Zone } from './address'
 import type { Condition, Query } from './api'
 import type { Interval } from './format'
 
@@ -125,7 +125,7 @@ export function queries(s: State) {
 }
 
 /** weekOf returns the queries for a row in the list of sites. */
-export function weekOf(zone: string): Record<'people' | 'agents' | 'week', Query> {
+export function weekOf(zone: Zone): Record<'people' | 'agents' | 'week', Query> {
   const range = 'last7Days'
   const one = (where: Condition[], column: string): Query => ({
     range,

@@ -19,7 +19,7 @@ export type Field = {
   value?: string
 }
 
-export type Column = { label: string; show: (item: Item, zone: string) => string }
+export type Column = { label: string; show: (item: Item) => string }
 
 export type Kept = {
   id: 'keys' | 'tokens' | 'share-links' | 'annotations'
@@ -45,11 +45,10 @@ export type Kept = {
 
 const day = 86_400
 const text = (value: unknown) => (typeof value === 'string' ? value : '')
-const when = (value: unknown, zone: string, otherwise: string) =>
-  typeof value === 'string' ? date(value, zone) : otherwise
+const when = (value: unknown, otherwise: string) => (typeof value === 'string' ? date(value) : otherwise)
 
-const created: Column = { label: t.created, show: (i, zone) => when(i.createdAt, zone, texts.none) }
-const ends: Column = { label: t.ends, show: (i, zone) => when(i.expiresAt, zone, t.never) }
+const created: Column = { label: t.created, show: (i) => when(i.createdAt, texts.none) }
+const ends: Column = { label: t.ends, show: (i) => when(i.expiresAt, t.never) }
 const name: Field = { name: 'name', label: t.name, kind: 'text', required: true }
 const days: Field = { name: 'expiresIn', label: t.days, kind: 'days' }
 
@@ -101,11 +100,7 @@ export const keeps: Kept[] = [
     about: t.tokens.about,
     none: t.tokens.none,
     name: (i) => text(i.name),
-    columns: [
-      { label: t.used, show: (i, zone) => (i.lastUsedAt ? clock(text(i.lastUsedAt), zone) : t.unused) },
-      ends,
-      created,
-    ],
+    columns: [{ label: t.used, show: (i) => (i.lastUsedAt ? clock(text(i.lastUsedAt)) : t.unused) }, ends, created],
     fields: [name, days],
     secret: 'token',
     made: t.tokens.made,
@@ -119,7 +114,7 @@ export const keeps: Kept[] = [
     name: (i) => text(i.text),
     columns: [
       { label: t.kind, show: (i) => texts.annotationKinds[i.kind as 'manual'] ?? text(i.kind) },
-      { label: t.at, show: (i, zone) => (i.date ? text(i.date) : when(i.at, zone, texts.none)) },
+      { label: t.at, show: (i) => (i.date ? text(i.date) : when(i.at, texts.none)) },
     ],
     fields: [
       { name: 'text', label: t.text, kind: 'text', required: true },

@@ -81,13 +81,13 @@ const gap: Week = {
 }
 
 /** fill loads the figures of all sites, two sites at a time, because a token may run only two queries concurrently. */
-async function fill(list: Entry[], zone: string, abort: AbortSignal) {
+async function fill(list: Entry[], abort: AbortSignal) {
   const queue = [...list]
   const work = async () => {
     for (let e = queue.shift(); e && !abort.aborted; e = queue.shift()) {
       try {
         const [results, turnedAway] = await Promise.all([
-          batch(e.org.id, e.site.id, weekOf(zone), abort),
+          batch(e.org.id, e.site.id, weekOf(state.peek().zone), abort),
           refused(e.org.id, e.site.id),
         ])
         e.week.value = read(results, turnedAway)
@@ -116,7 +116,6 @@ const open = (e: Entry): Partial<State> => ({ ...elsewhere, view: 'overview', or
 
 export function Sites() {
   const field = useRef<HTMLInputElement>(null)
-  const zone = state.value.zone
   const loader = useMemo(
     () =>
       new Loader<Entry[]>(() => ({
@@ -124,7 +123,7 @@ export function Sites() {
         load: async (abort, before, show) => {
           const list = await entries(before ?? [])
           show(list) // shows the rows before their figures
-          await fill(list, zone, abort)
+          await fill(list, abort)
           return list
         },
       })),
@@ -156,7 +155,7 @@ export function Sites() {
         />
       </div>
       <Trouble load={load} again={() => loader.again()} />
-      {load.value && <Table list={list} all={load.value.length} zone={zone} />}
+      {load.value && <Table list={list} all={load.value.length} />}
       {!load.value && load.busy && (
         <p role="status" class="quiet">
           {texts.loading}
@@ -180,7 +179,7 @@ function Heading({ id, text }: { id: Order; text: string }) {
   )
 }
 
-function Table({ list, all: count, zone }: { list: Entry[]; all: number; zone: string }) {
+function Table({ list, all: count }: { list: Entry[]; all: number }) {
   if (list.length === 0) return <p class="card nothing">{count ? texts.noSuchSite : texts.noSites}</p>
   return (
     <div class="card sites">
@@ -202,7 +201,7 @@ function Table({ list, all: count, zone }: { list: Entry[]; all: number; zone: s
         </thead>
         <tbody>
           {list.map((e, i) => (
-            <SiteRow key={e.site.id} entry={e} digit={i < 9 ? i + 1 : 0} zone={zone} />
+            <SiteRow key={e.site.id} entry={e} digit={i < 9 ? i + 1 : 0} />
           ))}
         </tbody>
       </table>
@@ -210,7 +209,7 @@ function Table({ list, all: count, zone }: { list: Entry[]; all: number; zone: s
   )
 }
 
-function SiteRow({ entry, digit, zone }: { entry: Entry; digit: number; zone: string }) {
+function SiteRow({ entry, digit }: { entry: Entry; digit: number }) {
   const { site, org, week } = entry
   const w = week.value
   const shown = (n: number | null | undefined) => (n === null || n === undefined ? texts.none : count(n))
@@ -236,7 +235,7 @@ function SiteRow({ entry, digit, zone }: { entry: Entry; digit: number; zone: st
         {w ? shown(w.agents) : '…'}
       </td>
       <td class="number fresh quiet" data-label={columns.fresh}>
-        {w?.fresh ? clock(w.fresh, zone) : texts.none}
+        {w?.fresh ? clock(w.fresh) : texts.none}
       </td>
       <td class="number" data-label={columns.refused}>
         {shown(w?.refused)}

@@ -30,7 +30,7 @@ export const texts = {
   refresh: 'Refresh',
   close: 'Close',
   onlyRanges: (ranges: string) => `This link shows ${ranges} and nothing before or after.`,
-  zone: (name: string) => `Times in ${name}`,
+  zone: (name: string | undefined) => `Times in ${name}`,
 
   ranges: {
     last24Hours: '24 h',
