@@ -102,7 +102,8 @@ func TestInvitesWhileARoleIsTaken(t *testing.T) {
 			h := apitest.New(t)
 			org := "/v1/orgs/" + h.Ours.Organization.ID
 			user, _ := storetest.User(t, h.Store, schema.NewID())
-			if err := h.Store.Orgs.SetMember(t.Context(), h.Ours.Organization.ID, user.ID, schema.RoleAdmin); err != nil {
+			err := h.Store.Orgs.SetMember(t.Context(), h.Ours.Organization.ID, user.ID, schema.RoleAdmin)
+			if err != nil {
 				t.Fatal(err)
 			}
 			token := storetest.Token(t, h.Store, store.NewToken{User: user.ID})
@@ -122,12 +123,13 @@ func TestInvitesWhileARoleIsTaken(t *testing.T) {
 			if role, member := h.Role(user.ID); role != schema.RoleRead || !member {
 				t.Errorf("the member has the role %q", role)
 			}
-			if got := h.Want(200, "GET", org+"/link-invites/"+link, h.Ours.Tokens[schema.RoleAdmin], nil); got["role"] != "read" {
+			admin := h.Ours.Tokens[schema.RoleAdmin]
+			if got := h.Want(200, "GET", org+"/link-invites/"+link, admin, nil); got["role"] != "read" {
 				t.Errorf("%v", got)
 			}
 			for _, list := range []string{"/link-invites", "/invites"} {
 				want := map[string]float64{"/link-invites": 1}[list]
-				if got := h.Want(200, "GET", org+list, h.Ours.Tokens[schema.RoleAdmin], nil); got["count"] != want {
+				if got := h.Want(200, "GET", org+list, admin, nil); got["count"] != want {
 					t.Errorf("%s: %v", list, got)
 				}
 			}

@@ -93,8 +93,8 @@ func (s *Store) ListMembers(
 	}
 	from := after.OrFirst(first)
 	found, err := s.db.Planned.ListMembers(ctx, db.ListMembersParams{
-		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, BySeen: filter.BySeen, Ascending: filter.Ascending,
-		AfterTime: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
+		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, BySeen: filter.BySeen,
+		Ascending: filter.Ascending, AfterTime: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
 		return postgres.Page[MemberRow]{}, postgres.Interpret(err, "members")

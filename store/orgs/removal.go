@@ -11,7 +11,8 @@ import (
 )
 
 // RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
-// It also deletes the invites by which the user could join again. Removing a user who is not a member succeeds. An organization keeps at least one admin.
+// It also deletes the invites by which the user could join again. Removing a user who is not a member succeeds. An
+// organization keeps at least one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other concurrently, only one may succeed.
@@ -39,7 +40,9 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 				})
 			},
 			func() error {
-				return q.DeleteMembership(ctx, db.DeleteMembershipParams{OrganizationID: organizationID, UserID: userID})
+				return q.DeleteMembership(ctx, db.DeleteMembershipParams{
+					OrganizationID: organizationID, UserID: userID,
+				})
 			},
 		} {
 			if err := end(); err != nil {
