@@ -90,7 +90,7 @@ func TestStatementsOfImportsAreBounded(t *testing.T) {
 		now := time.Now().UTC().Truncate(time.Millisecond)
 		in := store.GitImport{
 			GitOutcome: store.GitOutcome{Operation: operation, Commit: fmt.Sprint(round), Now: now},
-			Base:       base, Force: true,
+			Base:       base, Force: true, Permit: everybody,
 		}
 		text := &searched{t: t}
 		for i := range n {

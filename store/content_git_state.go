@@ -25,6 +25,12 @@ const gitSuperseded = "a later operation was done before the next attempt; the l
 // gitCancelled is the reason that users read for an operation that a user cancelled.
 const gitCancelled = "it was cancelled"
 
+// gitForbidden is the reason that users read for an operation whose author has lost the right to it.
+const gitForbidden = "whoever asked for it may not import to and export from this space any more: ask for it again"
+
+// gitTransferred is the reason that users read for an operation whose space went to another organization.
+const gitTransferred = "the space went to another organization: ask for it again there"
+
 // StartGitOperation begins an operation. `run` is false if the operation is already over, or if it is skipped because a
 // later operation is done. Standalone imports are never skipped, and never cause other operations to be skipped.
 func (s *Store) StartGitOperation(ctx context.Context, id string) (o GitOperation, run bool, err error) {
@@ -68,6 +74,14 @@ func (s *Store) FailGitOperation(ctx context.Context, id, reason string, again b
 		set.State = schema.GitRetrying
 	}
 	return setGitOperation(ctx, s.db.Queries, set)
+}
+
+// ForbidGitOperation records that an operation failed because its author has lost the right to it. It removes the
+// credentials, because another attempt would fail too.
+func (s *Store) ForbidGitOperation(ctx context.Context, id string) error {
+	return setGitOperation(ctx, s.db.Queries, db.SetGitOperationParams{
+		ID: id, State: schema.GitFailed, Reason: gitForbidden, Forget: true,
+	})
 }
 
 // RequeueGitOperation records that an operation is queued again, because its node is stopping or other jobs have their

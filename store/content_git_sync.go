@@ -38,7 +38,12 @@ type GitImport struct {
 	// If Force is true, the repository's pages replace the space's pages without a merge. If Standalone is true, the
 	// import creates a separate revision and does not change the space.
 	Force, Standalone bool
+	// Permit decides whether the operation's author may still import.
+	Permit Permit
 }
+
+// ErrGitForbidden ends the run of an operation whose author has lost the right to it.
+var ErrGitForbidden = errors.New("the author of the operation has lost the right to it")
 
 // KeepDocuments stores documents. The caller must store documents before it stores a revision that refers to them.
 func (s *Store) KeepDocuments(ctx context.Context, spaceID string, documents []Document) error {
@@ -82,6 +87,13 @@ func (i *gitImporter) run(q *db.Queries) error {
 	i.q, i.space, i.head = q, space, head
 	if o, err := q.LockGitOperation(ctx, in.Operation.ID); err != nil || o.State == schema.GitCancelled {
 		return errors.Join(postgres.Interpret(err, "git operation"), ErrGitCancelled)
+	}
+	author, err := spaceAuthor(ctx, q, space.ID, in.Operation.CreatedBy)
+	if err != nil {
+		return err
+	}
+	if in.Permit == nil || !in.Permit(author) {
+		return ErrGitForbidden
 	}
 	if i.way, err = wayOfImport(ctx, q, space, in.Operation, in.Base.remote, in.Conflicts != ""); err != nil {
 		return err

@@ -16,6 +16,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
+// everybody permits every author.
+func everybody(store.Author) bool { return true }
+
 // TestImportGitLocksLate changes the space while an import loads its files. The import must merge these changes. The
 // files of a failed import must be deleted, except files that the space has.
 func TestImportGitLocksLate(t *testing.T) {
@@ -57,7 +60,9 @@ func TestImportGitLocksLate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Base: base}
+		return store.GitImport{
+			GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Base: base, Permit: everybody,
+		}
 	}
 	page := func(id, position string) tree.Node {
 		return tree.Node{Page: tree.Page{ID: id, Kind: tree.KindDocument, Title: id, Slug: id, CreatedAt: now, UpdatedAt: now}, Position: position}
@@ -151,7 +156,10 @@ func TestManyPages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		in := store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Pages: list, Force: true, Standalone: standalone}
+		in := store.GitImport{
+			GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Pages: list, Force: true,
+			Standalone: standalone, Permit: everybody,
+		}
 		if in.Base, err = st.GitBase(t.Context(), o, false); err != nil {
 			t.Fatal(err)
 		}

@@ -270,13 +270,19 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 	return row, postgres.Interpret(err, "grant")
 }
 
-// transferContent moves change requests, translations and jobs of locked spaces to another organization.
+// transferContent moves change requests, translations and jobs of locked spaces to another organization. It cancels
+// imports and exports, because members of the former organization have asked for them.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return postgres.Interpret(err, "change request")
 	}
 	if err := q.TransferTranslations(ctx, db.TransferTranslationsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return postgres.Interpret(err, "translation")
+	}
+	if err := q.CancelGitOperationsOf(ctx, db.CancelGitOperationsOfParams{
+		Spaces: spaces, Reason: gitTransferred,
+	}); err != nil {
+		return postgres.Interpret(err, "git operations")
 	}
 	err := q.TransferJobs(ctx, db.TransferJobsParams{OrganizationID: to, FromID: from, Spaces: spaces})
 	return postgres.Interpret(err, "jobs")

@@ -181,6 +181,9 @@ func (c *copier) write() (err error) {
 	if c.space.OrganizationID != c.base.Translation.OrganizationID {
 		return schema.Conflict("the translated space belongs to another organization now: delete the translation, and create one anew")
 	}
+	if err := c.secret(); err != nil {
+		return err
+	}
 	if c.head, err = revision(c.ctx, c.q, c.space.ID, c.space.Revision); err != nil {
 		return err
 	}
@@ -204,6 +207,29 @@ func (c *copier) write() (err error) {
 		return err
 	}
 	return c.merge(state, changed)
+}
+
+// secret returns an error if the copy would show the source's content to a member who does not see the source. Somebody
+// may have closed the source after the copy was created.
+func (c *copier) secret() error {
+	copied, err := c.q.ContentPath(c.ctx, c.space.ID)
+	if err != nil {
+		return postgres.Interpret(err, "translated space")
+	}
+	source, err := c.q.ContentPath(c.ctx, c.base.Space.ID)
+	if err != nil {
+		return postgres.Interpret(err, "space")
+	}
+	open, err := c.q.CopyIsMoreOpen(c.ctx, db.CopyIsMoreOpenParams{
+		Copied: c.space.ID, CopiedPath: copied, Source: c.base.Space.ID, SourcePath: source,
+	})
+	if err != nil {
+		return postgres.Interpret(err, "translated space")
+	}
+	if open {
+		return schema.Conflict("the copy is open to more people than its source: close the translated space, too")
+	}
+	return nil
 }
 
 // put stores changed pages as a new revision, and makes this revision the content of the copy. It also copies the files

@@ -96,7 +96,10 @@ var measuredWrites = []struct {
 		base, err := m.st.GitBase(m.b.Context(), operation, false)
 		m.must(err)
 		now := time.Now().UTC().Truncate(time.Millisecond)
-		in := store.GitImport{GitOutcome: store.GitOutcome{Operation: operation, Commit: "c", Now: now}, Base: base, Force: true}
+		in := store.GitImport{
+			GitOutcome: store.GitOutcome{Operation: operation, Commit: "c", Now: now}, Base: base, Force: true,
+			Permit: everybody,
+		}
 		text := &searched{t: m.b}
 		for i := range 1000 {
 			in.Pages = append(in.Pages, tree.Node{Position: fmt.Sprintf("a%03d", i), Page: tree.Page{

@@ -31,7 +31,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 				"updates a change request instead of changing the space. A file that cannot be a page, or is not " +
 				"UTF-8, " +
 				"becomes a page that says so, whose text cannot be edited.",
-			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
+			Scope: access.SynchronizingGit(), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.importRepository),
 		},
 		{
@@ -39,7 +39,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 			Doc: "Queue an export of a space's content to a repository's branch: a job, whose state " +
 				"listGitOperations shows. It waits while " +
 				"a change request with an import of the branch is open.",
-			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusNoContent,
+			Scope: access.SynchronizingGit(), Status: http.StatusNoContent,
 			BodyLimit: frame.ResourceBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.exportToRepository),
 		},
 		{
@@ -49,7 +49,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 				"request an import made or updated, what an operation waits for, and when it is tried again. An " +
 				"addition to " +
 				"the published contract.",
-			Scope: access.Having(access.RightCreate, access.OnSpace).OrInstallation(schema.ScopeSpaceGitSync), Status: http.StatusOK, Handler: frame.Handle(h.list),
+			Scope: access.SynchronizingGit(), Status: http.StatusOK, Handler: frame.Handle(h.list),
 		},
 		{
 			Method: http.MethodPost, Path: "/spaces/{spaceId}/git/operations/{operationId}/cancel",
@@ -57,8 +57,7 @@ func gitOperations(h *gitSync) []frame.Operation {
 			Doc: "Cancel an import or export that is not over: one that waits never runs, and one that runs ends " +
 				"soon and " +
 				"changes nothing more. An addition to the published contract.",
-			Scope: access.Having(access.RightCreate, access.OnSpace).
-				OrInstallation(schema.ScopeSpaceGitSync),
+			Scope:  access.SynchronizingGit(),
 			Status: http.StatusOK, Handler: frame.Handle(h.cancel),
 		},
 		{

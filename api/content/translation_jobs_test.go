@@ -20,6 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
+	"github.com/octavo-docs/octavo/store"
 )
 
 // translationBench is an API server together with a language model.
@@ -601,6 +602,76 @@ func TestTranslationOfClosedSpace(t *testing.T) {
 	}
 	b.WantError(b.Do("GET", "/v1/spaces/"+copied, b.Ours.Tokens[schema.RoleRead], nil), http.StatusNotFound)
 	b.do(http.StatusOK, "GET", "/v1/spaces/"+copied, nil)
+}
+
+// TestTranslationOfSpaceClosedLater takes access to the source after its copy was made. The copy is open to more people
+// than its source then, so it gets no more content until it is closed, too.
+func TestTranslationOfSpaceClosedLater(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		// prepare makes the source visible to a reader, before the copy is made. end takes this from `space`.
+		prepare, end func(b *translationBench, space string)
+	}{
+		"level": {func(*translationBench, string) {}, func(b *translationBench, space string) {
+			b.do(http.StatusOK, "PATCH", "/v1/spaces/"+space, `{"defaultLevel":null}`)
+		}},
+		"grant": {func(b *translationBench, space string) {
+			b.CloseSpace(space)
+			reader := store.Subjects{Users: []string{b.Ours.Users[schema.RoleRead].ID}}
+			b.GrantSpace(b.Ours, space, reader, schema.RoleRead)
+		}, func(b *translationBench, space string) {
+			reader := b.Ours.Users[schema.RoleRead].ID
+			b.do(http.StatusNoContent, "DELETE", "/v1/spaces/"+space+"/permissions/users/"+reader, nil)
+		}},
+		"collection": {func(*translationBench, string) {}, func(b *translationBench, space string) {
+			closed := b.Collection(b.Ours, nil)
+			b.CloseCollection(closed)
+			b.Exec("update spaces set parent_id = $1 where id = $2", closed, space)
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newTranslationBench(t)
+			b.write()
+			c.prepare(b, b.source)
+			b.create()
+			b.run()
+			copied := b.copied()
+			reader := b.Ours.Tokens[schema.RoleRead]
+			b.Want(http.StatusOK, "GET", "/v1/spaces/"+copied, reader, nil)
+			c.end(b, b.source)
+			b.edit(b.source, b.replace(b.source, "Welcome", "An item", "A secret item"))
+			jobstest.RunAllWith(t, b.Store, b.translator)
+			if latest := b.runs()[0]; latest["state"] != "failed" ||
+				!strings.Contains(fmt.Sprint(latest["reason"]), "the copy is open to more people than its source") {
+				t.Errorf("%v", latest)
+			}
+			_, d := b.page(copied, "WELCOME")
+			if text := content.Plain(d); strings.Contains(text, "SECRET") || !strings.Contains(text, "AN ITEM") {
+				t.Errorf("the copy has %s", text)
+			}
+			c.end(b, copied)
+			b.do(http.StatusNoContent, "POST", b.one+"/run", nil)
+			jobstest.RunAllWith(t, b.Store, b.translator)
+			if latest := b.runs()[0]; latest["state"] != "done" {
+				t.Errorf("%v", latest)
+			}
+			b.WantError(b.Do("GET", "/v1/spaces/"+copied, reader, nil), http.StatusNotFound)
+			_, d = b.page(copied, "WELCOME")
+			if text := content.Plain(d); !strings.Contains(text, "A SECRET ITEM") {
+				t.Errorf("the closed copy has %s", text)
+			}
+		})
+	}
+}
+
+// runs returns the runs of the translation, the newest first.
+func (b *translationBench) runs() (list []map[string]any) {
+	b.T.Helper()
+	for _, run := range b.do(http.StatusOK, "GET", b.one+"/runs", nil)["items"].([]any) {
+		list = append(list, run.(map[string]any))
+	}
+	return list
 }
 
 // TestTranslationWithoutCopy deletes the copy. The next requested run creates the copy again. A change of the source

@@ -71,6 +71,9 @@ func (g *gitRun) exportToRepository(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if err := g.permitted(ctx); err != nil {
+		return err
+	}
 	// After this point, nobody can cancel the operation, because the repository may already have the commit.
 	g.progress.at(schema.GitPushing, 0, len(commit.Changes))
 	if err := g.look(ctx); err != nil {

@@ -6,6 +6,7 @@ import (
 	"mime"
 	"path"
 
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/gitlayout"
@@ -68,7 +69,7 @@ func (g *gitRun) importLayout(
 	in := store.GitImport{
 		GitOutcome: g.outcome(snapshot.Commit), Base: g.base, Pages: append(content.Pages, content.Beside...),
 		Files: content.Synced, Redirects: content.Redirects, Removed: content.Removed,
-		Force: force, Standalone: standalone, Conflicts: conflicts,
+		Force: force, Standalone: standalone, Conflicts: conflicts, Permit: access.SynchronizingGit().Permits,
 		Progress: func(done, total int) { g.progress.at(schema.GitFiles, done, total) },
 	}
 	g.notes = g.notes[:left:left]

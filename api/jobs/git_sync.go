@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/text/unicode/norm"
 
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/remote/gitsync"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content/gitlayout"
@@ -52,6 +53,9 @@ func syncGit(ctx context.Context, d Deps, args schema.SyncGit) error {
 	if err == nil || errors.Is(err, store.ErrGitCancelled) {
 		return nil
 	}
+	if errors.Is(err, store.ErrGitForbidden) {
+		return d.Store.ForbidGitOperation(ctx, o.ID)
+	}
 	err = explainGit(err)
 	reason := internalReason
 	if public, ok := errors.AsType[*schema.Error](err); ok && public.Code != schema.CodeInternal {
@@ -89,6 +93,9 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 			err = schema.Internal(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 	}()
+	if err := g.permitted(ctx); err != nil {
+		return err
+	}
 	o := g.operation
 	if g.parameters, err = schema.DecodeJSON[schema.GitParameters](o.Parameters); err != nil {
 		return err
@@ -109,6 +116,15 @@ func (g *gitRun) run(ctx context.Context) (err error) {
 		return g.importRepository(ctx)
 	}
 	return g.exportToRepository(ctx)
+}
+
+// permitted returns ErrGitForbidden if the operation's author may not synchronize the space any more.
+func (g *gitRun) permitted(ctx context.Context) error {
+	author, err := g.deps.Store.SpaceAuthor(ctx, g.operation.SpaceID, g.operation.CreatedBy)
+	if err == nil && !access.SynchronizingGit().Permits(author) {
+		err = store.ErrGitForbidden
+	}
+	return err
 }
 
 // splitLogin splits the part of an address before the host into a user name and a password. It returns no error,

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/octavo-docs/octavo/api/access"
 	"github.com/octavo-docs/octavo/api/remote/translation/translationtest"
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
@@ -30,6 +31,7 @@ func (b *bench) fill(tenant *storetest.Tenant, pages int, document func(i int) s
 	}
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	in := store.GitImport{GitOutcome: store.GitOutcome{Operation: o, Commit: "c", Now: now}, Base: base}
+	in.Permit = access.SynchronizingGit().Permits
 	var documents []store.Document
 	for i, position := range tree.Spread(pages) {
 		d, err := store.NewDocument(store.Text{Document: document(i)})

@@ -66,8 +66,19 @@ func (s *Sweep) Run(ctx context.Context) {
 	}
 }
 
-// Once deletes until nothing is left to delete or sweepTime is over. `more` is true if something may be left.
-func (s *Sweep) Once(ctx context.Context) (more bool, err error) { return repeat(ctx, s.batch) }
+// Once deletes until nothing is left to delete or sweepTime is over. `more` is true if something may be left. A step
+// that fails does not stop the steps behind it: the error has the names of all failed steps.
+func (s *Sweep) Once(ctx context.Context) (more bool, err error) {
+	end := time.Now().Add(sweepTime)
+	for _, step := range s.steps() {
+		late, failed := repeat(ctx, time.Until(end), step.delete)
+		if failed != nil {
+			err = errors.Join(err, fmt.Errorf("cannot delete %s: %w", step.what, failed))
+		}
+		more = more || late
+	}
+	return more, err
+}
 
 // Packs deletes old packs, which killed processes have not deleted.
 func (s *Sweep) Packs(ctx context.Context) error {
@@ -136,24 +147,12 @@ func (s *Sweep) auditEntries(ctx context.Context) (more bool, err error) {
 	return s.cfg.Store.Audit.DeleteOldAuditEntries(ctx, s.cfg.AuditRetention)
 }
 
-// batch runs the steps in order, until a step reports that more is left.
-func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
-	for _, step := range s.steps() {
-		more, err := step.delete(ctx)
-		if err != nil {
-			return more, fmt.Errorf("cannot delete %s: %w", step.what, err)
-		}
-		if more {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// repeat calls `step` until it returns false for more, or until sweepTime is over. `more` is true if something may be
-// left.
-func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
-	bounded, cancel := context.WithTimeout(ctx, sweepTime)
+// repeat calls `step` until it returns false for more, or until the time `most` is over. `more` is true if something
+// may be left.
+func repeat(
+	ctx context.Context, most time.Duration, step func(context.Context) (more bool, err error),
+) (more bool, err error) {
+	bounded, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
 	for more = true; more; {
 		if more, err = step(bounded); err != nil {
@@ -168,8 +167,8 @@ func repeat(ctx context.Context, step func(context.Context) (more bool, err erro
 	return false, nil
 }
 
-// sweepPacks deletes entries of `dir` that are older than packAge.
-func sweepPacks(dir string, now time.Time) error {
+// sweepPacks deletes entries of `dir` that are older than packAge. An entry that cannot be deleted does not stop it.
+func sweepPacks(dir string, now time.Time) (failed error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -185,9 +184,7 @@ func sweepPacks(dir string, now time.Time) error {
 		if err == nil {
 			err = os.RemoveAll(filepath.Join(dir, entry.Name()))
 		}
-		if err != nil {
-			return err
-		}
+		failed = errors.Join(failed, err)
 	}
-	return nil
+	return failed
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,7 +21,7 @@ import (
 func TestSweepFollowsTheBacklog(t *testing.T) {
 	t.Parallel()
 	left := 1000
-	more, err := repeat(t.Context(), func(context.Context) (bool, error) {
+	more, err := repeat(t.Context(), sweepTime, func(context.Context) (bool, error) {
 		left--
 		return left > 0, nil
 	})
@@ -27,12 +29,12 @@ func TestSweepFollowsTheBacklog(t *testing.T) {
 		t.Errorf("%d steps are left, %v, %v", left, more, err)
 	}
 	broken := errors.New("the database is away")
-	more, err = repeat(t.Context(), func(context.Context) (bool, error) { return false, broken })
+	more, err = repeat(t.Context(), sweepTime, func(context.Context) (bool, error) { return false, broken })
 	if more || !errors.Is(err, broken) {
 		t.Errorf("after an error: %v, %v", more, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	more, err = repeat(ctx, func(ctx context.Context) (bool, error) { cancel(); return true, ctx.Err() })
+	more, err = repeat(ctx, sweepTime, func(ctx context.Context) (bool, error) { cancel(); return true, ctx.Err() })
 	if more || err == nil {
 		t.Errorf("when the node stops: %v, %v", more, err)
 	}
@@ -188,5 +190,49 @@ func TestSweepInDoubt(t *testing.T) {
 		if _, err := os.Stat(file); (err == nil) != step.kept {
 			t.Errorf("%s: a pack: %v", step.name, err)
 		}
+	}
+}
+
+// TestSweepAfterFailures makes the steps for local folders fail. The steps behind them still delete a space and an
+// organization, and the error has the name of the failed step.
+func TestSweepAfterFailures(t *testing.T) {
+	t.Parallel()
+	address := storetest.URL(t)
+	st, conn := storetest.Open(t, address), storetest.Connect(t, address)
+	acme, other := storetest.NewTenant(t, st, "acme"), storetest.NewTenant(t, st, "other")
+	space := storetest.Spaces(t, st, acme.Organization.ID, nil, 1)[0]
+	if err := st.DeleteSpace(t.Context(), space); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Orgs.Delete(t.Context(), other.Organization.ID); err != nil {
+		t.Fatal(err)
+	}
+	cache, long := t.TempDir(), time.Now().Add(-365*24*time.Hour)
+	stuck, begun := filepath.Join(cache, "a-folder"), filepath.Join(cache, "begun")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(stuck, "inside"), 0o700), os.WriteFile(begun, nil, 0o600),
+		os.Chtimes(stuck, long, long), os.Chtimes(begun, long, long.Add(-time.Hour)),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	sweep := NewSweep(SweepConfig{Store: st, PacksDir: begun + "/not-a-folder", GitCacheDir: cache})
+	more, err := sweep.Once(t.Context())
+	if more || err == nil || !strings.Contains(err.Error(), "cannot delete the Git cache: ") ||
+		!strings.Contains(err.Error(), "cannot delete Git packs: ") {
+		t.Errorf("%v, %v", more, err)
+	}
+	for what, count := range map[string]string{
+		"revisions of the space": "select count(*) from revisions where space_id = '" + space + "'",
+		"the organization":       "select count(*) from organizations where id = '" + other.Organization.ID + "'",
+	} {
+		var left int
+		if err := conn.QueryRow(t.Context(), count).Scan(&left); err != nil || left > 0 {
+			t.Errorf("%s: %d rows are left, %v", what, left, err)
+		}
+	}
+	if _, err := os.Stat(begun); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the file behind the folder is there: %v", err)
 	}
 }

@@ -154,7 +154,8 @@ func (h *invites) update(
 	if wrong.Set {
 		return people.LinkInvite{}, schema.Invalid(field, "does not match what the invite grants")
 	}
-	if row, err = h.store.Orgs.UpdateLinkInvite(ctx, organization, r.ID, given.Value); err != nil {
+	row, err = h.store.Orgs.UpdateLinkInvite(ctx, organization, r.ID, c.Principal.UserID, given.Value)
+	if err != nil {
 		return people.LinkInvite{}, err
 	}
 	return h.resource(ctx, c, row)

@@ -216,16 +216,24 @@ func (q *Queries) InviteMailSent(ctx context.Context, arg InviteMailSentParams) 
 }
 
 const inviteUsers = `-- name: InviteUsers :many
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = $1::text and m.user_id = $9::text
+      and m.role = 'admin'
+    for share
+)
 insert into email_invites (
     organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
 )
-select $1, u.id, x.email, nullif(x.role, ''), $2::boolean, $3::text,
-    creation_time() + $4::interval, $5, x.mail_id, creation_time(),
+select $1::text, u.id, x.email, nullif(x.role, ''), $2::boolean, inviter.user_id,
+    creation_time() + $3::interval, $4, x.mail_id, creation_time(),
     nullif(x.link_hash, '')
-from (select unnest($6::text[]) as email, unnest($7::text[]) as role,
-    unnest($8::text[]) as mail_id, unnest($9::bytea[]) as link_hash) x
-    join users u on lower(u.email) = lower(x.email)
-where not exists (select 1 from memberships m where m.organization_id = $1 and m.user_id = u.id)
+from (select unnest($5::text[]) as email, unnest($6::text[]) as role,
+    unnest($7::text[]) as mail_id, unnest($8::bytea[]) as link_hash) x
+    join users u on lower(u.email) = lower(x.email) cross join inviter
+where not exists (
+    select 1 from memberships m where m.organization_id = $1::text and m.user_id = u.id
+)
 order by u.id
 on conflict (organization_id, user_id) do update set
     email = excluded.email, role = excluded.role, sso = excluded.sso, created_by = excluded.created_by, created_at = excluded.created_at,
@@ -237,29 +245,30 @@ returning user_id
 type InviteUsersParams struct {
 	OrganizationID string
 	Sso            bool
-	CreatedBy      string
 	Lasts          pgtype.Interval
 	MailState      string
 	Emails         []string
 	Roles          []string
 	MailIds        []string
 	LinkHashes     [][]byte
+	CreatedBy      string
 }
 
 // Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
+// Nobody is invited if the inviter is not an admin. The lock makes a concurrent change of the inviter's role wait.
 // Index: users_email.
 // Sorts: the people of one request, so that two requests wait for each other's rows in one order.
 func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]string, error) {
 	rows, err := q.db.Query(ctx, inviteUsers,
 		arg.OrganizationID,
 		arg.Sso,
-		arg.CreatedBy,
 		arg.Lasts,
 		arg.MailState,
 		arg.Emails,
 		arg.Roles,
 		arg.MailIds,
 		arg.LinkHashes,
+		arg.CreatedBy,
 	)
 	if err != nil {
 		return nil, err

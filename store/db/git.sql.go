@@ -12,6 +12,24 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
+const cancelGitOperationsOf = `-- name: CancelGitOperationsOf :exec
+update git_operations set
+    state = 'cancelled', reason = $1::text, credentials = null, finished_at = creation_time()
+where space_id = any($2::text[]) and state in ('queued', 'running', 'retrying', 'waiting')
+`
+
+type CancelGitOperationsOfParams struct {
+	Reason string
+	Spaces []string
+}
+
+// Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing.
+// Index: git_operations_space.
+func (q *Queries) CancelGitOperationsOf(ctx context.Context, arg CancelGitOperationsOfParams) error {
+	_, err := q.db.Exec(ctx, cancelGitOperationsOf, arg.Reason, arg.Spaces)
+	return err
+}
+
 const confirmGitSync = `-- name: ConfirmGitSync :exec
 update git_syncs set
     change_request_id = null, redirects = null, synced_at = clock_timestamp(), imported_at = clock_timestamp()
@@ -971,6 +989,46 @@ func (q *Queries) PutGitSyncFiles(ctx context.Context, arg PutGitSyncFilesParams
 	return err
 }
 
+const scopesOnSpace = `-- name: ScopesOnSpace :many
+select x.scope::text as scope
+from spaces s
+    join integration_installations n on n.organization_id = s.organization_id and n.user_id = $1::text
+    join integrations i on i.name = n.integration
+    cross join unnest(n.scopes) x (scope)
+where s.id = $2::text and not n.paused and x.scope = any(i.scopes)
+  and (n.space_selection = 'all' or exists (
+       select 1 from integration_content_installations c where c.installation_id = n.id and c.space_id = s.id))
+`
+
+type ScopesOnSpaceParams struct {
+	UserID  string
+	SpaceID string
+}
+
+// Returns the scopes on a space of the installation whose tokens write in a user's name. They are none if the
+// installation is gone, is paused or is not for the space.
+// Index: integration_installations_user.
+// No order: they are a set.
+func (q *Queries) ScopesOnSpace(ctx context.Context, arg ScopesOnSpaceParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, scopesOnSpace, arg.UserID, arg.SpaceID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var scope string
+		if err := rows.Scan(&scope); err != nil {
+			return nil, err
+		}
+		items = append(items, scope)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const setGitInfo = `-- name: SetGitInfo :exec
 update spaces set git_sync = $2 where id = $1
 `
@@ -993,9 +1051,10 @@ update git_operations set
         when $1::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then creation_time()
     end,
     credentials = case
-        when $1::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials
+        when $1::text not in ('done', 'skipped', 'superseded', 'cancelled')
+            and not $8::boolean then credentials
     end
-where id = $8 and (state <> 'cancelled' or $1::text = 'done')
+where id = $9 and (state <> 'cancelled' or $1::text = 'done')
 `
 
 type SetGitOperationParams struct {
@@ -1006,11 +1065,12 @@ type SetGitOperationParams struct {
 	Revision        *string
 	ChangeRequestID *string
 	AllowedBy       *string
+	Forget          bool
 	ID              string
 }
 
 // An operation that is done needs no credentials anymore. A failed one keeps them, sealed, to be retried. A cancelled
-// operation stays cancelled, unless it was done already.
+// operation stays cancelled, unless it was done already. An operation whose author lost the right to it forgets them.
 func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams) error {
 	_, err := q.db.Exec(ctx, setGitOperation,
 		arg.State,
@@ -1020,6 +1080,7 @@ func (q *Queries) SetGitOperation(ctx context.Context, arg SetGitOperationParams
 		arg.Revision,
 		arg.ChangeRequestID,
 		arg.AllowedBy,
+		arg.Forget,
 		arg.ID,
 	)
 	return err

@@ -38,8 +38,17 @@ func (q *Queries) DeleteLinkInvite(ctx context.Context, arg DeleteLinkInvitePara
 }
 
 const insertLinkInvite = `-- name: InsertLinkInvite :one
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = $2::text and m.user_id = $7::text
+      and m.role = 'admin'
+    for share
+)
 insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, creation_time() + $7::interval) returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
+select $1::text, $2::text, $3::text, $4::text,
+    $5::text, i.user_id, creation_time() + $6::interval
+from inviter i
+returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
 `
 
 type InsertLinkInviteParams struct {
@@ -48,10 +57,11 @@ type InsertLinkInviteParams struct {
 	Role           *string
 	SpaceID        *string
 	CollectionID   *string
-	CreatedBy      *string
 	Lasts          pgtype.Interval
+	CreatedBy      string
 }
 
+// Adds nothing if the user is not an admin. The lock makes a concurrent change of the user's role wait.
 func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInviteParams) (LinkInvite, error) {
 	row := q.db.QueryRow(ctx, insertLinkInvite,
 		arg.ID,
@@ -59,8 +69,8 @@ func (q *Queries) InsertLinkInvite(ctx context.Context, arg InsertLinkInvitePara
 		arg.Role,
 		arg.SpaceID,
 		arg.CollectionID,
-		arg.CreatedBy,
 		arg.Lasts,
+		arg.CreatedBy,
 	)
 	var i LinkInvite
 	err := row.Scan(
@@ -229,19 +239,33 @@ func (q *Queries) RaiseGrant(ctx context.Context, arg RaiseGrantParams) error {
 }
 
 const updateLinkInvite = `-- name: UpdateLinkInvite :one
-update link_invites set role = $1
-where id = $2 and organization_id = $3
-returning id, organization_id, role, space_id, collection_id, created_by, created_at, expires_at
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = $3::text and m.user_id = $4::text
+      and m.role = 'admin'
+    for share
+)
+update link_invites l set role = $1::text, created_by = i.user_id
+from inviter i
+where l.id = $2::text and l.organization_id = $3::text
+returning l.id, l.organization_id, l.role, l.space_id, l.collection_id, l.created_by, l.created_at, l.expires_at
 `
 
 type UpdateLinkInviteParams struct {
 	Role           *string
 	ID             string
 	OrganizationID string
+	ByUser         string
 }
 
+// The link then belongs to the admin who chose its role, so it ends with this admin's rights.
 func (q *Queries) UpdateLinkInvite(ctx context.Context, arg UpdateLinkInviteParams) (LinkInvite, error) {
-	row := q.db.QueryRow(ctx, updateLinkInvite, arg.Role, arg.ID, arg.OrganizationID)
+	row := q.db.QueryRow(ctx, updateLinkInvite,
+		arg.Role,
+		arg.ID,
+		arg.OrganizationID,
+		arg.ByUser,
+	)
 	var i LinkInvite
 	err := row.Scan(
 		&i.ID,

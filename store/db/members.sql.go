@@ -33,16 +33,19 @@ func (q *Queries) CountMembers(ctx context.Context, arg CountMembersParams) (int
 }
 
 const deleteInvitesOfMember = `-- name: DeleteInvitesOfMember :exec
-delete from email_invites where organization_id = $1 and created_by = $2::text
+delete from email_invites
+where organization_id = $1::text
+  and (created_by = $2::text or user_id = $2::text)
 `
 
 type DeleteInvitesOfMemberParams struct {
 	OrganizationID string
-	UserID         string
+	Member         string
 }
 
+// Deletes the invites from a member, and a pending invite to the member.
 func (q *Queries) DeleteInvitesOfMember(ctx context.Context, arg DeleteInvitesOfMemberParams) error {
-	_, err := q.db.Exec(ctx, deleteInvitesOfMember, arg.OrganizationID, arg.UserID)
+	_, err := q.db.Exec(ctx, deleteInvitesOfMember, arg.OrganizationID, arg.Member)
 	return err
 }
 

@@ -89,6 +89,38 @@ func (q *Queries) CopyFiles(ctx context.Context, arg CopyFilesParams) error {
 	return err
 }
 
+const copyIsMoreOpen = `-- name: CopyIsMoreOpen :one
+select exists (
+    select from spaces c
+        cross join access_to('', c.id, c.default_level, c.parent_id) x
+        cross join ranks_on_content(c.organization_id, x.level, $1::text[]) seen (user_id, rank)
+        join spaces s on s.id = $2::text
+        cross join access_to('', s.id, s.default_level, s.parent_id) y
+        cross join ranks_on_content(s.organization_id, y.level, $3::text[]) hidden (user_id, rank)
+    where c.id = $4::text and seen.user_id = hidden.user_id and seen.rank > 0 and hidden.rank = 0
+)
+`
+
+type CopyIsMoreOpenParams struct {
+	CopiedPath []string
+	Source     string
+	SourcePath []string
+	Copied     string
+}
+
+// Whether a member sees a copy and not its source. The paths have the ids from each space up to the top.
+func (q *Queries) CopyIsMoreOpen(ctx context.Context, arg CopyIsMoreOpenParams) (bool, error) {
+	row := q.db.QueryRow(ctx, copyIsMoreOpen,
+		arg.CopiedPath,
+		arg.Source,
+		arg.SourcePath,
+		arg.Copied,
+	)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const copySpaceGrants = `-- name: CopySpaceGrants :exec
 insert into grants (organization_id, space_id, user_id, team_id, role)
 select organization_id, $1::text, user_id, team_id, role from grants where space_id = $2::text

@@ -216,7 +216,10 @@ update webhook_deliveries set state = 'failed', reason = coalesce(reason, $1::te
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p
     where p.webhook_id = $2 and p.state = 'pending'
-      and p.created_at < coalesce(deletion_time() - $3::interval, 'infinity') limit $4
+      and case when $3::interval is null
+          then exists (select from webhooks w where w.id = p.webhook_id and not w.active)
+          else p.created_at < deletion_time() - $3::interval end
+    limit $4
 ))
 `
 
@@ -227,7 +230,8 @@ type FailDeliveriesParams struct {
 	Size      int32
 }
 
-// Fails deliveries that have been pending for some time, or all.
+// Fails deliveries that have been pending for some time. Without a time, it fails all of an inactive webhook. Somebody
+// may have made the webhook active again, so that its new deliveries must be sent.
 func (q *Queries) FailDeliveries(ctx context.Context, arg FailDeliveriesParams) (int64, error) {
 	result, err := q.db.Exec(ctx, failDeliveries,
 		arg.Reason,
@@ -684,11 +688,12 @@ func (q *Queries) RestWebhook(ctx context.Context, id string) error {
 }
 
 const retryDelivery = `-- name: RetryDelivery :exec
-update webhook_deliveries set state = 'pending', next_attempt_at = now(), settled_at = null
-where id = $1 and state <> 'delivered'
+update webhook_deliveries d set state = 'pending', next_attempt_at = now(), settled_at = null
+from webhooks w
+where d.id = $1 and d.state <> 'delivered' and w.id = d.webhook_id and w.active
 `
 
-// Sends a delivery again that failed at an earlier address of its webhook.
+// Sends a delivery again that failed at an earlier address of its webhook. An inactive webhook gets nothing.
 func (q *Queries) RetryDelivery(ctx context.Context, id string) error {
 	_, err := q.db.Exec(ctx, retryDelivery, id)
 	return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
 	"github.com/octavo-docs/octavo/store/hooks"
@@ -284,4 +285,106 @@ func TestOldWebhookEventsGo(t *testing.T) {
 	if got := heard(t, st, w); len(got) != 1 {
 		t.Errorf("%q", got)
 	}
+}
+
+// TestWebhookThatIsActiveAgain disables a webhook. While its waiting deliveries are marked as failed, an admin makes it
+// active again. Deliveries of later events must then wait to be sent.
+func TestWebhookThatIsActiveAgain(t *testing.T) {
+	t.Parallel()
+	url := storetest.URL(t)
+	st, conn, watch := storetest.Open(t, url), storetest.Connect(t, url), storetest.Connect(t, url)
+	tenant, w := storetest.Hooked(t, st)
+	commentOn(t, st, tenant)
+	commentOn(t, st, tenant)
+	due, ok, err := st.Hooks.NextDelivery(t.Context(), w.ID)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	slow, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const lock = "select from webhook_deliveries where id <> $1 for update"
+	if _, err := slow.Exec(t.Context(), lock, due.Delivery.ID); err != nil {
+		t.Fatal(err)
+	}
+	recorded := make(chan error, 1)
+	go func() {
+		recorded <- st.Hooks.RecordDelivery(t.Context(), w.ID, due.Delivery.ID, hooks.DeliveryResult{
+			URL: w.Url, At: time.Now(), Reason: "it is gone", Disable: "it is gone",
+		})
+	}()
+	eventually.True(t, "the deliveries to be marked", func() bool {
+		var waiting bool
+		err := watch.QueryRow(t.Context(), `select exists (select from pg_stat_activity
+			where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0)`).Scan(&waiting)
+		return err == nil && waiting
+	})
+	if _, err := st.Hooks.UpdateWebhook(
+		t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{Active: new(true)},
+	); err != nil {
+		t.Fatal(err)
+	}
+	commentOn(t, st, tenant)
+	if err := slow.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-recorded; err != nil {
+		t.Fatal(err)
+	}
+	want := []string{schema.DeliveryFailed, schema.DeliveryFailed, schema.DeliveryPending}
+	if got := states(t, st, w); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestInactiveWebhooksRetryNothing gives a webhook another address and makes it inactive during an attempt. The failed
+// delivery is not sent again.
+func TestInactiveWebhooksRetryNothing(t *testing.T) {
+	t.Parallel()
+	for name, active := range map[string]bool{"active": true, "inactive": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			st := storetest.New(t)
+			tenant, w := storetest.Hooked(t, st)
+			commentOn(t, st, tenant)
+			due, ok, err := st.Hooks.NextDelivery(t.Context(), w.ID)
+			if err != nil || !ok {
+				t.Fatal(ok, err)
+			}
+			if _, err := st.Hooks.UpdateWebhook(t.Context(), w.OrganizationID, w.ID, hooks.WebhookChange{
+				URL: new("https://other.example.com/"), Active: &active,
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Hooks.RecordDelivery(t.Context(), w.ID, due.Delivery.ID, hooks.DeliveryResult{
+				URL: w.Url, At: time.Now(), Reason: "it is gone",
+			}); err != nil {
+				t.Fatal(err)
+			}
+			want := schema.DeliveryFailed
+			if active {
+				want = schema.DeliveryPending
+			}
+			if got := states(t, st, w); !slices.Equal(got, []string{want}) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// states returns the states of a webhook's deliveries, in order.
+func states(t testing.TB, st *store.Store, w hooks.Webhook) (list []string) {
+	t.Helper()
+	page, err := st.Hooks.ListWebhookDeliveries(
+		t.Context(), w.OrganizationID, w.ID, hooks.WebhookDeliveryFilter{}, "", 1000,
+	)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range page.Rows {
+		list = append(list, d.WebhookDelivery.State)
+	}
+	slices.Reverse(list)
+	return list
 }

@@ -2,6 +2,7 @@ package orgs
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -25,16 +26,16 @@ type NewLinkInvite struct {
 	CollectionID   *string
 }
 
-// CreateLinkInvite adds an invite link.
+// CreateLinkInvite adds an invite link. The link ends when its user is no admin of the organization any more.
 func (s *Store) CreateLinkInvite(ctx context.Context, invite NewLinkInvite) (LinkInvite, error) {
 	var row LinkInvite
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) (err error) {
 		row, err = q.InsertLinkInvite(ctx, db.InsertLinkInviteParams{
 			ID: schema.NewID(), OrganizationID: invite.OrganizationID, Role: invite.Role, SpaceID: invite.SpaceID,
-			CollectionID: invite.CollectionID, CreatedBy: &invite.UserID, Lasts: s.inviteLasts(),
+			CollectionID: invite.CollectionID, CreatedBy: invite.UserID, Lasts: s.inviteLasts(),
 		})
 		if err != nil {
-			return postgres.Interpret(err, "invite")
+			return postgres.Interpret(err, "admin of the organization")
 		}
 		return s.db.Within(ctx, q, postgres.QuotaInviteLinks, invite.OrganizationID)
 	})
@@ -48,10 +49,12 @@ func (s *Store) LinkInvite(ctx context.Context, organizationID, id string) (Link
 }
 
 // UpdateLinkInvite changes the role that an invite link grants. Users who have already followed the link keep their
-// role.
-func (s *Store) UpdateLinkInvite(ctx context.Context, organizationID, id string, role *string) (LinkInvite, error) {
+// role. The link then belongs to the user who changed it.
+func (s *Store) UpdateLinkInvite(
+	ctx context.Context, organizationID, id, userID string, role *string,
+) (LinkInvite, error) {
 	row, err := s.db.Queries.UpdateLinkInvite(ctx, db.UpdateLinkInviteParams{
-		ID: id, OrganizationID: organizationID, Role: role,
+		ID: id, OrganizationID: organizationID, ByUser: userID, Role: role,
 	})
 	return row, postgres.Interpret(err, "invite")
 }
@@ -109,6 +112,12 @@ func (s *Store) AcceptInvite(ctx context.Context, userID, organizationID, id str
 // from outside the organization a guest of the organization.
 func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		// An admin may be taking the user's role or membership away, with the user's own links. The lock lets one of
+		// the two happen first, so the user cannot take the role back.
+		_, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return postgres.Interpret(err, "membership")
+		}
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {
 			return postgres.Interpret(err, "invite")

@@ -93,8 +93,8 @@ func (s *Store) ListMembers(
 	}
 	from := after.OrFirst(first)
 	found, err := s.db.Planned.ListMembers(ctx, db.ListMembersParams{
-		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, BySeen: filter.BySeen, Ascending: filter.Ascending,
-		AfterTime: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
+		OrganizationID: organizationID, Role: filter.Role, Search: filter.Search, BySeen: filter.BySeen,
+		Ascending: filter.Ascending, AfterTime: from.Key, After: from.ID, PageSize: postgres.PageSize(size),
 	})
 	if err != nil {
 		return postgres.Page[MemberRow]{}, postgres.Interpret(err, "members")
@@ -109,7 +109,8 @@ func (s *Store) ListMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// ChangeMemberRole changes the role of a member. It returns an error if the organization would have no admin.
+// ChangeMemberRole changes the role of a member. It returns an error if the organization would have no admin. If the
+// new role is below admin, it also deletes the invites by which the member could get a higher role again.
 func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID string, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins demote each other concurrently, only one of the changes may succeed. The lock makes the second
@@ -129,7 +130,10 @@ func (s *Store) ChangeMemberRole(ctx context.Context, organizationID, userID str
 		_, err = q.SetMemberRole(ctx, db.SetMemberRoleParams{
 			OrganizationID: organizationID, UserID: userID, Role: role.Nullable(),
 		})
-		return postgres.Interpret(err, "member")
+		if err != nil || role == schema.RoleAdmin {
+			return postgres.Interpret(err, "member")
+		}
+		return takeInvitesBack(ctx, q, organizationID, userID)
 	})
 }
 

@@ -11,8 +11,8 @@ import (
 )
 
 // RemoveMember removes a user from an organization, with the user's grants, teams and pending review requests there.
-// It also deletes the user's invite links and sent invites, because the user could join again by them. Removing a user
-// who is not a member succeeds. An organization keeps at least one admin.
+// It also deletes the invites by which the user could join again. Removing a user who is not a member succeeds. An
+// organization keeps at least one admin.
 func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// If two admins remove or demote each other concurrently, only one may succeed.
@@ -30,20 +30,19 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 				return err
 			}
 		}
+		if err := takeInvitesBack(ctx, q, organizationID, userID); err != nil {
+			return err
+		}
 		for _, end := range []func() error{
-			func() error {
-				return q.DeleteLinksOfMember(ctx, db.DeleteLinksOfMemberParams{OrganizationID: organizationID, UserID: userID})
-			},
-			func() error {
-				return q.DeleteInvitesOfMember(ctx, db.DeleteInvitesOfMemberParams{OrganizationID: organizationID, UserID: userID})
-			},
 			func() error {
 				return q.DeleteReviewRequestsOfMember(ctx, db.DeleteReviewRequestsOfMemberParams{
 					OrganizationID: organizationID, UserID: userID,
 				})
 			},
 			func() error {
-				return q.DeleteMembership(ctx, db.DeleteMembershipParams{OrganizationID: organizationID, UserID: userID})
+				return q.DeleteMembership(ctx, db.DeleteMembershipParams{
+					OrganizationID: organizationID, UserID: userID,
+				})
 			},
 		} {
 			if err := end(); err != nil {
@@ -52,6 +51,18 @@ func (s *Store) RemoveMember(ctx context.Context, organizationID, userID string)
 		}
 		return nil
 	})
+}
+
+// takeInvitesBack deletes the links and invites that a member has made, and a pending invite to the member. The
+// transaction has changed or locked the membership before, so no further invite of the member can follow.
+func takeInvitesBack(ctx context.Context, q *db.Queries, organizationID, userID string) error {
+	err := q.DeleteLinksOfMember(ctx, db.DeleteLinksOfMemberParams{OrganizationID: organizationID, UserID: userID})
+	if err == nil {
+		err = q.DeleteInvitesOfMember(ctx, db.DeleteInvitesOfMemberParams{
+			OrganizationID: organizationID, Member: userID,
+		})
+	}
+	return postgres.Interpret(err, "invites")
 }
 
 // leavesAnAdmin refuses to leave a locked organization without an admin.

@@ -6,18 +6,27 @@ on conflict (lower(email)) do nothing;
 
 -- name: InviteUsers :many
 -- Invites those addresses that are not members yet, each with its role; an empty one is a guest's. It replaces a pending invite.
+-- Nobody is invited if the inviter is not an admin. The lock makes a concurrent change of the inviter's role wait.
 -- Index: users_email.
 -- Sorts: the people of one request, so that two requests wait for each other's rows in one order.
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = sqlc.arg(organization_id)::text and m.user_id = sqlc.arg(created_by)::text
+      and m.role = 'admin'
+    for share
+)
 insert into email_invites (
     organization_id, user_id, email, role, sso, created_by, expires_at, mail_state, mail_id, mail_asked_at, link_hash
 )
-select sqlc.arg(organization_id), u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, sqlc.arg(created_by)::text,
+select sqlc.arg(organization_id)::text, u.id, x.email, nullif(x.role, ''), sqlc.arg(sso)::boolean, inviter.user_id,
     creation_time() + sqlc.narg(lasts)::interval, sqlc.arg(mail_state), x.mail_id, creation_time(),
     nullif(x.link_hash, '')
 from (select unnest(sqlc.arg(emails)::text[]) as email, unnest(sqlc.arg(roles)::text[]) as role,
     unnest(sqlc.arg(mail_ids)::text[]) as mail_id, unnest(sqlc.arg(link_hashes)::bytea[]) as link_hash) x
-    join users u on lower(u.email) = lower(x.email)
-where not exists (select 1 from memberships m where m.organization_id = sqlc.arg(organization_id) and m.user_id = u.id)
+    join users u on lower(u.email) = lower(x.email) cross join inviter
+where not exists (
+    select 1 from memberships m where m.organization_id = sqlc.arg(organization_id)::text and m.user_id = u.id
+)
 order by u.id
 on conflict (organization_id, user_id) do update set
     email = excluded.email, role = excluded.role, sso = excluded.sso, created_by = excluded.created_by, created_at = excluded.created_at,

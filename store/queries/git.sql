@@ -39,7 +39,7 @@ select exists (
 
 -- name: SetGitOperation :exec
 -- An operation that is done needs no credentials anymore. A failed one keeps them, sealed, to be retried. A cancelled
--- operation stays cancelled, unless it was done already.
+-- operation stays cancelled, unless it was done already. An operation whose author lost the right to it forgets them.
 update git_operations set
     state = sqlc.arg(state), reason = sqlc.arg(reason), notes = sqlc.narg(notes), commit_hash = sqlc.narg(commit_hash), revision = sqlc.narg(revision),
     change_request_id = sqlc.narg(change_request_id), allowed_by = sqlc.narg(allowed_by),
@@ -47,9 +47,31 @@ update git_operations set
         when sqlc.arg(state)::text in ('done', 'failed', 'skipped', 'superseded', 'cancelled') then creation_time()
     end,
     credentials = case
-        when sqlc.arg(state)::text not in ('done', 'skipped', 'superseded', 'cancelled') then credentials
+        when sqlc.arg(state)::text not in ('done', 'skipped', 'superseded', 'cancelled')
+            and not sqlc.arg(forget)::boolean then credentials
     end
 where id = sqlc.arg(id) and (state <> 'cancelled' or sqlc.arg(state)::text = 'done');
+
+-- name: CancelGitOperationsOf :exec
+-- Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing.
+-- Index: git_operations_space.
+update git_operations set
+    state = 'cancelled', reason = sqlc.arg(reason)::text, credentials = null, finished_at = creation_time()
+where space_id = any(sqlc.arg(spaces)::text[]) and state in ('queued', 'running', 'retrying', 'waiting');
+
+-- name: ScopesOnSpace :many
+-- Returns the scopes on a space of the installation whose tokens write in a user's name. They are none if the
+-- installation is gone, is paused or is not for the space.
+-- Index: integration_installations_user.
+-- No order: they are a set.
+select x.scope::text as scope
+from spaces s
+    join integration_installations n on n.organization_id = s.organization_id and n.user_id = sqlc.arg(user_id)::text
+    join integrations i on i.name = n.integration
+    cross join unnest(n.scopes) x (scope)
+where s.id = sqlc.arg(space_id)::text and not n.paused and x.scope = any(i.scopes)
+  and (n.space_selection = 'all' or exists (
+       select 1 from integration_content_installations c where c.installation_id = n.id and c.space_id = s.id));
 
 -- name: GitProgress :one
 -- Notes how far an operation is, if that is given, and returns its state.

@@ -13,8 +13,18 @@ on conflict (collection_id, space_id, user_id, team_id) do update
 set role = case when role_rank(excluded.role) > role_rank(grants.role) then excluded.role else grants.role end;
 
 -- name: InsertLinkInvite :one
+-- Adds nothing if the user is not an admin. The lock makes a concurrent change of the user's role wait.
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = sqlc.arg(organization_id)::text and m.user_id = sqlc.arg(created_by)::text
+      and m.role = 'admin'
+    for share
+)
 insert into link_invites (id, organization_id, role, space_id, collection_id, created_by, expires_at)
-values ($1, $2, $3, $4, $5, $6, creation_time() + sqlc.narg(lasts)::interval) returning *;
+select sqlc.arg(id)::text, sqlc.arg(organization_id)::text, sqlc.narg(role)::text, sqlc.narg(space_id)::text,
+    sqlc.narg(collection_id)::text, i.user_id, creation_time() + sqlc.narg(lasts)::interval
+from inviter i
+returning *;
 
 -- name: LinkInviteByID :one
 -- An invite to content that has moved to another organization no longer counts here.
@@ -28,9 +38,17 @@ where l.id = sqlc.arg(id) and l.organization_id = sqlc.arg(organization_id)
 select invite_links from organizations where id = $1;
 
 -- name: UpdateLinkInvite :one
-update link_invites set role = sqlc.narg(role)
-where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id)
-returning *;
+-- The link then belongs to the admin who chose its role, so it ends with this admin's rights.
+with inviter as (
+    select m.user_id from memberships m
+    where m.organization_id = sqlc.arg(organization_id)::text and m.user_id = sqlc.arg(by_user)::text
+      and m.role = 'admin'
+    for share
+)
+update link_invites l set role = sqlc.narg(role)::text, created_by = i.user_id
+from inviter i
+where l.id = sqlc.arg(id)::text and l.organization_id = sqlc.arg(organization_id)::text
+returning l.*;
 
 -- name: DeleteLinkInvite :exec
 delete from link_invites where id = sqlc.arg(id) and organization_id = sqlc.arg(organization_id);

@@ -127,7 +127,10 @@ on conflict do nothing;
 delete from link_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;
 
 -- name: DeleteInvitesOfMember :exec
-delete from email_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;
+-- Deletes the invites from a member, and a pending invite to the member.
+delete from email_invites
+where organization_id = sqlc.arg(organization_id)::text
+  and (created_by = sqlc.arg(member)::text or user_id = sqlc.arg(member)::text);
 
 -- name: DeleteReviewRequestsOfMember :exec
 -- Index: change_request_reviewers_user (user_id, change_request_id).

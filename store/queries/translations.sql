@@ -163,6 +163,18 @@ from spaces s where s.id = sqlc.arg(source) and c.id = sqlc.arg(copied);
 insert into grants (organization_id, space_id, user_id, team_id, role)
 select organization_id, sqlc.arg(copied)::text, user_id, team_id, role from grants where space_id = sqlc.arg(source)::text;
 
+-- name: CopyIsMoreOpen :one
+-- Whether a member sees a copy and not its source. The paths have the ids from each space up to the top.
+select exists (
+    select from spaces c
+        cross join access_to('', c.id, c.default_level, c.parent_id) x
+        cross join ranks_on_content(c.organization_id, x.level, sqlc.arg(copied_path)::text[]) seen (user_id, rank)
+        join spaces s on s.id = sqlc.arg(source)::text
+        cross join access_to('', s.id, s.default_level, s.parent_id) y
+        cross join ranks_on_content(s.organization_id, y.level, sqlc.arg(source_path)::text[]) hidden (user_id, rank)
+    where c.id = sqlc.arg(copied)::text and seen.user_id = hidden.user_id and seen.rank > 0 and hidden.rank = 0
+);
+
 -- name: CopyFiles :exec
 -- Files of a revision become files of another space, with the same ids.
 -- Index: branch_files_pkey.

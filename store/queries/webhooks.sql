@@ -188,9 +188,10 @@ update webhooks set
 where id = sqlc.arg(id) and url = sqlc.arg(url);
 
 -- name: RetryDelivery :exec
--- Sends a delivery again that failed at an earlier address of its webhook.
-update webhook_deliveries set state = 'pending', next_attempt_at = now(), settled_at = null
-where id = sqlc.arg(id) and state <> 'delivered';
+-- Sends a delivery again that failed at an earlier address of its webhook. An inactive webhook gets nothing.
+update webhook_deliveries d set state = 'pending', next_attempt_at = now(), settled_at = null
+from webhooks w
+where d.id = sqlc.arg(id) and d.state <> 'delivered' and w.id = d.webhook_id and w.active;
 
 -- name: DisableWebhook :exec
 update webhooks set
@@ -198,12 +199,16 @@ update webhooks set
 where id = sqlc.arg(id) and active;
 
 -- name: FailDeliveries :execrows
--- Fails deliveries that have been pending for some time, or all.
+-- Fails deliveries that have been pending for some time. Without a time, it fails all of an inactive webhook. Somebody
+-- may have made the webhook active again, so that its new deliveries must be sent.
 update webhook_deliveries set state = 'failed', reason = coalesce(reason, sqlc.arg(reason)::text), next_attempt_at = null, settled_at = now(), asked = true
 where state = 'pending' and id = any(array(
     select p.id from webhook_deliveries p
     where p.webhook_id = sqlc.arg(webhook_id) and p.state = 'pending'
-      and p.created_at < coalesce(deletion_time() - sqlc.narg(waited)::interval, 'infinity') limit sqlc.arg(size)
+      and case when sqlc.narg(waited)::interval is null
+          then exists (select from webhooks w where w.id = p.webhook_id and not w.active)
+          else p.created_at < deletion_time() - sqlc.narg(waited)::interval end
+    limit sqlc.arg(size)
 ));
 
 -- name: RestWebhook :exec

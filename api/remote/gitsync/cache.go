@@ -176,7 +176,7 @@ func treeOf(from objects, tip plumbing.Hash) (plumbing.Hash, error) {
 
 // SweepCache deletes packs that were not used for a week. If the remaining packs have more bytes in total than the
 // limit `bytes`, it deletes the least recently used packs. Several processes may use the same folder.
-func SweepCache(dir string, bytes int64, now time.Time) error {
+func SweepCache(dir string, bytes int64, now time.Time) (failed error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -191,7 +191,8 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 			continue
 		}
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err)
+			continue
 		}
 		files = append(files, info)
 	}
@@ -209,10 +210,10 @@ func SweepCache(dir string, bytes int64, now time.Time) error {
 			continue
 		}
 		if err := os.Remove(filepath.Join(dir, file.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
+			failed = errors.Join(failed, err) // the other files are deleted all the same
 		}
 	}
-	return nil
+	return failed
 }
 
 // VerifyCache reads the packs of a cache. It calls `each` for every pack, with the pack's size. err is nil if the pack
