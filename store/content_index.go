@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/octavo-docs/octavo/schema"
-	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/words"
 	"github.com/octavo-docs/octavo/store/db"
 	"github.com/octavo-docs/octavo/store/postgres"
@@ -20,13 +19,6 @@ import (
 const (
 	indexBatch = 100
 	indexBytes = 4 << 20
-)
-
-// maxSearchTokens is the largest number of words of a page that search can find. Any normal page has fewer words.
-// maxTopTokens is the largest number of words in the page's headings that get more weight than other words.
-const (
-	maxSearchTokens = schema.MaxPage / 2
-	maxTopTokens    = 100
 )
 
 // IndexSpace updates a space's search index to the newest revision. It writes the differences between the indexed
@@ -230,29 +222,6 @@ func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.Plac
 	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
-// searchText is the text of a page that search can find. A long text has several parts, and a search for several words
-// finds the words in different parts too.
-type searchText struct {
-	title, headings, description []words.Token
-	parts                        [][]words.Token
-}
-
-// vectors returns the words of the title and the headings, and the words of each part. The first part also has the
-// words of the title, the headings and the description.
-func (t *searchText) vectors(scope string, stems words.Stems) (top words.Words, parts []words.Words) {
-	title := words.Field{Weight: words.Title, Tokens: t.title}
-	headings := words.Field{Weight: words.Heading, Tokens: t.headings}
-	top = words.Vector(scope, stems, title, headings)
-	for i, part := range t.parts {
-		fields := []words.Field{{Weight: words.Body, Tokens: part}}
-		if i == 0 {
-			fields = append([]words.Field{title, headings, {Weight: words.Body, Tokens: t.description}}, fields...)
-		}
-		parts = append(parts, words.Vector(scope, stems, fields...))
-	}
-	return top, parts
-}
-
 // rewrite updates the words of pages in the index, and the number of pages that have each word. `before` has the pages
 // that may have old words in the index. `gone` has the pages whose words are all removed.
 func (x *indexing) rewrite(
@@ -261,44 +230,29 @@ func (x *indexing) rewrite(
 	if len(before) == 0 {
 		return nil
 	}
+	// The vocabulary has no words that only some visitors see. A visitor could otherwise try which words it has.
 	scope, vocabulary := words.Scope(state.Number), map[string]int32{}
 	older, err := q.LexemesOfPages(ctx, db.LexemesOfPagesParams{SpaceID: x.spaceID, PageIds: before})
 	if err != nil {
 		return postgres.Interpret(err, "pages")
 	}
-	counted := map[string]map[string]bool{}
-	count := func(page string, lexemes []string, change int32) {
-		if counted[page] == nil {
-			counted[page] = map[string]bool{}
-		}
-		for _, word := range words.Known(scope, lexemes) {
-			if !counted[page][word] {
-				counted[page][word] = true
-				vocabulary[word] += change
-			}
-		}
-	}
+	lexemes := map[string][]string{}
 	for _, row := range older {
-		count(row.PageID, row.Lexemes, -1)
+		lexemes[row.PageID] = append(lexemes[row.PageID], row.Lexemes...)
 	}
-	clear(counted)
+	for _, list := range lexemes {
+		from := scope
+		if words.Marked(scope, list) {
+			from = words.Shown(scope)
+		}
+		for _, word := range postgres.Distinct(words.Known(from, list)) {
+			vocabulary[word]--
+		}
+	}
 	parts, look := make([]searchText, len(pages)), map[string]bool{}
 	for i, page := range pages {
-		document := texts[page.Document].Document
-		parts[i] = searchText{
-			title:       words.Tokens(page.Title, maxSearchTokens),
-			headings:    words.Tokens(content.Headings(document), maxTopTokens),
-			description: words.Tokens(page.Description, maxSearchTokens),
-			parts:       words.Parts(words.Tokens(content.Plain(document), maxSearchTokens)),
-		}
-		for _, tokens := range append([][]words.Token{parts[i].title, parts[i].headings, parts[i].description},
-			parts[i].parts...) {
-			for _, t := range tokens {
-				if t.Lower != "" {
-					look[t.Lower] = true
-				}
-			}
-		}
+		parts[i] = newSearchText(page, texts[page.Document].Document)
+		parts[i].look(look)
 	}
 	stems, err := stemsOf(ctx, q, look, state.Dictionary)
 	if err != nil {
@@ -310,26 +264,15 @@ func (x *indexing) rewrite(
 		rows.Ids, rows.Titles = append(rows.Ids, page.PageID), append(rows.Titles, page.Title)
 		rows.Paths, rows.Documents = append(rows.Paths, page.Path), append(rows.Documents, page.Document)
 		rows.Descriptions = append(rows.Descriptions, page.Description)
-		top, vectors := parts[i].vectors(scope, stems[state.Dictionary])
-		rows.Tops = append(rows.Tops, top.Text)
-		if len(vectors) == 1 {
-			rows.Words = append(rows.Words, vectors[0].Text)
-		} else {
-			rows.Words = append(rows.Words, top.Text)
+		vectors := parts[i].indexed(scope, stems[state.Dictionary])
+		rows.Tops, rows.Words = append(rows.Tops, vectors.top), append(rows.Words, vectors.words)
+		for _, word := range postgres.Distinct(vectors.known) {
+			vocabulary[word]++
 		}
-		for n, vector := range vectors {
-			count(page.PageID, vector.Lexemes, 1)
-			if len(vectors) > 1 {
-				long = append(
-					long,
-					db.InsertSearchPartParams{
-						SpaceID: x.spaceID,
-						PageID:  page.PageID,
-						Part:    int32(n),
-						Words:   vector.Text,
-					},
-				)
-			}
+		for n, part := range vectors.parts {
+			long = append(long, db.InsertSearchPartParams{
+				SpaceID: x.spaceID, PageID: page.PageID, Part: int32(n), Words: part,
+			})
 		}
 	}
 	if len(gone) > 0 {

@@ -17,7 +17,10 @@ import (
 // fails.
 type ContentChange struct {
 	UserID string
-	Pages  []tree.Change
+	// Seen is the revision whose content the user has changed. It is nil if the client did not send it. Then the change
+	// replaces what others have written since.
+	Seen  *string
+	Pages []tree.Change
 	// Names are the names of the request body's fields from which Pages come, for error messages.
 	Names []string
 	// Documents are the documents to which Pages refer. Files are new files.
@@ -30,6 +33,9 @@ type ContentChange struct {
 func (s *Store) ChangeContent(ctx context.Context, request ChangeRequest, change ContentChange) (ChangeRequestRow, error) {
 	return s.changeRequest(ctx, request, func(q *db.Queries, space Space, row *ChangeRequest) error {
 		if err := stillOpen(*row); err != nil {
+			return err
+		}
+		if err := StillAt(*row, change.Seen); err != nil {
 			return err
 		}
 		return s.changeContent(ctx, q, row, change)

@@ -192,13 +192,14 @@ func (s *Store) CreateReview(ctx context.Context, review NewReview) (ReviewRow, 
 	return s.reviewRow(ctx, row, head.Revision)
 }
 
-// StillAt returns an error if the user has decided about another revision than the current revision of a locked change
-// request. `seen` is the revision that the user has seen. It is nil if the client did not send it.
+// StillAt returns an error if the user has seen another revision than the current revision of a locked change request.
+// `seen` is the revision that the user has seen. It is nil if the client did not send it.
 func StillAt(request ChangeRequest, seen *string) error {
 	if seen == nil || *seen == request.Revision {
 		return nil
 	}
-	return schema.Conflict("revision is not the current one of the change request, which is " + request.Revision)
+	return schema.Conflict("revision is not the current one of the change request, which is " + request.Revision +
+		": read this one, and repeat the request with it")
 }
 
 // Review reads a review of a change request. revision is the request's current revision, by which Review decides

@@ -47,7 +47,7 @@ func (s *Store) SearchSpace(
 	if err != nil {
 		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "spaces")
 	}
-	search, err := s.search(ctx, query, spacesOf(rows))
+	search, err := s.search(ctx, by, query, spacesOf(rows))
 	if err != nil || len(search.spaces) == 0 {
 		return postgres.Page[FoundPage]{}, err
 	}
@@ -136,7 +136,7 @@ func (s *Store) searchSpaces(
 	ctx context.Context, by Sight, query string, spaces []db.SearchedSpaceRow, after *postgres.Cursor[float32],
 	size int,
 ) (postgres.Page[FoundSpace], error) {
-	search, err := s.search(ctx, query, spaces)
+	search, err := s.search(ctx, by, query, spaces)
 	if err != nil || len(search.spaces) == 0 {
 		return postgres.Page[FoundSpace]{}, err
 	}
@@ -211,10 +211,14 @@ type searchPlan struct {
 	without []string
 	// matchers find the words of the query in the texts of each space.
 	matchers map[string]words.Matcher
+	// visible has, for a visitor, the searches in the text that all visitors see. It is nil for users.
+	visible []visibleSearch
 }
 
 // search parses a query and plans its search with the dictionaries and vocabularies of spaces.
-func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpaceRow) (searchPlan, error) {
+func (s *Store) search(
+	ctx context.Context, by Sight, text string, spaces []db.SearchedSpaceRow,
+) (searchPlan, error) {
 	query := words.ParseQuery(text)
 	if query.None() || len(spaces) == 0 {
 		return searchPlan{}, nil
@@ -238,7 +242,15 @@ func (s *Store) search(ctx context.Context, text string, spaces []db.SearchedSpa
 	}
 	plan := searchPlan{title: strings.ToLower(strings.TrimSpace(content.Clean(text))), matchers: make(map[string]words.Matcher, len(spaces))}
 	for _, space := range spaces {
-		compiled := query.Compile(words.Scope(space.Number), stems[space.Dictionary], meant)
+		scope := words.Scope(space.Number)
+		compiled := query.Compile(scope, stems[space.Dictionary], meant)
+		if by.Allows != nil {
+			shown := query.Compile(words.Shown(scope), stems[space.Dictionary], meant)
+			plan.visible = append(plan.visible, visibleSearch{
+				spaceID: space.ID, scope: scope, dictionary: space.Dictionary, whole: compiled, shown: shown,
+			})
+			compiled = visibly(compiled, shown, words.Mark(scope))
+		}
 		plan.spaces, plan.queries = append(plan.spaces, space.ID), append(plan.queries, compiled.All)
 		plan.exacts, plan.terms = append(plan.exacts, compiled.Exact), append(plan.terms, compiled.Terms)
 		if compiled.Without != "" {

@@ -100,10 +100,15 @@ func (s *searched) id(title string) string {
 // of the list has the same total. It sorts pages with equal rank by title.
 func (s *searched) found(query string) (titles []string) {
 	s.t.Helper()
+	return s.foundBy(store.Sight{}, query)
+}
+
+func (s *searched) foundBy(by store.Sight, query string) (titles []string) {
+	s.t.Helper()
 	var rows []store.FoundPage
 	var after *postgres.Cursor[float32]
 	for {
-		page, err := s.st.SearchSpace(s.t.Context(), store.Sight{}, s.space, query, after, 2)
+		page, err := s.st.SearchSpace(s.t.Context(), by, s.space, query, after, 2)
 		if err != nil {
 			s.t.Fatalf("%q: %v", query, err)
 		}

@@ -151,6 +151,49 @@ func TestLoginReturns(t *testing.T) {
 	}
 }
 
+// TestLoginOfThePage signs in to our own page by single sign-on. A browser that opens an address with the code of
+// another browser's login must not be signed in.
+func TestLoginOfThePage(t *testing.T) {
+	t.Parallel()
+	for name, listen := range map[string]func(http.Handler) *httptest.Server{
+		"https": httptest.NewTLSServer, "http": httptest.NewServer,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			victim, s := newTab(t), serve(t, listen)
+			victim.open(s.base+"/?code="+s.codeOf(t), "#wrong:not(:empty), header.top")
+			if text := victim.text(); !strings.Contains(text, "The link was used, has expired or never was") {
+				t.Errorf("%s", text)
+			}
+			if held := victim.cookies(); len(held) > 0 {
+				t.Errorf("the browser holds %v", held)
+			}
+			if sessions := s.h.Rows()["browser_sessions"].Count; sessions != 0 {
+				t.Errorf("%d sessions", sessions)
+			}
+			victim.open(s.start+"?returnTo="+url.QueryEscape(s.base+"/"), "header.top")
+			if sessions := s.h.Rows()["browser_sessions"].Count; sessions != 1 {
+				t.Errorf("%d sessions", sessions)
+			}
+		})
+	}
+}
+
+// codeOf logs in in another browser, and returns the code with which our page would exchange the login for a session.
+func (s *sites) codeOf(t *testing.T) string {
+	t.Helper()
+	b := newTab(t)
+	// The attacker's browser stops before our page exchanges the code.
+	b.block("*://*:*/*/app.*")
+	b.do(chromedp.Navigate(s.start + "?returnTo=" + url.QueryEscape(s.base+"/")))
+	b.until(`location.pathname === '/docs/' && location.search`)
+	at, err := url.Parse(b.location())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return at.Query().Get("code")
+}
+
 // TestLoginRefused checks that the page of a refused login shows the reason and the next step.
 func TestLoginRefused(t *testing.T) {
 	t.Parallel()

@@ -24,8 +24,9 @@ const contentBodyLimit = 16 << 20
 type changeContentRequest struct {
 	// Compat selects one of two forms of the response. The contract documents the form that contains the change
 	// request.
-	Compat *bool `query:"compat" rules:"default=true"`
-	Body   struct {
+	Compat   *bool   `query:"compat" rules:"default=true"`
+	Revision *string `query:"revision" rules:"len=1..64"`
+	Body     struct {
 		Changes []contentChange `json:"changes" rules:"required,len=1..50"`
 	} `body:"json"`
 }
@@ -163,7 +164,7 @@ func (h *pages) change(ctx context.Context, c *access.Caller, r *changeContentRe
 		head: c.ChangeRequest.Revision, written: map[string]schema.Document{}, placed: map[string]placing{},
 	}
 	b.links = linkPaths{store: h.store, space: b.space, revision: b.head, request: c.ChangeRequest.ID}
-	b.change.UserID = c.Principal.UserID
+	b.change.UserID, b.change.Seen = c.Principal.UserID, r.Revision
 	for i := range r.Body.Changes {
 		change := &r.Body.Changes[i]
 		b.name = fmt.Sprintf("changes[%d]", i)

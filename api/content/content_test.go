@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/octavo-docs/octavo/api/apitest"
@@ -352,6 +353,63 @@ func TestConflicts(t *testing.T) {
 	pages := apitest.Ask[schema.RevisionPages](h, schema.RoleRead, "GET", "/v1/spaces/"+h.Ours.Space.ID+"/content/pages", nil, 200)
 	if got := outline(pages.Pages); got != "d:One@hello d:New@new" {
 		t.Errorf("%s", got)
+	}
+}
+
+// TestChangesOfASeenRevision changes the content of one change request twice, after both writers have read the same
+// revision. With this revision, the later change is refused, because it would remove the text of the earlier one.
+func TestChangesOfASeenRevision(t *testing.T) {
+	t.Parallel()
+	h := apitest.New(t)
+	page, _, _ := h.MergedPage(h.Ours)
+	request := h.ChangeRequest(h.Ours)
+	path := h.RequestPath(request.ID) + "/content"
+	token := h.Ours.Tokens[schema.RoleEdit]
+	change := func(seen, markdown string) apitest.Answer {
+		return h.Do("POST", path+"?revision="+seen, token, map[string]any{"changes": []any{map[string]any{
+			"operation": "update_page", "page": page, "document": map[string]any{"markdown": markdown},
+		}}})
+	}
+	text := func() string {
+		a := h.Do("GET", path+"/page/"+page+"?format=markdown", token, nil)
+		return fmt.Sprint(apitest.DecodeInto(h, a, &map[string]any{})["markdown"])
+	}
+	seen := request.Revision
+	first := change(seen, "One, by Ann.\n\nTwo.\n")
+	if first.Status != http.StatusOK {
+		t.Fatalf("%d %s", first.Status, first.Body)
+	}
+	var now schema.ChangeRequest
+	apitest.DecodeInto(h, first, &now)
+	late := h.WantError(change(seen, "One.\n\nTwo, by Bob.\n"), http.StatusConflict)
+	if !strings.Contains(late.Message, now.Revision) {
+		t.Errorf("%+v", late)
+	}
+	if got := text(); got != "One, by Ann.\n\nTwo.\n" {
+		t.Errorf("%q", got)
+	}
+	if a := change(now.Revision, "One, by Ann.\n\nTwo, by Bob.\n"); a.Status != http.StatusOK {
+		t.Fatalf("%d %s", a.Status, a.Body)
+	} else {
+		apitest.DecodeInto(h, a, &now)
+	}
+	// Of simultaneous changes, one succeeds.
+	var changed atomic.Int32
+	var wait sync.WaitGroup
+	for i := range 6 {
+		wait.Go(func() {
+			switch a := change(now.Revision, fmt.Sprintf("By writer %d.\n", i)); a.Status {
+			case http.StatusOK:
+				changed.Add(1)
+			case http.StatusConflict:
+			default:
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	wait.Wait()
+	if changed.Load() != 1 {
+		t.Errorf("%d changes of one revision succeeded", changed.Load())
 	}
 }
 

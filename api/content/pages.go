@@ -59,7 +59,9 @@ func pageOperations(h *pages) []frame.Operation {
 		{
 			Method: http.MethodPost, Path: changeRequestPath + "/content", ID: "updateChangeRequestContent", Tag: tag,
 			Doc: "Change the content of a change request: all of the changes or none. The text of a page that stands " +
-				"for a file which Git cannot give as UTF-8 text cannot change: 400 says which file, and why.",
+				"for a file which Git cannot give as UTF-8 text cannot change: 400 says which file, and why. A " +
+				"change replaces what others have written meanwhile. With `revision`, which is an addition to the " +
+				"published contract, it is refused instead, with 409.",
 			Scope: access.Having(access.RightEdit, access.OnChangeRequest).OrInstallation(schema.ScopeSpaceContentWrite), Status: http.StatusOK,
 			BodyLimit: contentBodyLimit, Accepts: frame.MediaJSON, Handler: frame.Handle(h.change),
 		},

@@ -27,6 +27,11 @@
 // for a cookie that scripts cannot read. The page does not store any of them. The cookie is valid for 12 hours, but not
 // longer than its token. Package access accepts the cookie only in requests with the header Octavo-Browser.
 //
+// A code signs in only the browser that logged in, because the login gives this browser a cookie for the code
+// (saml_codes.go in package orgs). Otherwise a person could sign others in as himself by sending them an address with
+// his code. The link signs in any browser, even over an existing session. Only the operator's terminal shows the link.
+// No operation creates one, so a stranger has no link to send.
+//
 // # Share links
 //
 // The address of a share link ends with the fragment #share= and the link's secret. With this secret, the page opens

@@ -61,7 +61,9 @@ func samlLoginOperations(h *samlLogins) []frame.Operation {
 		},
 		{
 			Method: http.MethodPost, Path: "/sso/token", ID: "openSession", Tag: "sso",
-			Doc:   "Exchange the code that a browser brought back from a login for the token of the session. A code works once, within a minute.",
+			Doc: "Exchange the code that a browser brought back from a login for the token of the session. A code " +
+				"works once, within a minute. Pages of this server send the header `Octavo-Browser`. They can " +
+				"exchange only the code of their own browser's login.",
 			Scope: access.Public(), Status: http.StatusOK, BodyLimit: 4 << 10, Accepts: frame.MediaJSON, Handler: frame.Handle(h.open),
 		},
 	}
@@ -168,7 +170,7 @@ func (h *samlLogins) mayReturnTo(address string) bool {
 	}
 	return slices.ContainsFunc(append([]string{h.view.API()}, h.sso.ReturnTo...), func(allowed string) bool {
 		own, err := url.Parse(allowed)
-		return err == nil && strings.EqualFold(own.Scheme, target.Scheme) && strings.EqualFold(own.Host, target.Host)
+		return err == nil && sameOrigin(own, target)
 	})
 }
 
@@ -224,8 +226,16 @@ func (h *samlLogins) finish(ctx context.Context, c *access.Caller, r *finishSAML
 		answer.Cookies = []*http.Cookie{cookie}
 		return answer, err
 	}
+	cookies := []*http.Cookie{cookie}
+	bound, err := h.codeCookie(request.ReturnTo, secret)
+	if err != nil {
+		return frame.Page{}, schema.Internal(err)
+	}
+	if bound != nil {
+		cookies = append(cookies, bound)
+	}
 	to, err := withCode(request.ReturnTo, secret)
-	return frame.Page{To: to, Cookies: []*http.Cookie{cookie}}, err
+	return frame.Page{To: to, Cookies: cookies}, err
 }
 
 // loginOf returns the login in the form that the store needs. It returns an error for invalid texts of the identity
@@ -275,7 +285,9 @@ func withCode(address, code string) (string, error) {
 }
 
 type openSessionRequest struct {
-	Body struct {
+	Marker string `header:"Octavo-Browser"`
+	Cookie string `cookie:"octavo_sso_code"`
+	Body   struct {
 		Code *string `json:"code" rules:"required,len=1..200"`
 	} `body:"json"`
 }
@@ -283,6 +295,9 @@ type openSessionRequest struct {
 func (h *samlLogins) open(
 	ctx context.Context, _ *access.Caller, r *openSessionRequest,
 ) (people.SessionToken, error) {
+	if err := checkCode(r.Marker, r.Cookie, *r.Body.Code); err != nil {
+		return people.SessionToken{}, err
+	}
 	token, session, err := h.store.Orgs.OpenSession(ctx, *r.Body.Code)
 	if err != nil {
 		return people.SessionToken{}, err

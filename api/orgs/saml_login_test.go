@@ -20,7 +20,9 @@ import (
 	crewjam "github.com/crewjam/saml"
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/octavo-docs/octavo/api"
 	"github.com/octavo-docs/octavo/api/apitest"
+	"github.com/octavo-docs/octavo/api/frame"
 	"github.com/octavo-docs/octavo/api/saml/samltest"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/people"
@@ -360,6 +362,64 @@ func TestCodes(t *testing.T) {
 	wait.Wait()
 	if opened.Load() != 1 {
 		t.Errorf("the code opened %d sessions", opened.Load())
+	}
+}
+
+// TestCodesOfPages: a page of this server can exchange only the code of its own browser's login. Otherwise a link with
+// a code would sign its reader in as the person who made the link.
+func TestCodesOfPages(t *testing.T) {
+	t.Parallel()
+	const frontEnd = "https://app.example.com/in"
+	h := apitest.New(t, func(c *frame.Config, d *api.Deps) {
+		c.BaseURL, d.SSO.ReturnTo = "https://docs.example.com/base", []string{"https://app.example.com"}
+	})
+	s := apitest.NewSAML(h, h.Ours, nil)
+	s.Known("anna", h.Ours.Users[schema.RoleRead].ID)
+	// logIn logs in, and returns the code and the browser's cookie for it.
+	logIn := func(returnTo string) (code string, cookie *http.Cookie) {
+		request, started := s.Start("?returnTo="+url.QueryEscape(returnTo), "")
+		a := s.Post(s.IdP.Good(s.Service, request, samltest.Person{NameID: "anna"}), started)
+		target, err := url.Parse(a.Header.Get("Location"))
+		if err != nil || a.Status != 303 {
+			t.Fatalf("%d %v %v", a.Status, a.Header, err)
+		}
+		for _, c := range (&http.Response{Header: a.Header}).Cookies() {
+			if c.Name == "octavo_sso_code" {
+				cookie = c
+			}
+		}
+		return target.Query().Get("code"), cookie
+	}
+	exchange := func(code string, header ...string) apitest.Answer {
+		return h.Do("POST", "/v1/sso/token", "", map[string]string{"code": code}, header...)
+	}
+	code, cookie := logIn("https://docs.example.com/base/")
+	if cookie == nil || cookie.Path != "/base/v1/sso/token" || !cookie.HttpOnly || !cookie.Secure ||
+		cookie.SameSite != http.SameSiteStrictMode || cookie.MaxAge < 60 || strings.Contains(cookie.Value, code) {
+		t.Fatalf("%+v", cookie)
+	}
+	other, otherCookie := logIn("https://DOCS.example.com/base/?site=1")
+	for name, sent := range map[string]string{
+		"no cookie": "", "the cookie of another login": otherCookie.Value, "the code as the cookie": code,
+	} {
+		a := exchange(code, "Octavo-Browser", "1", "Cookie", "octavo_sso_code="+sent)
+		if e := h.WantError(a, 400); len(e.Details) != 1 || e.Details[0].Field != "code" {
+			t.Errorf("%s: %s", name, a.Body)
+		}
+	}
+	if a := exchange(code, "Octavo-Browser", "1", "Cookie", "octavo_sso_code="+cookie.Value); a.Status != 200 {
+		t.Errorf("with its own cookie: %d %s", a.Status, a.Body)
+	}
+	// A server at our own origin has no browser.
+	if a := exchange(other); a.Status != 200 {
+		t.Errorf("without a browser: %d %s", a.Status, a.Body)
+	}
+	if code, cookie = logIn(frontEnd); cookie != nil {
+		t.Errorf("the browser of a front end gets %v", cookie)
+	}
+	h.WantError(exchange(code, "Octavo-Browser", "1"), 400)
+	if a := exchange(code); a.Status != 200 {
+		t.Errorf("a front end: %d %s", a.Status, a.Body)
 	}
 }
 

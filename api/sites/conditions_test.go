@@ -24,7 +24,7 @@ func adaptive(h *apitest.Harness, site string, changes ...any) string {
 }
 
 // TestConditionalBlocks reads a page with a part for visitors who have a plan. Readers without this claim do not see
-// the part: as a document, as Markdown, by path, and in excerpts of searches. Users see all parts.
+// the part: as a document, as Markdown and by path, and searches do not find it. Users see all parts.
 func TestConditionalBlocks(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -63,9 +63,21 @@ func TestConditionalBlocks(t *testing.T) {
 					t.Errorf("%s: %s", path, text)
 				}
 			}
-			found := string(h.Do("GET", space+"/search?query="+url.QueryEscape("unlimited"), test.token, nil).Body)
-			if !strings.Contains(found, `"Limits"`) || strings.Contains(found, "thousand") {
-				t.Errorf("search: %s", found)
+			ofSite := func(query string) apitest.Answer {
+				return h.Do("POST", site+"/search", test.token, map[string]any{"query": query})
+			}
+			for query, sees := range map[string]bool{
+				"ten pages": true, "unlimited": test.sees, `"a thousand pages"`: test.sees, "ten thousand": test.sees,
+			} {
+				for name, a := range map[string]apitest.Answer{
+					"space": h.Do("GET", space+"/search?query="+url.QueryEscape(query), test.token, nil), "site": ofSite(query),
+				} {
+					text, count := string(a.Body), map[bool]string{true: `"count":1`, false: `"count":0`}[sees]
+					if a.Status != http.StatusOK || strings.Contains(text, `"Limits"`) != sees ||
+						strings.Contains(text, "thousand") || !strings.Contains(text, count) {
+						t.Errorf("search of the %s for %s: %d %s", name, query, a.Status, text)
+					}
+				}
 			}
 		})
 	}

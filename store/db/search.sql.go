@@ -397,6 +397,111 @@ func (q *Queries) NearWords(ctx context.Context, keys []string) ([]NearWordsRow,
 	return items, nil
 }
 
+const pagesFoundUnseen = `-- name: PagesFoundUnseen :many
+select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document
+from (
+    select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query,
+           unnest($3::text[])::tsquery as parts
+) s cross join lateral (
+    select m.page_id from search_pages m where m.words @@ s.query
+    union
+    select m.page_id from search_parts m where m.words @@ s.parts) f
+    join search_pages p on p.space_id = s.space_id and p.page_id = f.page_id
+where exists (
+    select from (
+        select unnest($4::text[]) as space_id, unnest($5::text[]) as term) t
+    where t.space_id = s.space_id and not exists (
+        select from search_parts l
+        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.term::tsquery))
+`
+
+type PagesFoundUnseenParams struct {
+	Spaces      []string
+	Queries     []string
+	PartQueries []string
+	TermSpaces  []string
+	Terms       []string
+}
+
+type PagesFoundUnseenRow struct {
+	SpaceID     string
+	PageID      string
+	Title       string
+	Description string
+	Document    string
+}
+
+// Pages that a search may find only by words in text that is for some visitors. A page with such text has a mark, and
+// its other words a second time. A long page has them in parts.
+// Index: search_pages_words, search_parts_words, search_parts_pkey.
+func (q *Queries) PagesFoundUnseen(ctx context.Context, arg PagesFoundUnseenParams) ([]PagesFoundUnseenRow, error) {
+	rows, err := q.db.Query(ctx, pagesFoundUnseen,
+		arg.Spaces,
+		arg.Queries,
+		arg.PartQueries,
+		arg.TermSpaces,
+		arg.Terms,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []PagesFoundUnseenRow{}
+	for rows.Next() {
+		var i PagesFoundUnseenRow
+		if err := rows.Scan(
+			&i.SpaceID,
+			&i.PageID,
+			&i.Title,
+			&i.Description,
+			&i.Document,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const pagesMatching = `-- name: PagesMatching :many
+select f.page_id::text as page_id
+from (
+    select unnest($1::text[]) as page_id, unnest($2::text[]) as words,
+           unnest($3::text[]) as query
+) f
+where f.words::tsvector @@ f.query::tsquery
+`
+
+type PagesMatchingParams struct {
+	PageIds []string
+	Words   []string
+	Queries []string
+}
+
+// Pages whose words match a query. The words are not from the index.
+func (q *Queries) PagesMatching(ctx context.Context, arg PagesMatchingParams) ([]string, error) {
+	rows, err := q.db.Query(ctx, pagesMatching, arg.PageIds, arg.Words, arg.Queries)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var page_id string
+		if err := rows.Scan(&page_id); err != nil {
+			return nil, err
+		}
+		items = append(items, page_id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const pagesToIndex = `-- name: PagesToIndex :many
 with recursive changed as (
     select distinct c.page_id from revision_changes c

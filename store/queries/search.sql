@@ -208,6 +208,35 @@ select distinct p.space_id::text as space_id, p.page_id::text as page_id
 from unnest(sqlc.arg(queries)::text[]) q(query) cross join lateral (
     select s.space_id, s.page_id from search_parts s where s.words @@ q.query::tsquery) p;
 
+-- name: PagesFoundUnseen :many
+-- Pages that a search may find only by words in text that is for some visitors. A page with such text has a mark, and
+-- its other words a second time. A long page has them in parts.
+-- Index: search_pages_words, search_parts_words, search_parts_pkey.
+select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document
+from (
+    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
+           unnest(sqlc.arg(part_queries)::text[])::tsquery as parts
+) s cross join lateral (
+    select m.page_id from search_pages m where m.words @@ s.query
+    union
+    select m.page_id from search_parts m where m.words @@ s.parts) f
+    join search_pages p on p.space_id = s.space_id and p.page_id = f.page_id
+where exists (
+    select from (
+        select unnest(sqlc.arg(term_spaces)::text[]) as space_id, unnest(sqlc.arg(terms)::text[]) as term) t
+    where t.space_id = s.space_id and not exists (
+        select from search_parts l
+        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.term::tsquery));
+
+-- name: PagesMatching :many
+-- Pages whose words match a query. The words are not from the index.
+select f.page_id::text as page_id
+from (
+    select unnest(sqlc.arg(page_ids)::text[]) as page_id, unnest(sqlc.arg(words)::text[]) as words,
+           unnest(sqlc.arg(queries)::text[]) as query
+) f
+where f.words::tsvector @@ f.query::tsquery;
+
 -- The words of a space begin with its number, so all found pages are in the space. A condition on space_id is not
 -- needed. With this condition, Postgres would also read the index of all of the space's pages.
 

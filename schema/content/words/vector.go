@@ -34,6 +34,16 @@ type Field struct {
 // of different spaces.
 func Scope(number int64) string { return strconv.FormatInt(number, 36) }
 
+// Shown returns another prefix for the words of a space. If some text of a page is only for some visitors, the index
+// has the page's other words a second time, with this prefix.
+func Shown(scope string) string { return scope + "!" }
+
+// Mark returns the lexeme that the index has for pages with text that is only for some visitors, as Postgres reads it.
+func Mark(scope string) string { return quote(Shown(scope)) }
+
+// Marked reports whether the lexemes of a vector contain the mark.
+func Marked(scope string, lexemes []string) bool { return slices.Contains(lexemes, Shown(scope)) }
+
 // Stems has the stems of words, by Token.Lower. A word that is not in Stems is its own stem. If a word is a stop word,
 // such as "the", its stem is "".
 type Stems map[string]string
