@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -175,10 +176,12 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 	} else if err := s.runTogether(ctx, who, resultcache.NewKey(site, identity), rows, distinct); err != nil {
 		return s.query(Aggregate, who, site).failed(ctx, err).public
 	}
+	var bytes atomic.Int64
 	for _, n := range list {
 		if n.equal >= 0 {
 			n.outcome = list[n.equal].outcome
 		}
+		n.within(ctx, &bytes) // counts also the copies of an answer
 	}
 	return nil
 }
@@ -218,6 +221,7 @@ func (s *Service) runTogether(
 func (s *Service) runAll(ctx context.Context, list []*named) {
 	ends := time.Now().Add(s.config.MaxTime)
 	var wait sync.WaitGroup
+	var bytes atomic.Int64 // of all answers
 	room := make(chan struct{}, batchParallel)
 	for _, n := range list {
 		places := batchParallel
@@ -234,15 +238,41 @@ func (s *Service) runAll(ctx context.Context, list []*named) {
 				}
 			}()
 			n.entered, n.start, n.until = true, time.Now(), ends
-			n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
+			n.run(ctx)
+			n.within(ctx, &bytes)
 		})
 	}
 	wait.Wait()
 }
 
+// run answers a query. A panic is an internal error of this query only.
+func (n *named) run(ctx context.Context) {
+	var crash error
+	func() {
+		defer schema.CatchPanic(&crash)
+		n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
+	}()
+	if crash != nil {
+		n.outcome = outcome{err: n.failed(ctx, crash).public}
+	}
+}
+
+// within adds a query's answer to the bytes of a batch's answers. If they are too many, it replaces the answer by an
+// error, so that a batch never needs the memory of many large answers.
+func (n *named) within(ctx context.Context, bytes *atomic.Int64) {
+	if n.err == nil && n.service.config.exceeded(int(bytes.Add(int64(len(n.answer))))) {
+		bytes.Add(-int64(len(n.answer)))
+		n.outcome = outcome{err: n.failed(ctx, errLargeTogether).public}
+	}
+}
+
 // batchAnswer writes the answers of queries, with the headers for all of them.
 func batchAnswer(list []*named, now time.Time) ([]byte, map[string]string) {
-	b := append([]byte(`{"now":`), `"`+schema.FormatMoment(ceil(now))+`","queries":{`...)
+	size := 64 * len(list)
+	for _, n := range list {
+		size += len(n.name) + len(n.answer) + 512 // the headers of most answers are shorter
+	}
+	b := append(append(make([]byte, 0, size), `{"now":`...), `"`+schema.FormatMoment(ceil(now))+`","queries":{`...)
 	for i, n := range list {
 		if i > 0 {
 			b = append(b, ',')

@@ -172,7 +172,9 @@
 // clusters, which have no visits, counting a very large site takes longer. The cost of a query of a long range is then
 // assumed to be two million rows. All statements of a query share the query's time. A query that exceeds its time, rows
 // or memory is refused with the status 400, because sending it again cannot help. The error says how to make it lighter
-// (too_heavy.go). After a 429 or 503, sending the query again can help.
+// (too_heavy.go). A query whose answer has too many bytes is refused in the same way. The bytes are counted row by row,
+// and a column that is selected twice counts twice. The answers of a batch have the same limit together. After a 429 or
+// 503, sending the query again can help.
 //
 // # Shared answers
 //

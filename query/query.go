@@ -65,6 +65,7 @@ type query struct {
 	lasts      time.Duration // how long a cached answer is used while the site's events do not change
 	freshUntil string        // the time at which a cached answer was found to be current
 
+	held     int      // bytes of the rows from which the query writes its answer
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from
@@ -122,6 +123,9 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 		headers[headerFreshUntil] = t
 	}
 	body, err := work(noDeadline{bounded})
+	if err == nil && s.config.exceeded(len(body)) {
+		err = errLarge
+	}
 	if err != nil {
 		return answer{}, q.failed(ctx, err)
 	}

@@ -137,8 +137,9 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 		p.scope, rows = sc, map[uint64]row{}
 		var cohort uint64
 		var r row
-		return q.rows(ctx, p.lower(), []any{&cohort, &r.visitors, &r.returned}, func() {
+		return q.rows(ctx, p.lower(), []any{&cohort, &r.visitors, &r.returned}, func() int {
 			rows[cohort] = row{r.visitors, slices.Clone(r.returned)}
+			return 8 * len(r.returned)
 		})
 	})
 	if err != nil {
