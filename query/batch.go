@@ -41,6 +41,9 @@ type named struct {
 	report report // the compiled request
 	*query
 	equal int // index of an earlier, equal query; -1 if there is no such query
+	// found is whether the query has the cached answer `hit`. The query then needs no turn.
+	found bool
+	hit   resultcache.Result[answer]
 	outcome
 }
 
@@ -136,14 +139,16 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	return of, append(body, '}'), nil
 }
 
-// answerAll answers queries in one turn. Its error means that the batch got no turn. Equal batches that wait for a turn
-// or run at the same time share one turn and its answers.
+// answerAll answers queries in one turn. A query whose answer is cached takes this answer now: it might no longer be
+// valid when the batch gets its turn, and the turn does not include the query's cost. The error of answerAll means that
+// the batch got no turn. Equal batches that wait for a turn or run at the same time share one turn and its answers.
 func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
 	site := within.site.ID
 	var rows cost
 	first := map[string]int{} // the index of the first query with each kind and key
 	var distinct []*named
-	run, identity := false, "batch"
+	run, version, identity := false, false, "batch"
+	present := sync.OnceValue(func() siteVersion { return s.versions.current(ctx, site) })
 	for i, n := range list {
 		n.query = s.query(n.of, who, site)
 		if n.err == nil {
@@ -160,16 +165,23 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 		}
 		first[key], distinct = i, append(distinct, n)
 		identity += "\n" + key
-		if !who.Fresh && s.results.Has(n.key(n.report.identity())) {
+		n.report.weigh(n.query)
+		n.present = func(context.Context) siteVersion { return present() }
+		if n.lacks(n.report.ranges()) == nil {
+			n.hit, n.found = n.cached(ctx, n.report.identity())
+		}
+		if n.found {
 			continue
 		}
-		n.report.weigh(n.query)
-		run = true
+		run, version = true, version || n.cost > lightRows
 		if n.known {
 			rows += n.cost
 		} else {
 			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
 		}
+	}
+	if version && s.config.Keep > 0 && s.versions.known(site) == "" {
+		present() // the queries do not wait for the version in the time of the batch
 	}
 	if !run {
 		s.runAll(ctx, distinct)
@@ -207,7 +219,9 @@ func (s *Service) runTogether(
 		return err
 	}
 	for i, n := range list {
-		if n.outcome = r.Value[i]; n.err == nil {
+		if n.found {
+			n.use(ctx)
+		} else if n.outcome = r.Value[i]; n.err == nil {
 			n.headers = maps.Clone(n.headers)
 			cached, _ := strconv.Atoi(n.headers[headerAge]) // 0 without the header
 			n.headers[headerAge] = strconv.Itoa(cached + int(r.Age/time.Second))
@@ -217,13 +231,16 @@ func (s *Service) runTogether(
 	return nil
 }
 
-// runAll answers distinct queries without a further turn.
+// runAll answers distinct queries without a further turn. Queries with a cached answer do not run.
 func (s *Service) runAll(ctx context.Context, list []*named) {
 	ends := time.Now().Add(s.config.MaxTime)
 	var wait sync.WaitGroup
 	var bytes atomic.Int64 // of all answers
 	room := make(chan struct{}, batchParallel)
 	for _, n := range list {
+		if n.found {
+			continue
+		}
 		places := batchParallel
 		if n.cost <= lightRows {
 			places = 1
@@ -243,6 +260,18 @@ func (s *Service) runAll(ctx context.Context, list []*named) {
 		})
 	}
 	wait.Wait()
+	for _, n := range list {
+		if n.found {
+			n.use(ctx)
+			n.within(ctx, &bytes)
+		}
+	}
+}
+
+// use takes the cached answer. Its age includes the time for which the batch waited and ran.
+func (n *named) use(ctx context.Context) {
+	n.hit.Age = n.results.AgeOf(n.hit.Asked)
+	n.answer, n.headers, n.err = n.given(ctx, n.hit)
 }
 
 // run answers a query. A panic is an internal error of this query only.

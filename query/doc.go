@@ -194,9 +194,10 @@
 // # Batches
 //
 // A batch has up to 24 named queries with the same `now`. Each query has its own status, and the same answer or error
-// as a single query. Equal queries run once, and cached answers are used. The batch takes one turn for the sum of its
-// queries' rows. All statements of the batch share the time limit of one query. Two light queries run concurrently, and
-// other queries run one by one, because a turn has the memory of one query.
+// as a single query. Equal queries run once. Cached answers are taken before the batch waits for its turn. The other
+// queries take one turn for the sum of their rows. If there are none, the batch takes no turn. All statements of the
+// batch share the time limit of one query. Two light queries run concurrently, and other queries run one by one,
+// because a turn has the memory of one query.
 //
 // A live answer is a batch about the last 30 minutes. All callers of a site share it for two seconds, even if other
 // answers are not shared.

@@ -83,6 +83,7 @@ type Query[V any] struct {
 type Result[V any] struct {
 	Value  V
 	Source Source
+	Asked  time.Time     // when the run was requested; the zero time for the source Run
 	Age    time.Duration // the time since the run was requested; 0 for the source Run
 	// Current is true if the data still had the result's version when this caller requested the result.
 	Current bool
@@ -93,9 +94,7 @@ type Result[V any] struct {
 // Enter or ctx, and an error for which Own is true, is returned only to its own caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
-	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
-		r := c.reuse(e, Cached)
-		r.Current = true
+	if r, ok := c.Look(ctx, q); ok {
 		return r, nil
 	}
 	for now := asked; ; now = c.Now() {
@@ -125,12 +124,24 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	}
 }
 
-// Has reports whether there is a cached result that is young enough.
-func (c *Cache[V]) Has(k Key) bool {
+// Look returns a cached result that is young enough or has the data's present version. It runs nothing.
+func (c *Cache[V]) Look(ctx context.Context, q Query[V]) (r Result[V], ok bool) {
+	now := c.Now()
+	if e := c.old(q, now); e != nil {
+		if q.Version(ctx, true) != e.version {
+			return r, false
+		}
+		r = c.reuse(e, Cached)
+		r.Current = true
+		return r, true
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, young, _ := c.cached.get(k, c.Now())
-	return young
+	e, young, _ := c.cached.get(q.Key, now)
+	c.mu.Unlock()
+	if !young || q.Fresh {
+		return r, false
+	}
+	return c.reuse(e, Cached), true
 }
 
 // old returns a cached result that the query may use if the data still have the result's version.
@@ -266,8 +277,11 @@ func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *ru
 }
 
 func (c *Cache[V]) reuse(e *entry[V], from Source) Result[V] {
-	return Result[V]{Value: e.value, Source: from, Age: max(0, c.Now().Sub(e.asked))}
+	return Result[V]{Value: e.value, Source: from, Asked: e.asked, Age: c.AgeOf(e.asked)}
 }
+
+// AgeOf returns the present age of a result whose run was requested at a time.
+func (c *Cache[V]) AgeOf(asked time.Time) time.Duration { return max(0, c.Now().Sub(asked)) }
 
 // Forget drops the results of a site whose events changed; "" means all sites. A query that comes later gets no result
 // of an earlier run.
