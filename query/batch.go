@@ -40,7 +40,8 @@ type named struct {
 	body   []byte
 	report report // the compiled request
 	*query
-	equal int // index of an earlier, equal query; -1 if there is no such query
+	live  bool // whether the query is a part of a live answer, which has its own cache
+	equal int  // index of an earlier, equal query; -1 if there is no such query
 	// found is whether the query has the cached answer `hit`. The query then needs no turn.
 	found bool
 	hit   resultcache.Result[answer]
@@ -61,7 +62,7 @@ func (s *Service) Batch(
 	if err != nil {
 		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
 	}
-	if err := s.answerAll(ctx, within, who, list, now); err != nil {
+	if now, err = s.answerAll(ctx, within, who, list, now); err != nil {
 		return nil, nil, err
 	}
 	answer, headers := batchAnswer(list, now)
@@ -141,16 +142,20 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 
 // answerAll answers queries in one turn. A query whose answer is cached takes this answer now: it might no longer be
 // valid when the batch gets its turn, and the turn does not include the query's cost. The error of answerAll means that
-// the batch got no turn. Equal batches that wait for a turn or run at the same time share one turn and its answers.
-func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
+// the batch got no turn. Equal batches that wait for a turn or run at the same time share one turn and its answers. The
+// result is the time at which the presets of the answers end.
+func (s *Service) answerAll(
+	ctx context.Context, within reach, who Caller, list []*named, now time.Time,
+) (time.Time, error) {
 	site := within.site.ID
-	var rows cost
 	first := map[string]int{} // the index of the first query with each kind and key
 	var distinct []*named
-	run, version, identity := false, false, "batch"
+	run, version := false, false
 	present := sync.OnceValue(func() siteVersion { return s.versions.current(ctx, site) })
 	for i, n := range list {
-		n.query = s.query(n.of, who, site)
+		if n.query = s.query(n.of, who, site); n.live {
+			n.results = s.unshared // the parts end now, so no other query has the same range
+		}
 		if n.err == nil {
 			n.report, n.err = compilers[n.of](within, n.body, now)
 		}
@@ -164,7 +169,6 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			continue
 		}
 		first[key], distinct = i, append(distinct, n)
-		identity += "\n" + key
 		n.report.weigh(n.query)
 		n.present = func(context.Context) siteVersion { return present() }
 		if n.lacks(n.report.ranges()) == nil {
@@ -174,19 +178,16 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			continue
 		}
 		run, version = true, version || n.cost > lightRows
-		if n.known {
-			rows += n.cost
-		} else {
-			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
-		}
 	}
 	if version && s.config.Keep > 0 && s.versions.known(site) == "" {
 		present() // the queries do not wait for the version in the time of the batch
 	}
 	if !run {
 		s.runAll(ctx, distinct)
-	} else if err := s.runTogether(ctx, who, resultcache.NewKey(site, identity), rows, distinct); err != nil {
-		return s.query(Aggregate, who, site).failed(ctx, err).public
+	} else if ended, err := s.runTogether(ctx, who, site, distinct, now); err != nil {
+		return now, s.query(Aggregate, who, site).failed(ctx, err).public
+	} else {
+		now = ended
 	}
 	var bytes atomic.Int64
 	for _, n := range list {
@@ -195,40 +196,63 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 		}
 		n.within(ctx, &bytes) // counts also the copies of an answer
 	}
-	return nil
+	return now, nil
 }
 
 // runTogether answers distinct queries in a turn. If an equal batch waits for its turn or runs, the queries get the
-// answers of this batch. The key is the batch's identity. If the caller of a batch that runs leaves, another caller's
-// batch runs.
+// answers of this batch, and its `now`. If the caller of a batch that runs leaves, another caller's batch runs.
 func (s *Service) runTogether(
-	ctx context.Context, who Caller, key resultcache.Key, rows cost, list []*named,
-) error {
-	r, err := s.batches.Do(ctx, resultcache.Query[[]outcome]{
-		Key: key, Fresh: who.Fresh,
+	ctx context.Context, who Caller, site string, list []*named, now time.Time,
+) (time.Time, error) {
+	var rows cost
+	identity := "batch"
+	for _, n := range list {
+		identity += "\n" + string(n.of) + "\n" + n.report.identity()
+		switch {
+		case n.found:
+		case n.known:
+			rows += n.cost
+		default:
+			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
+		}
+	}
+	asked := time.Now()
+	r, err := s.batches.Do(ctx, resultcache.Query[batchRun]{
+		Key: resultcache.NewKey(site, identity), Fresh: who.Fresh,
 		Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, who, rows) },
-		Run: func(ctx context.Context) (all []outcome, err error) {
+		Run: func(ctx context.Context) (batchRun, error) {
+			done := batchRun{began: time.Now(), now: now}
 			s.runAll(ctx, list)
 			for _, n := range list {
-				all = append(all, n.outcome)
+				done.list = append(done.list, n.outcome)
 			}
-			return all, ctx.Err()
+			return done, ctx.Err()
 		},
 	})
 	if err != nil || r.Source == resultcache.Run {
-		return err
+		return now, err
 	}
+	var late []*named
 	for i, n := range list {
 		if n.found {
 			n.use(ctx)
-		} else if n.outcome = r.Value[i]; n.err == nil {
+			continue
+		}
+		if n.outcome = r.Value.list[i]; n.err == nil {
 			n.headers = maps.Clone(n.headers)
 			cached, _ := strconv.Atoi(n.headers[headerAge]) // 0 without the header
 			n.headers[headerAge] = strconv.Itoa(cached + int(r.Age/time.Second))
 			s.metrics.answers[n.kind][resultcache.Shared].Inc()
+		} else if ranOut(n.err) && r.Value.began.Before(asked) {
+			late = append(late, n)
 		}
 	}
-	return nil
+	if len(late) > 0 {
+		// A part of the time had passed before this batch came, so these queries run again with all of their time. If
+		// they get no turn, they have the error of the other batch.
+		_, _ = s.runTogether(ctx, who, site, late, now)
+	}
+	return r.Value.now, nil
 }
 
 // runAll answers distinct queries without a further turn. Queries with a cached answer do not run.

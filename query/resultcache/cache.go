@@ -29,6 +29,8 @@ type Config[V any] struct {
 	// to compute, and at least for MaxAge. This time begins at the end of the run. Callers also share a run that was
 	// requested at most SlowAge ago. If SlowAge is 0, MaxAge applies to all results.
 	SlowAge time.Duration
+	// FlightAge is the time for which a run is shared if it is longer than MaxAge and SlowAge.
+	FlightAge time.Duration
 	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result. If MaxBytes is 0, results
@@ -70,6 +72,9 @@ type Query[V any] struct {
 	// Own reports whether an error of Run concerns only this caller. The other callers then run the query again. nil
 	// means that all callers share each error.
 	Own func(error) bool
+	// Patience is the time after which a caller gets another caller's error, although Own is true for the error. 0 is
+	// no limit.
+	Patience time.Duration
 	// Version returns the version of the data that the query reads, or "" if it is unknown. If current is true, it
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
@@ -115,7 +120,7 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 		switch {
 		case err != nil:
 			return Result[V]{}, err
-		case r.retry:
+		case r.retry && !(r.own && q.Patience > 0 && c.Now().Sub(asked) >= q.Patience):
 		case r.err != nil:
 			return Result[V]{Source: Shared}, r.err
 		default:
@@ -196,7 +201,8 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 		version = q.Version(ctx, false) // the version before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
-	r.retry = err != nil && (ctx.Err() != nil || q.Own != nil && q.Own(err))
+	r.own = err != nil && ctx.Err() == nil && q.Own != nil && q.Own(err)
+	r.retry = r.own || err != nil && ctx.Err() != nil
 	if err != nil {
 		r.err = err
 		return Result[V]{Source: Run}, err
@@ -261,7 +267,7 @@ func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *ru
 	if e, young, _ := c.cached.get(k, now); young && !fresh {
 		return e, nil
 	}
-	maxAge := max(c.MaxAge, c.SlowAge)
+	maxAge := max(c.MaxAge, c.SlowAge, c.FlightAge)
 	if fresh {
 		maxAge = 0
 	}
