@@ -179,14 +179,14 @@
 // # Shared answers
 //
 // Equal queries about a site share an answer for a short time (resultcache). Queries are equal if their plans are
-// equal. The times at which presets end may differ. So a shared answer's range may end before the request was sent, by
-// at most [Config].Keep. The answer does not have events after that end. While the version of the site's events is
-// unchanged (versions.go), an answer about a preset is shared for a minute. An answer about a fixed range is shared for
-// a day. Lists of pages are only shared for a short time, because the titles of pages change without events. The header
-// Age is the answer's age in seconds. Octavo-Fresh-Until is the time up to which the answer has events. Imports and
-// erasures may change any range, so [Service.Forget] drops a site's answers immediately. A caller that requests a fresh
-// answer gets an answer whose computation starts after the request. Rights are checked earlier, and are not part of the
-// key.
+// equal. The times at which presets end may differ. If a preset begins with a day, the day must be equal. So a shared
+// answer's range may end before the request was sent, by at most [Config].Keep. The answer does not have events after
+// that end. While the version of the site's events is unchanged (versions.go), an answer about a preset is shared for a
+// minute. An answer about a fixed range is shared for a day. Lists of pages are only shared for a short time, because
+// the titles of pages change without events. The header Age is the answer's age in seconds. Octavo-Fresh-Until is the
+// time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a site's
+// answers immediately. A caller that requests a fresh answer gets an answer whose computation starts after the request.
+// Rights are checked earlier, and are not part of the key.
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers faster, and never
 // change an answer. Building them takes at most half of the query's time.
@@ -199,8 +199,12 @@
 // batch share the time limit of one query. Two light queries run concurrently, and other queries run one by one,
 // because a turn has the memory of one query.
 //
-// A live answer is a batch about the last 30 minutes. All callers of a site share it for two seconds, even if other
-// answers are not shared.
+// Equal batches share a run. If a query had no time left in a run that began before its batch came, it runs again. The
+// answer's `now` is the time at which the presets of the run end. An answer with an Age may end up to this Age earlier.
+//
+// A live answer is a batch about the last 30 minutes. All callers of a site share its run. They share the answer for
+// two seconds, or for the time that it took, up to ten seconds. This holds even if other answers are not shared. The
+// parts of a live answer are in no other cache.
 //
 // The only other packages of this module that package query imports are schema, schema/fair, schema/insights,
 // schema/sqltree, and its own caches statecache and resultcache. It must not import store, ingest, api or cmd.

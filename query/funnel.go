@@ -89,7 +89,7 @@ func compileFunnel(of reach, body []byte, now time.Time) (f funnel, err error) {
 	f.scope = f.joining(reads(f.steps...))
 	timeless := f
 	timeless.scope = f.timeless()
-	f.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	f.key = keyed(timeless, f.scope, q.timeRange)
 	return f, nil
 }
 

@@ -76,7 +76,7 @@ func compileRetention(of reach, body []byte, now time.Time) (p retention, err er
 	p.scope = p.joining(reads(p.first, p.again))
 	timeless := p
 	timeless.scope, timeless.starts = p.timeless(), nil
-	p.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	p.key = keyed(timeless, p.scope, q.timeRange)
 	return p, nil
 }
 
