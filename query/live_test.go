@@ -34,7 +34,8 @@ func TestLiveRefusalsEndTogether(t *testing.T) {
 				var wait sync.WaitGroup
 				wait.Go(func() {
 					who := Caller{Organization: "a", Token: "busy"}
-					if _, _, err := service.Aggregate(t.Context(), who, testSite, []byte(byCountry), testNow); err != nil {
+					_, _, err := service.Aggregate(t.Context(), who, testSite, []byte(byCountry), testNow)
+					if err != nil {
 						t.Error(err)
 					}
 				})
