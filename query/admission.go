@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"sync"
 	"time"
@@ -62,7 +63,9 @@ func newAdmission(c Config, m *Metrics) *admission {
 
 var (
 	errOwnShare = errors.New("the caller's share of concurrent queries, or of their rows, is used up")
-	errFull     = errors.New("the node answers as many queries as it may")
+	// errTokenShare concerns only the caller's token. Other tokens of its organization may have room.
+	errTokenShare = fmt.Errorf("the token: %w", errOwnShare)
+	errFull       = errors.New("the node answers as many queries as it may")
 )
 
 // enter waits until there is a free slot, and room for the query's rows. leave releases the slot and the rows.
@@ -83,6 +86,8 @@ func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave fun
 		}, nil
 	case fair.OwnShare:
 		err = errOwnShare
+	case fair.MemberShare:
+		err = errTokenShare
 	case fair.Full:
 		err = errFull
 	}

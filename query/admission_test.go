@@ -268,7 +268,8 @@ func TestOneBudget(t *testing.T) {
 	_, err := q.admitted(t.Context(), func(ctx context.Context) ([]byte, error) {
 		first = q.ends
 		q.ends = time.Now() // pretend that the first statement has used up the time
-		return nil, q.rows(ctx, lowerSharedClaims(newScope("light", testNow.Add(-time.Hour), testNow, nil)), nil, func() {})
+		sc := newScope("light", testNow.Add(-time.Hour), testNow, nil)
+		return nil, q.rows(ctx, lowerSharedClaims(sc), nil, func() int { return 0 })
 	})
 	if e, ok := errors.AsType[*schema.Error](err); !ok || e.Code != schema.CodeBadRequest || !strings.HasPrefix(e.Message, tooHeavy) || time.Until(first) > time.Minute {
 		t.Errorf("%v, until %v", err, first)
@@ -284,7 +285,7 @@ func TestStatementsAreNamed(t *testing.T) {
 	q.who = Caller{Organization: "org_1", Token: "tok_1", Request: "req-1"}
 	var comment, id string
 	one := sqltree.Statement{SQL: "SELECT getSetting('log_comment'), queryID()"}
-	if err := q.rows(t.Context(), one, []any{&comment, &id}, func() {}); err != nil {
+	if err := q.rows(t.Context(), one, []any{&comment, &id}, func() int { return 0 }); err != nil {
 		t.Fatal(err)
 	}
 	// The embedded engine puts its session's name before the comment.

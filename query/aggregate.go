@@ -61,7 +61,7 @@ func (p plan) keyOf(r request) string {
 	if r.cursor != nil {
 		cursor = strconv.Quote(*r.cursor)
 	}
-	return keyed(p, r.timeRange, p.env.Hosts) +
+	return keyed(p, p.scope, r.timeRange) +
 		fmt.Sprintf("compare: %s\nfill: %v\ncursor: %s\n", compared, r.fill, cursor)
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -39,7 +40,11 @@ type named struct {
 	body   []byte
 	report report // the compiled request
 	*query
-	equal int // index of an earlier, equal query; -1 if there is no such query
+	live  bool // whether the query is a part of a live answer, which has its own cache
+	equal int  // index of an earlier, equal query; -1 if there is no such query
+	// found is whether the query has the cached answer `hit`. The query then needs no turn.
+	found bool
+	hit   resultcache.Result[answer]
 	outcome
 }
 
@@ -57,7 +62,7 @@ func (s *Service) Batch(
 	if err != nil {
 		return nil, nil, s.query(Aggregate, who, site).invalid(ctx, err)
 	}
-	if err := s.answerAll(ctx, within, who, list, now); err != nil {
+	if now, err = s.answerAll(ctx, within, who, list, now); err != nil {
 		return nil, nil, err
 	}
 	answer, headers := batchAnswer(list, within.site.timezone(), now)
@@ -135,16 +140,22 @@ func readNamed(value jsontext.Value) (of Report, body []byte, err error) {
 	return of, append(body, '}'), nil
 }
 
-// answerAll answers queries in one turn. Its error means that the batch got no turn. Equal batches that wait for a turn
-// or run at the same time share one turn and its answers.
-func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list []*named, now time.Time) error {
+// answerAll answers queries in one turn. A query whose answer is cached takes this answer now: it might no longer be
+// valid when the batch gets its turn, and the turn does not include the query's cost. The error of answerAll means that
+// the batch got no turn. Equal batches that wait for a turn or run at the same time share one turn and its answers. The
+// result is the time at which the presets of the answers end.
+func (s *Service) answerAll(
+	ctx context.Context, within reach, who Caller, list []*named, now time.Time,
+) (time.Time, error) {
 	site := within.site.ID
-	var rows cost
 	first := map[string]int{} // the index of the first query with each kind and key
 	var distinct []*named
-	run, identity := false, "batch"
+	run, version := false, false
+	present := sync.OnceValue(func() siteVersion { return s.versions.current(ctx, site) })
 	for i, n := range list {
-		n.query = s.query(n.of, who, site)
+		if n.query = s.query(n.of, who, site); n.live {
+			n.results = s.unshared // the parts end now, so no other query has the same range
+		}
 		if n.err == nil {
 			n.report, n.err = compilers[n.of](within, n.body, now)
 		}
@@ -158,68 +169,102 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 			continue
 		}
 		first[key], distinct = i, append(distinct, n)
-		identity += "\n" + key
-		if !who.Fresh && s.results.Has(n.key(n.report.identity())) {
+		n.report.weigh(n.query)
+		n.present = func(context.Context) siteVersion { return present() }
+		if n.lacks(n.report.ranges()) == nil {
+			n.hit, n.found = n.cached(ctx, n.report.identity())
+		}
+		if n.found {
 			continue
 		}
-		n.report.weigh(n.query)
-		run = true
-		if n.known {
-			rows += n.cost
-		} else {
-			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
-		}
+		run, version = true, version || n.cost > lightRows
+	}
+	if version && s.config.Keep > 0 && s.versions.known(site) == "" {
+		present() // the queries do not wait for the version in the time of the batch
 	}
 	if !run {
 		s.runAll(ctx, distinct)
-	} else if err := s.runTogether(ctx, who, resultcache.NewKey(site, identity), rows, distinct); err != nil {
-		return s.query(Aggregate, who, site).failed(ctx, err).public
+	} else if ended, err := s.runTogether(ctx, who, site, distinct, now); err != nil {
+		return now, s.query(Aggregate, who, site).failed(ctx, err).public
+	} else {
+		now = ended
 	}
+	var bytes atomic.Int64
 	for _, n := range list {
 		if n.equal >= 0 {
 			n.outcome = list[n.equal].outcome
 		}
+		n.within(ctx, &bytes) // counts also the copies of an answer
 	}
-	return nil
+	return now, nil
 }
 
 // runTogether answers distinct queries in a turn. If an equal batch waits for its turn or runs, the queries get the
-// answers of this batch. The key is the batch's identity. If the caller of a batch that runs leaves, another caller's
-// batch runs.
+// answers of this batch, and its `now`. If the caller of a batch that runs leaves, another caller's batch runs.
 func (s *Service) runTogether(
-	ctx context.Context, who Caller, key resultcache.Key, rows cost, list []*named,
-) error {
-	r, err := s.batches.Do(ctx, resultcache.Query[[]outcome]{
-		Key: key, Fresh: who.Fresh,
+	ctx context.Context, who Caller, site string, list []*named, now time.Time,
+) (time.Time, error) {
+	var rows cost
+	identity := "batch"
+	for _, n := range list {
+		identity += "\n" + string(n.of) + "\n" + n.report.identity()
+		switch {
+		case n.found:
+		case n.known:
+			rows += n.cost
+		default:
+			rows += cost(n.cost.weight()) // the cost is an estimate; a light query takes no rows
+		}
+	}
+	asked := time.Now()
+	r, err := s.batches.Do(ctx, resultcache.Query[batchRun]{
+		Key: resultcache.NewKey(site, identity), Fresh: who.Fresh,
 		Enter: func(ctx context.Context) (func(), error) { return s.admission.enter(ctx, who, rows) },
-		Run: func(ctx context.Context) (all []outcome, err error) {
+		Run: func(ctx context.Context) (batchRun, error) {
+			done := batchRun{began: time.Now(), now: now}
 			s.runAll(ctx, list)
 			for _, n := range list {
-				all = append(all, n.outcome)
+				done.list = append(done.list, n.outcome)
 			}
-			return all, ctx.Err()
+			return done, ctx.Err()
 		},
 	})
 	if err != nil || r.Source == resultcache.Run {
-		return err
+		return now, err
 	}
+	var late []*named
 	for i, n := range list {
-		if n.outcome = r.Value[i]; n.err == nil {
+		if n.found {
+			n.use(ctx)
+			continue
+		}
+		if n.outcome = r.Value.list[i]; n.err == nil {
 			n.headers = maps.Clone(n.headers)
 			cached, _ := strconv.Atoi(n.headers[headerAge]) // 0 without the header
 			n.headers[headerAge] = strconv.Itoa(cached + int(r.Age/time.Second))
 			s.metrics.answers[n.kind][resultcache.Shared].Inc()
+		} else if ranOut(n.err) && r.Value.began.Before(asked) {
+			late = append(late, n)
 		}
 	}
-	return nil
+	if len(late) > 0 {
+		// A part of the time had passed before this batch came, so these queries run again with all of their time. If
+		// they get no turn, they have the error of the other batch.
+		_, _ = s.runTogether(ctx, who, site, late, now)
+	}
+	return r.Value.now, nil
 }
 
-// runAll answers distinct queries without a further turn.
+// runAll answers distinct queries without a further turn. Queries with a cached answer do not run.
 func (s *Service) runAll(ctx context.Context, list []*named) {
 	ends := time.Now().Add(s.config.MaxTime)
 	var wait sync.WaitGroup
+	var bytes atomic.Int64 // of all answers
 	room := make(chan struct{}, batchParallel)
 	for _, n := range list {
+		if n.found {
+			continue
+		}
 		places := batchParallel
 		if n.cost <= lightRows {
 			places = 1
@@ -234,16 +279,54 @@ func (s *Service) runAll(ctx context.Context, list []*named) {
 				}
 			}()
 			n.entered, n.start, n.until = true, time.Now(), ends
-			n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
+			n.run(ctx)
+			n.within(ctx, &bytes)
 		})
 	}
 	wait.Wait()
+	for _, n := range list {
+		if n.found {
+			n.use(ctx)
+			n.within(ctx, &bytes)
+		}
+	}
+}
+
+// use takes the cached answer. Its age includes the time for which the batch waited and ran.
+func (n *named) use(ctx context.Context) {
+	n.hit.Age = n.results.AgeOf(n.hit.Asked)
+	n.answer, n.headers, n.err = n.given(ctx, n.hit)
+}
+
+// run answers a query. A panic is an internal error of this query only.
+func (n *named) run(ctx context.Context) {
+	var crash error
+	func() {
+		defer schema.CatchPanic(&crash)
+		n.answer, n.headers, n.err = n.reported(ctx, n.report, nil)
+	}()
+	if crash != nil {
+		n.outcome = outcome{err: n.failed(ctx, crash).public}
+	}
+}
+
+// within adds a query's answer to the bytes of a batch's answers. If they are too many, it replaces the answer by an
+// error, so that a batch never needs the memory of many large answers.
+func (n *named) within(ctx context.Context, bytes *atomic.Int64) {
+	if n.err == nil && n.service.config.exceeded(int(bytes.Add(int64(len(n.answer))))) {
+		bytes.Add(-int64(len(n.answer)))
+		n.outcome = outcome{err: n.failed(ctx, errLargeTogether).public}
+	}
 }
 
 // batchAnswer writes the answers of queries, with the headers for all of them. `zone` is the time zone of queries that
 // name no zone.
 func batchAnswer(list []*named, zone string, now time.Time) ([]byte, map[string]string) {
-	b := append([]byte(`{"now":"`), schema.FormatMoment(ceil(now))...)
+	size := 64*len(list) + len(zone)
+	for _, n := range list {
+		size += len(n.name) + len(n.answer) + 512 // the headers of most answers are shorter
+	}
+	b := append(append(make([]byte, 0, size), `{"now":"`...), schema.FormatMoment(ceil(now))...)
 	b = append(insights.AppendText(append(b, `","timezone":`...), zone), `,"queries":{`...)
 	for i, n := range list {
 		if i > 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/octavo-docs/octavo/query/resultcache"
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // TestKept checks that equal queries about a site get a cached answer for a short time, with its age. A fresh query
@@ -168,5 +169,47 @@ func TestKeys(t *testing.T) {
 	}
 	if keys < 100 {
 		t.Errorf("%d queries only", keys)
+	}
+}
+
+// TestTodayIsANewDay checks that an answer about today is not reused on the next day, although it is young.
+func TestTodayIsANewDay(t *testing.T) {
+	t.Parallel()
+	conn := store(t)
+	insert(t, conn, testSite, fixture())
+	service := newService(conn, keeping)
+	before := time.Date(2026, 3, 15, 22, 59, 59, 0, time.UTC) // in Berlin, the day ends a second later
+	after := before.Add(2 * time.Second)
+	view := func(ranges string) Caller {
+		return Caller{View: &schema.InsightsView{Ranges: []byte(ranges), Timezone: "Europe/Berlin"}}
+	}
+	for name, c := range map[string]struct {
+		who    Caller
+		body   string
+		shared bool
+	}{
+		"today":     {Caller{}, `"range":"today"`, false},
+		"compared":  {Caller{}, `"range":"today","compare":"previousPeriod"`, false},
+		"this week": {Caller{}, `"range":"thisWeek"`, false}, // a Sunday ends
+		"month":     {Caller{}, `"range":"thisMonth"`, true},
+		"hours":     {Caller{}, `"range":"last24Hours"`, true},
+		"view":      {view(`["today"]`), `"range":"lastYear"`, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ask := func(now time.Time) (string, bool) {
+				t.Helper()
+				body := `{"timezone":"Europe/Berlin",` + c.body + `}`
+				answer, headers, err := service.Aggregate(t.Context(), c.who, testSite, []byte(body), now)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return string(answer), headers[headerAge] != ""
+			}
+			first, _ := ask(before)
+			second, shared := ask(after)
+			if shared != c.shared || (second == first) != c.shared {
+				t.Errorf("%s, then %s, shared %t", first, second, shared)
+			}
+		})
 	}
 }

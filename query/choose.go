@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
@@ -51,9 +52,14 @@ func (s *sources) countLater(ctx context.Context, sc scope, refs []ref, estimate
 	default:
 		return // the next query of the site starts a count
 	}
+	count := func() (err error) {
+		defer schema.CatchPanic(&err)
+		_, err = s.best(ctx, sc, refs, estimate, s.config.MaxTime)
+		return err
+	}
 	go func() {
 		defer func() { <-s.background }()
-		if _, err := s.best(ctx, sc, refs, estimate, s.config.MaxTime); err != nil {
+		if err := count(); err != nil {
 			s.uncounted(ctx, sc.site, err)
 		}
 	}()

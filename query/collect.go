@@ -10,7 +10,9 @@ func (q *query) collect(ctx context.Context, p plan) (e *encoder, err error) {
 	pass := p.onePass()
 	q.joins, q.passes = len(p.sessions) > 0 && pass == joined, pass != joined
 	q.spills = q.spills || q.joins && q.service.sources.joinSpills(p.scope)
+	held := q.held
 	run := func(p plan) error {
+		q.held = held // the rows of an earlier run are no part of the answer
 		st := lower(p)
 		e = newEncoder(p, st)
 		err := q.rows(ctx, st.Statement, st.targets, e.row)

@@ -44,6 +44,9 @@ type Config struct {
 	// MaxMemory is the memory limit of one query in bytes. A query that counts distinct visitors and needs more
 	// memory runs again in bounded memory.
 	MaxMemory uint64
+	// MaxAnswer is the largest number of bytes of an answer, and of the answers of a batch together. The rows from
+	// which a query writes its answer may take as many bytes. 0 is no limit.
+	MaxAnswer int
 	// MaxThreads is the number of threads of one query. 0 uses the engine's default.
 	MaxThreads int
 
@@ -81,6 +84,7 @@ func DefaultConfig() Config {
 		MaxTime:     20 * time.Second,
 		MaxRowsRead: 2_000_000_000,
 		MaxMemory:   512 << 20,
+		MaxAnswer:   16 << 20,
 	}
 }
 
@@ -111,6 +115,10 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		// Without this setting, the engine returns no week that starts before 1970: see bucket in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
+	if c.MaxAnswer > 0 {
+		// The node reads a result block by block, and a number may take more bytes in a block than in JSON.
+		s["max_result_bytes"] = 2 * c.MaxAnswer
+	}
 	if threads := c.threads(); threads > 0 {
 		s["max_threads"] = threads
 	}
@@ -120,6 +128,9 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 // spillsFrom returns the memory from which a query that spills writes groups to disk. The rest is for the blocks that
 // are read meanwhile, and for reading the groups back.
 func (c Config) spillsFrom() uint64 { return c.MaxMemory / 4 }
+
+// exceeded reports whether an answer of this number of bytes is too large.
+func (c Config) exceeded(bytes int) bool { return c.MaxAnswer > 0 && bytes > c.MaxAnswer }
 
 func (c Config) halvings() int {
 	if c.Halvings == nil {

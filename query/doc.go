@@ -172,19 +172,21 @@
 // clusters, which have no visits, counting a very large site takes longer. The cost of a query of a long range is then
 // assumed to be two million rows. All statements of a query share the query's time. A query that exceeds its time, rows
 // or memory is refused with the status 400, because sending it again cannot help. The error says how to make it lighter
-// (too_heavy.go). After a 429 or 503, sending the query again can help.
+// (too_heavy.go). A query whose answer has too many bytes is refused in the same way. The bytes are counted row by row,
+// and a column that is selected twice counts twice. The answers of a batch have the same limit together. After a 429 or
+// 503, sending the query again can help.
 //
 // # Shared answers
 //
 // Equal queries about a site share an answer for a short time (resultcache). Queries are equal if their plans are
-// equal. The times at which presets end may differ. So a shared answer's range may end before the request was sent, by
-// at most [Config].Keep. The answer does not have events after that end. While the version of the site's events is
-// unchanged (versions.go), an answer about a preset is shared for a minute. An answer about a fixed range is shared for
-// a day. Lists of pages are only shared for a short time, because the titles of pages change without events. The header
-// Age is the answer's age in seconds. Octavo-Fresh-Until is the time up to which the answer has events. Imports and
-// erasures may change any range, so [Service.Forget] drops a site's answers immediately. A caller that requests a fresh
-// answer gets an answer whose computation starts after the request. Rights are checked earlier, and are not part of the
-// key.
+// equal. The times at which presets end may differ. If a preset begins with a day, the day must be equal. So a shared
+// answer's range may end before the request was sent, by at most [Config].Keep. The answer does not have events after
+// that end. While the version of the site's events is unchanged (versions.go), an answer about a preset is shared for a
+// minute. An answer about a fixed range is shared for a day. Lists of pages are only shared for a short time, because
+// the titles of pages change without events. The header Age is the answer's age in seconds. Octavo-Fresh-Until is the
+// time up to which the answer has events. Imports and erasures may change any range, so [Service.Forget] drops a site's
+// answers immediately. A caller that requests a fresh answer gets an answer whose computation starts after the request.
+// Rights are checked earlier, and are not part of the key.
 //
 // Repeated queries of long ranges are read from aggregate states (statecache). States make answers faster, and never
 // change an answer. Building them takes at most half of the query's time.
@@ -192,12 +194,17 @@
 // # Batches
 //
 // A batch has up to 24 named queries with the same `now`. Each query has its own status, and the same answer or error
-// as a single query. Equal queries run once, and cached answers are used. The batch takes one turn for the sum of its
-// queries' rows. All statements of the batch share the time limit of one query. Two light queries run concurrently, and
-// other queries run one by one, because a turn has the memory of one query.
+// as a single query. Equal queries run once. Cached answers are taken before the batch waits for its turn. The other
+// queries take one turn for the sum of their rows. If there are none, the batch takes no turn. All statements of the
+// batch share the time limit of one query. Two light queries run concurrently, and other queries run one by one,
+// because a turn has the memory of one query.
 //
-// A live answer is a batch about the last 30 minutes. All callers of a site share it for two seconds, even if other
-// answers are not shared.
+// Equal batches share a run. If a query had no time left in a run that began before its batch came, it runs again. The
+// answer's `now` is the time at which the presets of the run end. An answer with an Age may end up to this Age earlier.
+//
+// A live answer is a batch about the last 30 minutes. All callers of a site share its run. They share the answer for
+// two seconds, or for the time that it took, up to ten seconds. This holds even if other answers are not shared. The
+// parts of a live answer are in no other cache.
 //
 // The only other packages of this module that package query imports are schema, schema/fair, schema/insights,
 // schema/sqltree, and its own caches statecache and resultcache. It must not import store, ingest, api or cmd.

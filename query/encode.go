@@ -24,7 +24,7 @@ type encoder struct {
 // keptRow is a row to compare with its counterpart in another range, or to join with a page.
 type keptRow struct {
 	groups []any    // values of the groups, in comparable form
-	values [][]byte // values of the output columns
+	values [][]byte // values of the output columns; only for plans with compare or keeps
 	rank   any      // value of the order's first term, in comparable form; only for plans with keeps
 }
 
@@ -38,11 +38,11 @@ func newEncoder(p plan, st statement) *encoder {
 	return e
 }
 
-// row appends the row that was scanned into the statement's targets.
-func (e *encoder) row() {
+// row appends the row that was scanned into the statement's targets. It returns the number of bytes that it stored.
+func (e *encoder) row() (stored int) {
 	if e.rows == e.plan.limit {
 		e.more = true
-		return
+		return 0
 	}
 	e.rows++
 	if e.total = uint64(e.rows); e.statement.total != nil {
@@ -56,11 +56,12 @@ func (e *encoder) row() {
 		}
 		e.cursor = e.plan.cursor(keys)
 	}
-	keeps := e.plan.compare != nil || e.plan.others || e.plan.keeps
-	if keeps {
+	values := e.plan.compare != nil || e.plan.keeps
+	if values || e.plan.others {
 		row := keptRow{groups: make([]any, len(e.plan.groups)), values: make([][]byte, len(e.values))}
 		for i := range e.plan.groups { // a statement reads groups first
 			row.groups[i] = groupValue(targets[i])
+			stored += textBytes(row.groups[i])
 		}
 		if e.plan.keeps {
 			row.rank = rankValue(targets[e.statement.keys[0]])
@@ -82,8 +83,14 @@ func (e *encoder) row() {
 		} else {
 			e.values[i] = e.statement.reads[read].column.Value.Append(e.values[i], targets[read])
 		}
-		if keeps {
+		stored += len(e.values[i]) - begin
+		if values {
 			e.kept[e.rows-1].values[i] = slices.Clone(e.values[i][begin:])
+			stored += len(e.values[i]) - begin
+		}
+		if e.plan.keeps {
+			e.values[i] = e.values[i][:0] // the list of pages is written from the rows
+			stored -= len(e.kept[e.rows-1].values[i])
 		}
 	}
 	for i, r := range e.statement.reads {
@@ -91,6 +98,34 @@ func (e *encoder) row() {
 			e.approximate = true
 		}
 	}
+	return stored
+}
+
+// textBytes returns the number of bytes of a group's texts.
+func textBytes(group any) (n int) {
+	switch v := group.(type) {
+	case string:
+		n = len(v)
+	case []string:
+		for _, text := range v {
+			n += len(text)
+		}
+	}
+	return n
+}
+
+// jsonBytes returns the number of bytes of a text in JSON, without its quotes.
+func jsonBytes(text string) int {
+	n := len(text)
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c < ' ':
+			n += len(`\u0000`) - 1
+		case c == '"' || c == '\\':
+			n++
+		}
+	}
+	return n
 }
 
 // rankValue returns the comparable form of a scanned rank.

@@ -30,6 +30,9 @@ var (
 	errSite = errors.New("cannot read the settings of the site")
 	// errQueryTime ends a query that the engine did not end in time.
 	errQueryTime = errors.New("the query ran too long")
+	// errLarge ends a query whose answer is too large, and errLargeTogether a query of a batch whose answers are.
+	errLarge         = errors.New("the answer is too large")
+	errLargeTogether = errors.New("the answers of the batch are too large")
 	// errTooLong refuses a statement that is too long to be sent.
 	errTooLong = errors.New("the statement is too long")
 )
@@ -40,6 +43,8 @@ const (
 	tooWide    = "the query reads more sessions than fit into its memory: narrow the range, or leave out the columns of sessions"
 	tooExact   = "counting visitors or sessions exactly needs more memory than a query has: narrow the range, add filters, or leave out accuracy"
 	tooLate    = "counting exactly, as for the page before, needs more memory than a query has: narrow the range or add filters, and begin with the first page"
+	tooLarge   = "the answer is too large: select fewer columns, lower the limit or add filters"
+	tooMuch    = "the answers of the batch are too large together: send fewer queries, or select fewer columns"
 	noMemory   = "the insights store has no memory free for this query: try again, or narrow its range"
 	badPattern = "has a pattern that cannot be compiled: it repeats too much, or names a script that the engine does not know"
 	retryAfter = 2 * time.Second
@@ -55,6 +60,8 @@ var ownLimits = []struct {
 	{errExact, tooExact},
 	{errPage, tooLate},
 	{errTooLong, tooLong},
+	{errLarge, tooLarge},
+	{errLargeTogether, tooMuch},
 	{errQueryTime, tooHeavy},
 }
 
@@ -95,7 +102,9 @@ func engineError(ctx context.Context, err error) (*schema.Error, class) {
 		switch e.Code {
 		case codeTooDeep, codeTooBig:
 			return &schema.Error{Code: schema.CodeBadRequest, Message: tooLong, Cause: err}, classTooHeavy
-		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes, codeResultRows:
+		case codeResultRows:
+			return &schema.Error{Code: schema.CodeBadRequest, Message: tooLarge, Cause: err}, classTooHeavy
+		case codeTooManyRows, codeTimeout, codeTooSlow, codeTooManyBytes:
 			return &schema.Error{Code: schema.CodeBadRequest, Message: tooHeavy, Cause: err}, classTooHeavy
 		case codeRegexp:
 			return schema.Invalid("where", badPattern), classInvalid

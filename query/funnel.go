@@ -89,7 +89,7 @@ func compileFunnel(of reach, body []byte, now time.Time) (f funnel, err error) {
 	f.scope = f.joining(reads(f.steps...))
 	timeless := f
 	timeless.scope = f.timeless()
-	f.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	f.key = keyed(timeless, f.scope, q.timeRange)
 	return f, nil
 }
 
@@ -198,10 +198,11 @@ func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	counts := make([]uint64, len(f.steps))
 	var reached uint8
 	var actors uint64
-	err := q.rows(ctx, f.lower(), []any{&reached, &actors}, func() {
+	err := q.rows(ctx, f.lower(), []any{&reached, &actors}, func() int {
 		for i := range reached {
 			counts[i] += actors
 		}
+		return 0
 	})
 	if err != nil {
 		return nil, err

@@ -55,8 +55,10 @@ func (s *Service) Live(
 		Key: resultcache.NewKey(site, "live\n"+within.site.timezone()+"\n"+key), Fresh: who.Fresh,
 		Enter: func(context.Context) (func(), error) { return func() {}, nil }, // answerAll waits for a turn
 		Run:   func(ctx context.Context) (answer, error) { return s.liveAnswer(ctx, within, who, segments, now) },
-		// A caller that has used up its share gets no turn. Other callers may have room.
-		Own: func(err error) bool { return errors.Is(err, errOwnShare) },
+		// A caller whose token has used up its share gets no turn. Other tokens may have room. So a caller waits once
+		// more after the refusal of the caller before it, and not after each refusal.
+		Own:      func(err error) bool { return errors.Is(err, errTokenShare) },
+		Patience: s.config.QueueWait * 3 / 2,
 	})
 	if _, public := errors.AsType[*schema.Error](err); err != nil && !public {
 		err = s.query(Aggregate, who, site).failed(ctx, err).public
@@ -87,9 +89,9 @@ func (s *Service) liveAnswer(
 		}
 		body := fmt.Appendf(nil, `{"range":{"from":%q,"to":%q},"segments":%s,%s}`,
 			begin.UTC().Format(time.RFC3339Nano), now.UTC().Format(time.RFC3339Nano), in, part.Members)
-		list[i] = &named{name: part.Name, of: Aggregate, equal: -1, body: body}
+		list[i] = &named{name: part.Name, of: Aggregate, live: true, equal: -1, body: body}
 	}
-	if err := s.answerAll(ctx, within, who, list, now); err != nil {
+	if _, err := s.answerAll(ctx, within, who, list, now); err != nil {
 		return answer{}, err
 	}
 	b := append([]byte(`{"object":"insights-live","now":"`), schema.FormatMoment(now)...)

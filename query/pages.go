@@ -36,7 +36,7 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 	rows := p.join(known, e)
 	total := len(rows)
 	rows, q.truncated = p.cut(rows)
-	return p.encode(rows, total, q.truncated, e.plan.env.Counting), nil
+	return p.encode(rows, total, q.truncated, e.plan.env.Counting, q.service.config.exceeded), nil
 }
 
 // join joins the known pages with the statement's rows, which have the metrics of pages with events. It then selects

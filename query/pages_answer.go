@@ -11,9 +11,15 @@ import (
 )
 
 // encode writes rows as JSON. total is the number of rows of all pages.
-func (p pages) encode(rows []pageRow, total int, more bool, counting insights.Counting) []byte {
+// `exceeded` ends a text that is too large; the query then fails.
+func (p pages) encode(
+	rows []pageRow, total int, more bool, counting insights.Counting, exceeded func(bytes int) bool,
+) []byte {
 	b := []byte(`{"object":"insights-pages","items":[`)
 	for i := range rows {
+		if exceeded(len(b)) {
+			return b
+		}
 		if i > 0 {
 			b = append(b, ',')
 		}

@@ -55,7 +55,7 @@ func compilePages(of reach, body []byte, now time.Time) (p pages, err error) {
 	p.mark = p.hash()
 	timeless := p
 	timeless.scope, timeless.output = p.timeless(), selected
-	p.key = keyed(timeless, q.timeRange, of.site.Hosts) + fmt.Sprintf("cursor: %q\n", q.cursor)
+	p.key = keyed(timeless, p.scope, q.timeRange) + fmt.Sprintf("cursor: %q\n", q.cursor)
 	return p, p.continues(keys)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/octavo-docs/octavo/query/resultcache"
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/insights"
 	"github.com/octavo-docs/octavo/schema/sqltree"
@@ -46,7 +47,11 @@ type query struct {
 	start   time.Time
 	ends    time.Time // deadline of all statements of the query
 	until   time.Time // deadline of the batch; zero without a batch
-	entered bool      // whether the batch has already taken a turn for this query
+	// results shares the query's answer with equal queries.
+	results *resultcache.Cache[answer]
+	// present reads the version of the site's events. The queries of a batch share one reading.
+	present func(context.Context) siteVersion
+	entered bool // whether the batch has already taken a turn for this query
 	// spills lets the engine write groups to disk if they exceed a quarter of the query's memory. It also lets the
 	// engine write joined sessions to disk if they exceed an eighth of the memory. spills is set for reports whose
 	// callers cannot limit the number of groups, and after a join has exceeded the memory.
@@ -65,6 +70,7 @@ type query struct {
 	lasts      time.Duration // how long a cached answer is used while the site's events do not change
 	freshUntil string        // the time at which a cached answer was found to be current
 
+	held     int      // bytes of the rows from which the query writes its answer
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from
@@ -80,7 +86,10 @@ type query struct {
 }
 
 func (s *Service) query(kind Report, who Caller, site string) *query {
-	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
+	return &query{
+		service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents, results: s.results,
+		present: func(ctx context.Context) siteVersion { return s.versions.current(ctx, site) },
+	}
 }
 
 // invalid records a request that is refused before it runs. If the request is not the cause of the error, invalid
@@ -122,6 +131,9 @@ func (q *query) admitted(ctx context.Context, work answerFunc) (answer, error) {
 		headers[headerFreshUntil] = t
 	}
 	body, err := work(noDeadline{bounded})
+	if err == nil && s.config.exceeded(len(body)) {
+		err = errLarge
+	}
 	if err != nil {
 		return answer{}, q.failed(ctx, err)
 	}

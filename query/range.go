@@ -61,6 +61,14 @@ func (p *preset) preceding(to time.Time, week insights.WeekStart) (time.Time, ti
 	return first, last
 }
 
+// firstOf returns `from` if the range is a preset that begins with a day. Otherwise it returns the zero time.
+func (r rangeRequest) firstOf(from time.Time) (first time.Time) {
+	if p := presetOf(r.preset); r.from == nil && p != nil && p.first != nil {
+		first = from
+	}
+	return first
+}
+
 func presetOf(name string) *preset {
 	i := slices.IndexFunc(presets, func(p preset) bool { return p.name == name })
 	if i < 0 {
@@ -198,8 +206,9 @@ type period struct {
 	from, to time.Time
 	zone     *time.Location
 	week     insights.WeekStart
-	cut      bool // whether the caller's view has cut the period
-	moves    bool // whether the period depends on the current time
+	cut      bool      // whether the caller's view has cut the period
+	moves    bool      // whether the period depends on the current time
+	first    time.Time // the start of a preset that begins with a day; otherwise zero
 }
 
 // resolveComparison returns the other range of a request.

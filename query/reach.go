@@ -86,6 +86,13 @@ func (r reach) within(v schema.InsightsView) (reach, error) {
 		texts := make([]string, len(r.ranges))
 		for i, one := range r.ranges {
 			texts[i] = one.String()
+			from, _, err := one.resolved(r.now, r.zone)
+			if err != nil {
+				return broken(err)
+			}
+			if first := one.firstOf(from); !first.IsZero() {
+				r.days += " view from " + insights.FormatTime(first)
+			}
 		}
 		r.view = strings.Join(texts, ", ") + " in " + r.zone.String()
 	}
@@ -251,5 +258,5 @@ func (r reach) key(segments []string) (string, error) {
 	for _, c := range where {
 		fmt.Fprintf(&b, "%v\n", c)
 	}
-	return r.site.key() + b.String() + r.view, nil
+	return r.site.key() + b.String() + r.view + r.days, nil
 }

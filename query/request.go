@@ -47,6 +47,7 @@ type reach struct {
 	zone   *time.Location // time zone in which the days of the ranges begin
 	now    time.Time      // the time at which presets of the view's ranges end
 	view   string         // the view's ranges as text, for keys; "" if there are none
+	days   string         // first moments of the view's presets that begin with a day, for keys
 	shared bool           // whether the caller sees a view
 }
 
@@ -138,10 +139,15 @@ func unknownSegment(path string) error {
 	return schema.Invalid(path, "is not the id of a saved segment that you see on this site")
 }
 
-// keyed returns the key of a report: its description without times, the request's range, and the site's own hosts. The
-// description does not contain the hosts.
-func keyed(timeless fmt.Stringer, asked rangeRequest, hosts []string) string {
-	return timeless.String() + "range: " + asked.String() + "\n" + hostsKey(hosts)
+// keyed returns the key of a report: its description without times, the request's range, and the data about the scope
+// that the description does not contain. Such data are the site's own hosts, and the first moments of presets that
+// begin with a day. With each new day, such a preset is another range.
+func keyed(timeless fmt.Stringer, of scope, asked rangeRequest) string {
+	first := ""
+	if !of.first.IsZero() {
+		first = " from " + insights.FormatTime(of.first)
+	}
+	return timeless.String() + "range: " + asked.String() + first + of.days + "\n" + hostsKey(of.env.Hosts)
 }
 
 type columnRequest struct {

@@ -105,7 +105,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 	if in.from, in.to, err = resolveRange(q.timeRange, now.In(in.zone), in.week); err != nil {
 		return in, err
 	}
-	in.moves = q.timeRange.preset != ""
+	in.moves, in.first = q.timeRange.preset != "", q.timeRange.firstOf(in.from)
 	return q.reach.limit(in, now)
 }
 
@@ -113,6 +113,7 @@ func (q *scopeRequest) when(now time.Time) (in period, err error) {
 func (in period) scope(of reach) scope {
 	s := newScope(of.site.ID, in.from, in.to, in.zone)
 	s.view, s.cut, s.env.Hosts = of.view, in.cut, of.site.Hosts
+	s.first, s.days = in.first, of.days
 	s.moves = in.moves || s.view != "" // a range of the view may move with time, and then cut more
 	s.env.Zone = s.env.Zone.WeeksFrom(in.week)
 	return s

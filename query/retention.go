@@ -76,7 +76,7 @@ func compileRetention(of reach, body []byte, now time.Time) (p retention, err er
 	p.scope = p.joining(reads(p.first, p.again))
 	timeless := p
 	timeless.scope, timeless.starts = p.timeless(), nil
-	p.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	p.key = keyed(timeless, p.scope, q.timeRange)
 	return p, nil
 }
 
@@ -137,8 +137,9 @@ func (p retention) answer(ctx context.Context, q *query) ([]byte, error) {
 		p.scope, rows = sc, map[uint64]row{}
 		var cohort uint64
 		var r row
-		return q.rows(ctx, p.lower(), []any{&cohort, &r.visitors, &r.returned}, func() {
+		return q.rows(ctx, p.lower(), []any{&cohort, &r.visitors, &r.returned}, func() int {
 			rows[cohort] = row{r.visitors, slices.Clone(r.returned)}
+			return 8 * len(r.returned)
 		})
 	})
 	if err != nil {

@@ -22,15 +22,22 @@ const maxParams = 5000
 // spilledGroups is the number of groups that a thread must have before the engine may write groups to disk.
 const spilledGroups = 10_000
 
-// rows runs a statement and calls `each` for every row, after it scanned the row into `targets`.
-func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func()) error {
+// rows runs a statement and calls `each` for every row, after it scanned the row into `targets`. `each` returns the
+// number of bytes that it stores for the answer. If the query then holds too many bytes, the statement ends. If a
+// statement fails, its rows are not counted.
+func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, each func() int) error {
 	var rows uint64
 	st = q.spilling(st)
-	return q.told(st, &rows, func() error {
+	held := q.held
+	err := q.told(st, &rows, func() error {
 		return q.run(ctx, st, nil, func(ctx context.Context, args []any) error {
-			return q.read(ctx, st.SQL, args, targets, func() { rows++; each() })
+			return q.read(ctx, st.SQL, args, targets, func() { rows++; q.held += each() })
 		})
 	})
+	if err != nil {
+		q.held = held
+	}
+	return err
 }
 
 // spilling returns the statement of a query that spills, with a setting that lets the engine write few groups to disk.
@@ -149,7 +156,9 @@ func (q *query) read(ctx context.Context, sql string, args, targets []any, each 
 		if err := rows.Scan(targets...); err != nil {
 			return errors.Join(fmt.Errorf("cannot read a row: %w", err), rows.Close())
 		}
-		each()
+		if each(); q.service.config.exceeded(q.held) {
+			return errors.Join(errLarge, rows.Close())
+		}
 	}
 	// Progress is complete only after both calls, and Err must be called first.
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {

@@ -18,12 +18,14 @@ type scope struct {
 	sessions []*insights.SessionPart // parts of events' sessions that the statement reads
 	source   source
 	env      insights.Env
-	exact    bool   // whether estimates are refused
-	counted  bool   // whether env.Counting comes from the previous page
-	view     string // the ranges of the caller's view; "" without ranges
-	cut      bool   // whether the ranges of the view cut the scope's range
-	moves    bool   // whether the range depends on the present time
-	key      string // key is equal for reports that differ only in the current time
+	exact    bool      // whether estimates are refused
+	counted  bool      // whether env.Counting comes from the previous page
+	first    time.Time // the start of a preset that begins with a day; otherwise zero
+	days     string    // see reach.days
+	view     string    // the ranges of the caller's view; "" without ranges
+	cut      bool      // whether the ranges of the view cut the scope's range
+	moves    bool      // whether the range depends on the present time
+	key      string    // key is equal for reports that differ only in the current time
 }
 
 // source identifies the rows that a scope reads: events or visits.

@@ -109,7 +109,8 @@ func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Se
 		if list, err = q.segmentsPage(ctx, part); err == nil {
 			return list, nil
 		}
-		if _, class := engineError(ctx, err); class != classTooHeavy {
+		public, class := engineError(ctx, err)
+		if class != classTooHeavy || public.Message == tooLarge { // fewer days make the answer hardly smaller
 			return list, err
 		}
 	}
@@ -119,6 +120,7 @@ func (q *query) segments(ctx context.Context, part *segmentPage) (schema.List[Se
 // segmentsPage lists and counts the segments of the page `part`.
 func (q *query) segmentsPage(ctx context.Context, part *segmentPage) (list schema.List[Segment], err error) {
 	err = q.from(ctx, part.scope(), segmentReads, insights.CountExact, func(sc scope) error {
+		q.held = 0
 		list, err = q.segmentsOf(ctx, sc, part)
 		return err
 	})
@@ -145,7 +147,10 @@ func (q *query) segmentsOf(ctx context.Context, sc scope, part *segmentPage) (sc
 		part.total = int64(len(rows))
 		if more {
 			var total uint64
-			if err := q.rows(ctx, lowerSegmentCount(sc, shared), []any{&total}, func() { part.total = int64(total) }); err != nil {
+			if err := q.rows(ctx, lowerSegmentCount(sc, shared), []any{&total}, func() int {
+				part.total = int64(total)
+				return 0
+			}); err != nil {
 				return list, err
 			}
 		}
@@ -168,7 +173,10 @@ func (q *query) sharedClaims(ctx context.Context, sc scope) ([]string, error) {
 	var path string
 	var values, visitors uint64
 	paths := []string{}
-	err := q.rows(ctx, lowerSharedClaims(sc), []any{&path, &values, &visitors}, func() { paths = append(paths, path) })
+	err := q.rows(ctx, lowerSharedClaims(sc), []any{&path, &values, &visitors}, func() int {
+		paths = append(paths, path)
+		return len(path)
+	})
 	slices.Sort(paths)
 	return paths, err
 }
@@ -184,7 +192,8 @@ func (q *query) segmentRows(ctx context.Context, sc scope, shared []string, part
 	var known uint8
 	var notes, id string
 	var events, visitors, sessions uint64
-	err := q.rows(ctx, lowerSegments(sc, shared, part), []any{&claims, &known, &notes, &events, &visitors, &sessions, &id}, func() {
+	targets := []any{&claims, &known, &notes, &events, &visitors, &sessions, &id}
+	err := q.rows(ctx, lowerSegments(sc, shared, part), targets, func() (stored int) {
 		list = append(list, segmentRow{
 			Segment{
 				Title: segmentTitle(claims, known == 1), Claims: insights.ClaimsObject(claims, notes),
@@ -192,7 +201,11 @@ func (q *query) segmentRows(ctx context.Context, sc scope, shared []string, part
 			},
 			segmentKey{visitors, events, id},
 		})
+		for name, value := range claims {
+			stored += jsonBytes(name) + jsonBytes(value)
+		}
 		claims = nil // otherwise the driver adds the next row's claims to this map
+		return stored + jsonBytes(notes)
 	})
 	return list, err
 }

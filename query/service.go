@@ -22,7 +22,8 @@ type Service struct {
 	states    *statecache.Cache
 	results   *resultcache.Cache[answer]
 	live      *resultcache.Cache[answer]
-	batches   *resultcache.Cache[[]outcome] // shares the answers of equal batches
+	unshared  *resultcache.Cache[answer]   // shares and caches nothing
+	batches   *resultcache.Cache[batchRun] // shares the answers of equal batches
 	log       *slog.Logger
 	grace     time.Duration
 }
@@ -37,8 +38,9 @@ func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	s := newSources(c, conn, log)
 	return &Service{
 		config: c, conn: conn, metrics: m, admission: newAdmission(c, m), sources: s, versions: newVersions(s),
-		states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(m), batches: newBatches(c),
-		log: log, grace: Grace,
+		states: newStateCache(c, s), results: newResultCache(c, m), live: newLiveCache(c, m), batches: newBatches(c),
+		unshared: resultcache.New(resultcache.Config[answer]{Size: func(answer) int { return 0 }}),
+		log:      log, grace: Grace,
 	}
 }
 
@@ -55,6 +57,13 @@ type outcome struct {
 	err     error
 }
 
+// batchRun has the answers of a batch that ran.
+type batchRun struct {
+	began time.Time // when the time of its queries began
+	now   time.Time // when its presets end
+	list  []outcome
+}
+
 func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
 		MaxAge: c.Keep, SlowAge: c.slowAge(), MaxBytes: c.KeepBytes,
@@ -64,9 +73,9 @@ func newResultCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 
 // newBatches makes the cache that shares the answers of equal batches while they run. It stores nothing. The result
 // cache stores the answers of single queries.
-func newBatches(c Config) *resultcache.Cache[[]outcome] {
-	return resultcache.New(resultcache.Config[[]outcome]{
-		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func([]outcome) int { return 0 },
+func newBatches(c Config) *resultcache.Cache[batchRun] {
+	return resultcache.New(resultcache.Config[batchRun]{
+		MaxAge: c.Keep, SlowAge: c.slowAge(), Size: func(batchRun) int { return 0 },
 	})
 }
 
@@ -79,18 +88,21 @@ func (c Config) slowAge() time.Duration {
 	return max(c.Keep, time.Minute)
 }
 
-// Live answers are reused for liveAge. liveBytes limits their memory.
+// Live answers are reused for liveAge. If an answer took longer to compute, it is reused for as long as it took, up to
+// liveSlowAge. liveBytes limits the memory of live answers.
 const (
-	liveAge   = 2 * time.Second
-	liveBytes = 4 << 20
+	liveAge     = 2 * time.Second
+	liveSlowAge = 10 * time.Second
+	liveBytes   = 4 << 20
 )
 
 // newLiveCache makes the cache of live answers. Live answers stay cached for a fixed time, even if they took little
-// time to compute. So many open boards cost as much as a single open board.
-func newLiveCache(m *Metrics) *resultcache.Cache[answer] {
+// time to compute. So many open boards cost as much as a single open board. All boards share a run until it ends, even
+// if it waits for its turn and then takes all of its time.
+func newLiveCache(c Config, m *Metrics) *resultcache.Cache[answer] {
 	return resultcache.New(resultcache.Config[answer]{
-		MaxAge: liveAge, MinAge: liveAge, MaxBytes: liveBytes, Bytes: m.keptLive,
-		Size: func(a answer) int { return len(a.body) },
+		MaxAge: liveAge, MinAge: liveAge, SlowAge: liveSlowAge, FlightAge: c.QueueWait + c.MaxTime,
+		MaxBytes: liveBytes, Bytes: m.keptLive, Size: func(a answer) int { return len(a.body) },
 	})
 }
 

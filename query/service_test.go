@@ -195,7 +195,8 @@ func TestReadOnly(t *testing.T) {
 	service := newService(conn)
 	for _, sql := range []string{"DROP TABLE events", "INSERT INTO events (site) SELECT 'x'", "CREATE TABLE x (a UInt8) ENGINE = Memory"} {
 		t.Run(sql, func(t *testing.T) {
-			if err := service.ask().rows(t.Context(), sqltree.Statement{SQL: sql}, nil, func() {}); err == nil {
+			st := sqltree.Statement{SQL: sql}
+			if err := service.ask().rows(t.Context(), st, nil, func() int { return 0 }); err == nil {
 				t.Errorf("%s: was run", sql)
 			}
 		})

@@ -14,11 +14,10 @@ import (
 // version returns the version of the site's events, for the result cache. If `current` is false, a light query does not
 // wait for the version, because the cache compares it only later.
 func (q *query) version(ctx context.Context, current bool) string {
-	v := q.service.versions
-	if known := v.known(q.site); !current && (known != "" || q.size.known && q.cost <= lightRows) {
+	if known := q.service.versions.known(q.site); !current && (known != "" || q.size.known && q.cost <= lightRows) {
 		return known
 	}
-	is := v.current(ctx, q.site)
+	is := q.present(ctx)
 	if current {
 		q.freshUntil = is.freshUntil
 	}
@@ -44,7 +43,7 @@ const headerAge = "Age"
 // the same answer, except for the time at which presets end.
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
-	r, err := s.results.Do(ctx, resultcache.Query[answer]{
+	r, err := q.results.Do(ctx, resultcache.Query[answer]{
 		Key: q.key(key), Fresh: q.who.Fresh,
 		Enter: func(ctx context.Context) (func(), error) {
 			if q.entered {
@@ -60,6 +59,17 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 	if err != nil {
 		return nil, nil, q.refused(ctx, err, r.Source)
 	}
+	return q.given(ctx, r)
+}
+
+// cached returns a cached answer of an equal query. It runs nothing, except to read the version of the site's events.
+func (q *query) cached(ctx context.Context, identity string) (resultcache.Result[answer], bool) {
+	return q.results.Look(ctx, resultcache.Query[answer]{Key: q.key(identity), Fresh: q.who.Fresh, Version: q.version})
+}
+
+// given returns an answer of the cache, or of the query's own run, with its headers.
+func (q *query) given(ctx context.Context, r resultcache.Result[answer]) ([]byte, map[string]string, error) {
+	s := q.service
 	if err := q.lacksNow(); err != nil {
 		return nil, nil, q.failed(ctx, err).public
 	}

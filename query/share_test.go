@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -174,7 +175,10 @@ func (f failing) Query(_ context.Context, sql string, _ ...any) (driver.Rows, er
 	}
 	done := make(chan error)
 	f.started <- done
-	return nil, <-done
+	if err := <-done; err != nil {
+		return nil, err
+	}
+	return noRows{}, nil
 }
 
 // TestTooHeavyForAll checks that a query that is too heavy runs once for all its callers.
@@ -234,32 +238,69 @@ func TestBatchTimeIsItsOwn(t *testing.T) {
 // who waits for the same live answer.
 func TestLiveShareIsItsOwn(t *testing.T) {
 	t.Parallel()
-	engine := newSlow(t)
-	service := newService(engine, keeping, func(c *Config) {
-		c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 4, 1, 300*time.Millisecond
-	})
-	var wait sync.WaitGroup
-	wait.Go(func() {
-		_, _, err := service.Aggregate(t.Context(), Caller{Token: "busy"}, testSite, []byte(byCountry), testNow)
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	blocker := <-engine.started
-	live := func(token string, refused bool) {
+	synctest.Test(t, func(t *testing.T) {
+		engine := newSlow(t)
+		service := newService(engine, keeping, func(c *Config) {
+			c.Concurrency, c.PerOrganization, c.PerToken, c.QueueWait = 4, 4, 1, 300*time.Millisecond
+		})
+		var wait sync.WaitGroup
 		wait.Go(func() {
-			_, _, err := service.Live(t.Context(), Caller{Token: token}, testSite, nil, testNow)
-			if schema.IsCode(err, schema.CodeTooManyRequests) != refused || !refused && err != nil {
-				t.Errorf("%s: %v", token, err)
+			_, _, err := service.Aggregate(t.Context(), Caller{Token: "busy"}, testSite, []byte(byCountry), testNow)
+			if err != nil {
+				t.Error(err)
 			}
 		})
-	}
-	live("busy", true)
-	eventually.True(t, "the busy caller waits", func() bool { return service.live.Callers() == 1 })
-	live("free", false)
-	for range LiveParts() {
-		close(<-engine.started)
-	}
-	close(blocker)
-	wait.Wait()
+		blocker := <-engine.started
+		live := func(token string, refused bool) {
+			wait.Go(func() {
+				_, _, err := service.Live(t.Context(), Caller{Token: token}, testSite, nil, testNow)
+				if schema.IsCode(err, schema.CodeTooManyRequests) != refused || !refused && err != nil {
+					t.Errorf("%s: %v", token, err)
+				}
+			})
+		}
+		live("busy", true)
+		synctest.Wait() // the busy caller waits
+		live("free", false)
+		for range LiveParts() {
+			close(<-engine.started)
+		}
+		close(blocker)
+		wait.Wait()
+	})
+}
+
+// TestEqualBatchesHaveTheirOwnTime checks that a batch that shares the run of an earlier batch runs its queries again
+// if the earlier batch had no time left for them. It does not run them a third time.
+func TestEqualBatchesHaveTheirOwnTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		engine := failing{started: make(chan chan error, 10)}
+		service := newService(engine, keeping)
+		body := []byte(`{"queries":{"a":` + byCountry + `,"b":{"range":"last7Days"}}}`)
+		var wait sync.WaitGroup
+		ask := func(now time.Time, wantNow string, answered int) {
+			wait.Go(func() {
+				answer, _, err := service.Batch(t.Context(), Caller{}, testSite, body, now)
+				if err != nil || strings.Count(string(answer), `"status":200`) != answered ||
+					!strings.HasPrefix(string(answer), `{"now":"`+wantNow) {
+					t.Errorf("%s, %v; want %d answers", answer, err, answered)
+				}
+			})
+		}
+		ask(testNow, "2026-03-15T12:30:45", 1)
+		first := <-engine.started
+		time.Sleep(19 * time.Second)
+		ask(testNow.Add(19*time.Second), "2026-03-15T12:30:45", 2)
+		ask(testNow.Add(19*time.Second), "2026-03-15T12:30:45", 2)
+		synctest.Wait()
+		first <- errQueryTime
+		second := <-engine.started
+		synctest.Wait()
+		second <- nil
+		wait.Wait()
+		if len(engine.started) != 0 {
+			t.Errorf("%d more statements", len(engine.started))
+		}
+	})
 }

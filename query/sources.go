@@ -249,7 +249,9 @@ func (s *sources) within(
 	ctx context.Context, limit time.Duration, sql string, args, targets []any, each func(),
 ) error {
 	settings := s.config.settings(limit)
-	delete(settings, "max_result_rows") // a site may have events on more days than an answer has rows
+	// A site may have events on more days than an answer has rows, and a table may have many parts.
+	delete(settings, "max_result_rows")
+	delete(settings, "max_result_bytes")
 	ctx = clickhouse.Context(context.WithoutCancel(ctx), clickhouse.WithSettings(settings))
 	ctx, cancel := context.WithTimeout(ctx, limit+time.Second)
 	defer cancel()

@@ -70,7 +70,7 @@ func compileTransitions(of reach, body []byte, now time.Time) (t transitions, er
 	t.scope = t.joining(nil)
 	timeless := t
 	timeless.scope = t.timeless()
-	t.key = keyed(timeless, q.timeRange, of.site.Hosts)
+	t.key = keyed(timeless, t.scope, q.timeRange)
 	return t, nil
 }
 

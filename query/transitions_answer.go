@@ -45,6 +45,7 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 	q.spills = q.joins && q.service.sources.joinSpills(t.scope)
 	q.mostInSet = q.service.config.MaxMemory / keyedSessionBytes
 	for range 3 {
+		q.held = 0
 		steps, err := t.count(ctx, q)
 		for fitted(&t, q, err) {
 			steps, err = t.count(ctx, q)
@@ -87,11 +88,12 @@ func (t transitions) count(ctx context.Context, q *query) (map[stepKind]passage,
 	var n neighbour
 	var first, last int64
 	var total uint64
-	err := q.rows(ctx, t.lower(), []any{&kind, &n.hash, &n.views, &first, &last, &total}, func() {
+	err := q.rows(ctx, t.lower(), []any{&kind, &n.hash, &n.views, &first, &last, &total}, func() int {
 		n.first, n.last = time.UnixMilli(first), time.UnixMilli(last)
 		p := steps[stepKind(kind)]
 		p.total, p.pages = total, append(p.pages, n)
 		steps[stepKind(kind)] = p
+		return 0 // the statement returns at most limit+1 pages of a side, without their names
 	})
 	return steps, err
 }
@@ -108,7 +110,10 @@ func (t transitions) names(
 	var hash uint64
 	var seen seenPage
 	targets := []any{&hash, &seen.space, &seen.page, &seen.path, &seen.title}
-	err := q.rows(ctx, t.lowerNames(pages), targets, func() { names[hash] = seen })
+	err := q.rows(ctx, t.lowerNames(pages), targets, func() int {
+		names[hash] = seen
+		return jsonBytes(seen.space) + jsonBytes(seen.page) + jsonBytes(seen.path) + jsonBytes(seen.title)
+	})
 	return names, err
 }
 

@@ -26,6 +26,8 @@ type versions struct {
 	// read, it may be older: up to `rest` times its reading time.
 	age  time.Duration
 	rest time.Duration
+	// pause is the least time between a reading that fails and the next reading.
+	pause time.Duration
 
 	reads  singleflight.Group
 	mu     sync.Mutex
@@ -40,10 +42,13 @@ type siteVersion struct {
 	freshUntil string    // the time before which no event is missing from the version; "" if it is unknown
 	read       time.Time // the time just before the version was read
 	took       time.Duration
+	rests      time.Time // until this time, the version is unknown, because reading it has just failed
 }
 
 func newVersions(s *sources) *versions {
-	return &versions{sources: s, age: versionAge, rest: versionRest, sites: map[string]siteVersion{}}
+	return &versions{
+		sources: s, age: versionAge, rest: versionRest, pause: versionPause, sites: map[string]siteVersion{},
+	}
 }
 
 const (
@@ -52,6 +57,8 @@ const (
 	// versionRest limits the load on ClickHouse for a site with many events. Reading the version of a site with a
 	// hundred million events takes half a second.
 	versionRest = 10
+	// versionPause lets a batch, and the queries of a dashboard's next load, run without waiting.
+	versionPause = 2 * time.Second
 	// versionedEngine is the name of the table engine that the events table has on a single server. With any other
 	// table engine, versions are unknown.
 	versionedEngine = "MergeTree"
@@ -84,17 +91,44 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 		return siteVersion{}
 	}
 	now := time.Now()
+	if now.Before(known.rests) {
+		return siteVersion{}
+	}
 	if known.version != "" && now.Sub(known.read) < max(v.age, v.rest*known.took) {
 		return known
 	}
 	// Callers share a statement that another caller has just sent. The statement continues if its caller leaves.
-	version, err, _ := v.reads.Do(site, func() (any, error) { return v.read(ctx, site, now) })
+	version, err, _ := v.reads.Do(site, func() (any, error) {
+		is, err := v.read(ctx, site, now)
+		if err != nil {
+			v.failed(site, now)
+		}
+		return is, err
+	})
 	if err != nil {
 		v.sources.log.WarnContext(ctx, "An answer is computed again: the version of its events is not known.",
 			"site", site, "error", err)
 		return siteVersion{}
 	}
 	return version.(siteVersion)
+}
+
+// failed records that a reading that began at `now` has failed. Queries wait for a version, so the next reading comes
+// after a pause: without it, each query on a busy engine would wait for a reading that fails.
+func (v *versions) failed(site string, now time.Time) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	is := v.sites[site] // the version that was read last stays
+	is.rests = time.Now().Add(max(v.pause, v.rest*time.Since(now)))
+	v.store(site, is)
+}
+
+// store stores a site's version, for code that holds the lock.
+func (v *versions) store(site string, is siteVersion) {
+	if len(v.sites) >= maxSites {
+		clear(v.sites)
+	}
+	v.sites[site] = is
 }
 
 // read reads the site's version and stores it. `now` is the time of the reading. read first gets the time up to which
@@ -118,10 +152,7 @@ func (v *versions) read(ctx context.Context, site string, now time.Time) (is sit
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.engine, is.took = engine, time.Since(now)
-	if len(v.sites) >= maxSites {
-		clear(v.sites)
-	}
-	v.sites[site] = is
+	v.store(site, is)
 	return is, nil
 }
 

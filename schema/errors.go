@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"time"
@@ -165,6 +166,15 @@ func UnsupportedMedia(message string) *Error {
 // TooManyRequests returns the error for a client that should send fewer requests.
 func TooManyRequests(message string, retryAfter time.Duration) *Error {
 	return &Error{Code: CodeTooManyRequests, Message: message, RetryAfter: retryAfter}
+}
+
+// CatchPanic turns a panic into an error with the panic's stack. It must be deferred. A goroutine that works for a
+// request needs it, because a panic would end the process. Only the panics of the request's own goroutine are caught
+// elsewhere.
+func CatchPanic(err *error) {
+	if fault := recover(); fault != nil {
+		*err = fmt.Errorf("panic: %v\n%s", fault, debug.Stack())
+	}
 }
 
 // Internal returns an error with a fixed public message. The cause is logged and never sent.

@@ -10,6 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/valyala/fasthttp"
+
+	"github.com/octavo-docs/octavo/schema"
 )
 
 // checkTime bounds one readiness check.
@@ -82,6 +84,7 @@ func (s *Server) readiness(excluded map[string]bool) readiness {
 		wait.Go(func() {
 			bounded, cancel := context.WithTimeout(s.frame.base, checkTime)
 			defer cancel()
+			defer schema.CatchPanic(&errs[i])
 			errs[i] = check.Run(bounded)
 		})
 	}

@@ -24,10 +24,16 @@ import (
 func TestHealth(t *testing.T) {
 	t.Parallel()
 	var broken error
+	panics := false
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) {
 		d.Checks = []frame.Check{
 			{Name: "postgres", Run: d.Store.Ready},
-			{Name: "log", Run: func(context.Context) error { return broken }},
+			{Name: "log", Run: func(context.Context) error {
+				if panics {
+					panic("password")
+				}
+				return broken
+			}},
 		}
 	})
 	if a := h.Do("GET", "/healthz", "", nil); a.Status != 200 {
@@ -58,7 +64,9 @@ func TestHealth(t *testing.T) {
 	readyBut("?exclude=log", 200, "full")
 	broken = &frame.Condition{Word: "differs", Serves: true, Err: errors.New("password")}
 	ready(200, "differs")
-	broken = nil
+	broken, panics = nil, true
+	ready(503, "failing")
+	panics = false
 	ready(200, "ok")
 	h.Server.Drain()
 	ready(503, "ok")

@@ -187,7 +187,7 @@ func (b *body) grow(ctx context.Context, limit int) error {
 		growth -= int64(bodyPieces[b.class])
 	}
 	switch b.memory.gate.Enter(ctx, &b.holder.Party, "", growth) {
-	case fair.OwnShare:
+	case fair.OwnShare, fair.MemberShare:
 		return schema.TooManyRequests("too many large bodies of this token are on their way, try again", time.Second)
 	case fair.Full:
 		return &schema.Error{

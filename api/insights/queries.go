@@ -142,7 +142,7 @@ func (*batchRequest) OpenAPIAnswer() jsonschema.Dict {
 	}, "status", "answer")
 	return jsonschema.Object(jsonschema.Dict{
 		"now": jsonschema.Documented(jsonschema.Dict{"type": "string", "format": "date-time"},
-			"When the presets end."),
+			"When the presets end. In an answer with the header Age, they end at most Age earlier."),
 		"timezone": siteZone(),
 		"queries":  jsonschema.Dict{"type": "object", "additionalProperties": one},
 	}, "now", "timezone", "queries")

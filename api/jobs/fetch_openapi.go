@@ -3,9 +3,7 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
-	"runtime/debug"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -63,11 +61,7 @@ func fetchOpenAPI(ctx context.Context, d Deps, args schema.FetchOpenAPI) error {
 }
 
 func fetchSpec(ctx context.Context, d Deps, spec apispecs.Spec) (err error) {
-	defer func() {
-		if p := recover(); p != nil { // In a goroutine outside the worker, a panic would end the process.
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
+	defer schema.CatchPanic(&err)
 	known, err := schema.DecodeJSON[[]schema.OpenAPISourceState](spec.Fetched)
 	if err != nil {
 		return err

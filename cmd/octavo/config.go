@@ -216,7 +216,7 @@ func (s *Settings) queryConfig(z *sizes) query.Config {
 		Concurrency: z.queries, PerOrganization: s.QueryPerOrg, PerToken: s.QueryPerToken, QueueWait: s.QueryQueueWait,
 		Rows: s.QueryRows, RowsPerOrganization: s.QueryRowsPerOrg, RowsPerToken: s.QueryRowsPerToken,
 		Keep: s.QueryCache, KeepBytes: z.cached, StateBytes: states,
-		MaxTime: s.QueryMaxTime, MaxMemory: uint64(z.queryMemory),
+		MaxTime: s.QueryMaxTime, MaxMemory: uint64(z.queryMemory), MaxAnswer: z.queryAnswer,
 		MaxRowsRead: s.QueryMaxRows, MaxThreads: z.queryThreads,
 	}
 }

@@ -40,6 +40,7 @@ const (
 	fullNode         = 196 << 20 // the Go runtime's soft limit without connections
 	fullStore        = 1 << 30   // least memory of the embedded store for queries and inserts of full size
 	fullQueryMemory  = 512 << 20
+	fullQueryAnswer  = 16 << 20
 	leastQueryMemory = 64 << 20
 	mostQueryMemory  = 2 << 30 // with more, queries of sessions gain nothing
 	fullQueries      = 8
@@ -67,6 +68,7 @@ type sizes struct {
 
 	queries      int // concurrent queries
 	queryMemory  int64
+	queryAnswer  int // bytes of one answer of a query or of a batch
 	queryThreads int // 0: the store's default
 
 	batchRows, batchBytes int // limits of the sink's inserts
@@ -134,6 +136,7 @@ func (z *sizes) fillNode(s *Settings) {
 	z.connections = min(s.MaxConns, max(connectionStep, int(part/3/connectionBytes)))
 	z.bodies = or(s.BodyMemory, max(int64(leastBodyMemory), scaled(64<<20, z.node, fullNode)))
 	z.answers = or(s.AnswerMemory, max(int64(leastAnswerMemory), scaled(32<<20, z.node, fullNode)))
+	z.queryAnswer = int(min(fullQueryAnswer, max(int64(leastAnswerMemory), z.answers/2)))
 	z.cached = int(scaled(queryCacheBytes, z.node, fullNode))
 }
 

@@ -28,7 +28,7 @@ func newAdmission(cfg *Config, m *Metrics) *admission {
 // enter reserves room for a body of `size` bytes, and leave releases it.
 func (a *admission) enter(ctx context.Context, site *fair.Party, size int) *insights.Refusal {
 	switch a.gate.Enter(ctx, site, "", int64(size)) {
-	case fair.OwnShare:
+	case fair.OwnShare, fair.MemberShare:
 		return insights.Refuse(insights.SiteOverloaded, "", "too many events of this site are in flight, try again")
 	case fair.Full:
 		return insights.Refuse(insights.Overloaded, "", "too many events are in flight, try again")

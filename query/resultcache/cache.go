@@ -29,6 +29,8 @@ type Config[V any] struct {
 	// to compute, and at least for MaxAge. This time begins at the end of the run. Callers also share a run that was
 	// requested at most SlowAge ago. If SlowAge is 0, MaxAge applies to all results.
 	SlowAge time.Duration
+	// FlightAge is the time for which a run is shared if it is longer than MaxAge and SlowAge.
+	FlightAge time.Duration
 	// MinAge is the time for which a result stays cached if it was quick to compute.
 	MinAge time.Duration
 	// MaxBytes limits the bytes of cached results, and Size returns the bytes of one result. If MaxBytes is 0, results
@@ -70,6 +72,9 @@ type Query[V any] struct {
 	// Own reports whether an error of Run concerns only this caller. The other callers then run the query again. nil
 	// means that all callers share each error.
 	Own func(error) bool
+	// Patience is the time after which a caller gets another caller's error, although Own is true for the error. 0 is
+	// no limit.
+	Patience time.Duration
 	// Version returns the version of the data that the query reads, or "" if it is unknown. If current is true, it
 	// returns the present version. Otherwise an older version is sufficient, because it is compared with the present
 	// version later. nil means that the version is always unknown.
@@ -83,6 +88,7 @@ type Query[V any] struct {
 type Result[V any] struct {
 	Value  V
 	Source Source
+	Asked  time.Time     // when the run was requested; the zero time for the source Run
 	Age    time.Duration // the time since the run was requested; 0 for the source Run
 	// Current is true if the data still had the result's version when this caller requested the result.
 	Current bool
@@ -93,9 +99,7 @@ type Result[V any] struct {
 // Enter or ctx, and an error for which Own is true, is returned only to its own caller.
 func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	asked := c.Now()
-	if e := c.old(q, asked); e != nil && q.Version(ctx, true) == e.version {
-		r := c.reuse(e, Cached)
-		r.Current = true
+	if r, ok := c.Look(ctx, q); ok {
 		return r, nil
 	}
 	for now := asked; ; now = c.Now() {
@@ -116,7 +120,7 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 		switch {
 		case err != nil:
 			return Result[V]{}, err
-		case r.retry:
+		case r.retry && !(r.own && q.Patience > 0 && c.Now().Sub(asked) >= q.Patience):
 		case r.err != nil:
 			return Result[V]{Source: Shared}, r.err
 		default:
@@ -125,12 +129,24 @@ func (c *Cache[V]) Do(ctx context.Context, q Query[V]) (Result[V], error) {
 	}
 }
 
-// Has reports whether there is a cached result that is young enough.
-func (c *Cache[V]) Has(k Key) bool {
+// Look returns a cached result that is young enough or has the data's present version. It runs nothing.
+func (c *Cache[V]) Look(ctx context.Context, q Query[V]) (r Result[V], ok bool) {
+	now := c.Now()
+	if e := c.old(q, now); e != nil {
+		if q.Version(ctx, true) != e.version {
+			return r, false
+		}
+		r = c.reuse(e, Cached)
+		r.Current = true
+		return r, true
+	}
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	_, young, _ := c.cached.get(k, c.Now())
-	return young
+	e, young, _ := c.cached.get(q.Key, now)
+	c.mu.Unlock()
+	if !young || q.Fresh {
+		return r, false
+	}
+	return c.reuse(e, Cached), true
 }
 
 // old returns a cached result that the query may use if the data still have the result's version.
@@ -185,7 +201,8 @@ func (c *Cache[V]) run(ctx context.Context, q Query[V], r *run[V]) (Result[V], e
 		version = q.Version(ctx, false) // the version before the run, because the run may read later data
 	}
 	value, err := q.Run(ctx)
-	r.retry = err != nil && (ctx.Err() != nil || q.Own != nil && q.Own(err))
+	r.own = err != nil && ctx.Err() == nil && q.Own != nil && q.Own(err)
+	r.retry = r.own || err != nil && ctx.Err() != nil
 	if err != nil {
 		r.err = err
 		return Result[V]{Source: Run}, err
@@ -250,7 +267,7 @@ func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *ru
 	if e, young, _ := c.cached.get(k, now); young && !fresh {
 		return e, nil
 	}
-	maxAge := max(c.MaxAge, c.SlowAge)
+	maxAge := max(c.MaxAge, c.SlowAge, c.FlightAge)
 	if fresh {
 		maxAge = 0
 	}
@@ -266,8 +283,11 @@ func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *ru
 }
 
 func (c *Cache[V]) reuse(e *entry[V], from Source) Result[V] {
-	return Result[V]{Value: e.value, Source: from, Age: max(0, c.Now().Sub(e.asked))}
+	return Result[V]{Value: e.value, Source: from, Asked: e.asked, Age: c.AgeOf(e.asked)}
 }
+
+// AgeOf returns the present age of a result whose run was requested at a time.
+func (c *Cache[V]) AgeOf(asked time.Time) time.Duration { return max(0, c.Now().Sub(asked)) }
 
 // Forget drops the results of a site whose events changed; "" means all sites. A query that comes later gets no result
 // of an earlier run.

@@ -16,6 +16,7 @@ type run[V any] struct {
 	done  chan struct{} // done is closed at the end of the run
 	entry *entry[V]
 	err   error
+	own   bool // Own is true for err
 	retry bool // the run ended because of its caller, so another caller must run it again
 }
 

@@ -43,8 +43,10 @@ type Verdict int
 const (
 	// Admitted means that the request is inside, and that the caller must call Leave.
 	Admitted Verdict = iota
-	// OwnShare means that the party or its member has used up its share.
+	// OwnShare means that the party has used up its share.
 	OwnShare
+	// MemberShare means that the member has used up its share of the party's room. Other members may have room.
+	MemberShare
 	// Full means that other parties fill the room.
 	Full
 )

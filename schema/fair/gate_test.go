@@ -320,7 +320,7 @@ func TestVerdicts(t *testing.T) {
 	for _, x := range []struct {
 		party, member string
 		want          Verdict
-	}{{"a", "3", OwnShare}, {"b", "1", OwnShare}, {"b", "2", Full}, {"d", "1", Full}} {
+	}{{"a", "3", OwnShare}, {"b", "1", MemberShare}, {"b", "2", Full}, {"d", "1", Full}} {
 		c.come(x.party, x.member)
 		c.wantRefused(x.want)
 	}
@@ -345,10 +345,10 @@ func TestWhoGivesUpItsPlace(t *testing.T) {
 	c.come("a", "modest")
 	c.wantWaiting(4)
 	c.come("a", "modest") // greedy loses a request: it has three waiting requests, and modest would have two
-	c.wantRefused(OwnShare)
+	c.wantRefused(MemberShare)
 	c.wantWaiting(4)
 	c.come("c", "1")
-	c.wantRefused(OwnShare)
+	c.wantRefused(MemberShare)
 	c.wantWaiting(4)
 	c.come("a", "greedy") // this request is refused: greedy would have two waiting requests, and modest already has two
 	c.wantRefused(OwnShare)

@@ -118,13 +118,16 @@ func (g *Gate) giveUp(w *waiter) Verdict {
 	return verdict
 }
 
-// verdict returns the reason why there is no room. OwnShare means that the party or its member is at its limit, or that
-// the party uses more than an equal share of the room. OwnShare also means that there is free room, but Headroom does
-// not allow the party to use it. Full means any other reason.
+// verdict returns the reason why there is no room. OwnShare means that the party is at its limit, or that the party
+// uses more than an equal share of the room. OwnShare also means that there is free room, but Headroom does not allow
+// the party to use it. MemberShare means that only the member is at its limit. Full means any other reason.
 func (g *Gate) verdict(p *Party, name string, weight int64) Verdict {
 	room, allowed := g.fits(p, weight)
-	if g.partyFull(p, weight) || g.memberFull(p, name, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1 {
+	switch {
+	case g.partyFull(p, weight) || room && !allowed || g.shareOf(p.inside)*float64(max(g.active, 1)) > 1:
 		return OwnShare
+	case g.memberFull(p, name, weight):
+		return MemberShare
 	}
 	return Full
 }
