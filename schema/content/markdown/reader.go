@@ -40,7 +40,7 @@ type markdownState struct {
 	labels map[string]int
 	// definitions are the positions at which definitions of links begin at the top level.
 	definitions []int
-	// links are the links and images that refer to definitions.
+	// links are the links and images that refer to definitions, and the links in angle brackets.
 	links []respell.Reference
 	// tooLarge is true if a table has more cells than a document may have nodes.
 	tooLarge bool

@@ -26,7 +26,8 @@ var spelledBlocks = []string{
 	"<details><summary>t</summary>\n\n* x\n* WORD\n\n</details>",
 	"{% hint style='info' %}\nWORD *and*\nmore\n{% endhint %}",
 	"{%tabs%}\n{%tab title='a'%}\nx WORD\n\n{%endtab%}\n{%endtabs%}", "Title WORD\n=====", "##   WORD *x* ##",
-	"<me@e.example> WORD", "`` a`b `` WORD",
+	"<me@e.example> WORD", "<https://a.example/b_c?d=e&f> *x*\nand __y__ WORD", "a <name> *b*\nof <tel:+123> and <ftp://f.example> WORD",
+	"`` a`b `` WORD",
 	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"",
 	"http://a.example/b_c_d WORD",
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
@@ -208,6 +209,102 @@ func TestEditOfAReference(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEditOfAnAutoLink edits the text or the target of a link in angle brackets. Only this link must change.
+func TestEditOfAnAutoLink(t *testing.T) {
+	t.Parallel()
+	for _, around := range spelledBlocks {
+		for _, c := range []struct{ link, worded, retargeted string }{
+			{"<https://a.example/x>", "[https://a.example/xnew](https://a.example/x)", "[https://a.example/x](/other)"},
+			{"<me@a.example>", "[me@a.examplenew](mailto:me@a.example)", "[me@a.example](/other)"},
+			{"<MAILTO:me@a.example>", "[MAILTO:me@a.examplenew](MAILTO:me@a.example)", "[MAILTO:me@a.example](/other)"},
+			{"<https://a.example/*x*>", `[https://a.example/\*x\*new](https://a.example/*x*)`, `[https://a.example/\*x\*](/other)`},
+			{"<tel:+4> <tel:+4>", "[tel:+4new](tel:+4) <tel:+4>", "[tel:+4](/other) <tel:+4>"},
+		} {
+			block := strings.Replace(around, "WORD", c.link, 1)
+			original := "# Title <https://t.example>\n\n" + block + "\n\nlast <https://l.example>\n"
+			var link *schema.Node
+			edited := read(t, original)
+			eachLink(edited.Nodes, func(n *schema.Node) {
+				if text := content.InlineText(n.Nodes); link == nil && strings.HasPrefix(c.link, "<"+text+">") {
+					link = n
+				}
+			})
+			if link == nil {
+				continue // the block is code or a formula
+			}
+			last := &link.Nodes[0].Leaves[len(link.Nodes[0].Leaves)-1]
+			text := last.Text
+			last.Text += "new"
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.worded, 1); got != want {
+				t.Errorf("new text\ngot  %q\nwant %q", got, want)
+			}
+			last.Text = text
+			link.Data = schema.Data{"ref": map[string]any{"kind": "url", "url": "/other"}}
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.retargeted, 1); got != want {
+				t.Errorf("new target\ngot  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// TestReadShowsAddressesOnce reads links with schemes that are not allowed, and links in links. Their text must show
+// the address exactly once.
+func TestReadShowsAddressesOnce(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"<ftp://a.example>":                        "ftp://a.example",
+		"[ftp://a.example](ftp://a.example)":       "ftp://a.example",
+		"[a](ftp://a.example)":                     "a (ftp://a.example)",
+		"<javascript:alert(1)>":                    "javascript:alert(1)",
+		"[x <https://a.example>](/y)":              "x https://a.example",
+		"[x <me@a.example>](/y)":                   "x me@a.example",
+		`<a href="/y">x <https://a.example> z</a>`: "x https://a.example z",
+	} {
+		if got := content.Plain(read(t, in)); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestEditOfASource adds letters to a source that is shown, such as <name>. Only this source becomes code. The other
+// sources and all marks must stay.
+func TestEditOfASource(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{"<name>", "<YOUR-KEY>", "{% other %}", "<T>", "<a,b>"} {
+		for _, around := range spelledBlocks {
+			if strings.Contains(around, "*WORD*") {
+				continue // a leaf with a source stores no marks
+			}
+			block := strings.Replace(around, "WORD", source, 1)
+			original := "# Title <t>\n\n" + block + "\n\nlast <l> __x__\n"
+			edited := read(t, original)
+			if !inRaw(edited.Nodes, source, func(text string) string { return text + "new" }) {
+				continue // the source is text or code at this place
+			}
+			want := strings.Replace(original, source, "`"+source+"new`", 1)
+			if got := Edit(original, edited); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// inRaw edits the first leaf that stores the given source.
+func inRaw(nodes []schema.Node, source string, edit func(text string) string) bool {
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			if leaf := &nodes[i].Leaves[j]; leaf.Text == source && styleOf(leaf.Marks).raw {
+				leaf.Text = edit(leaf.Text)
+				return true
+			}
+		}
+		if inRaw(nodes[i].Nodes, source, edit) || inRaw(nodes[i].Fragments, source, edit) {
+			return true
+		}
+	}
+	return false
 }
 
 // eachLink visits the links of a document.
