@@ -30,6 +30,8 @@ type markdownState struct {
 	// noDollars. A search for the end of a tag fails if it begins before noTagEnd, and a search for the end of a
 	// comment fails if it begins before noCommentEnd.
 	noDollars, noTagEnd, noCommentEnd int
+	// noShortcodeEnd is a position. A search for the end of a shortcode of Hugo fails if it begins before it.
+	noShortcodeEnd int
 	// failedSearch is the number of bytes that further failing searches for the ends of components may read.
 	failedSearch int
 	// nextComment is the position after the next end of a comment. If no further comment ends, nextComment is a

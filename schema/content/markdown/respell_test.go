@@ -30,6 +30,7 @@ var spelledBlocks = []string{
 	"`` a`b `` WORD",
 	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"",
 	"http://a.example/b_c_d WORD",
+	"{{< note \"*a*\" >}}\n*it* WORD\n{{< /note >}}", "{{% tab _a_ %}} __x__ {{</* b */>}} WORD\n{{% /tab %}}", "a {{< b\nc=\"*d*\" >}} __e__ WORD",
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
@@ -274,8 +275,8 @@ func TestEditOfASource(t *testing.T) {
 	t.Parallel()
 	for _, source := range []string{"<name>", "<YOUR-KEY>", "{% other %}", "<T>", "<a,b>"} {
 		for _, around := range spelledBlocks {
-			if strings.Contains(around, "*WORD*") {
-				continue // a leaf with a source stores no marks
+			if strings.Contains(around, "*WORD*") || strings.Contains(around, `{WORD`) {
+				continue // a leaf with a source stores no marks, and a brace before a source has an escape
 			}
 			block := strings.Replace(around, "WORD", source, 1)
 			original := "# Title <t>\n\n" + block + "\n\nlast <l> __x__\n"
