@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -306,6 +308,68 @@ func inRaw(nodes []schema.Node, source string, edit func(text string) string) bo
 		}
 	}
 	return false
+}
+
+// TestEditOfALongBlock edits a word of a long table or list whose words all occur many times. Only this word must
+// change.
+func TestEditOfALongBlock(t *testing.T) {
+	t.Parallel()
+	vocabulary := strings.Fields("the commit hash tree of a file to git and in server set value if true name list")
+	for name, row := range map[string]string{
+		"HTML":           "<tr><td>%[1]s</td><td>%[2]s</td></tr>",
+		"HTML in lines":  "<tr>\n  <td>%[1]s</td>\n  <td align=\"left\">%[2]s</td>\n</tr>",
+		"marked HTML":    "<tr>\n<td><code>%[1]s</code></td><td>%[2]s &amp; <b>%[1]s</b><br>%[1]s</td>\n</tr>",
+		"spanning HTML":  "<tr><td rowspan=2>%[1]s</td><td>%[2]s</td></tr>\n<tr><td>%[2]s</td></tr>",
+		"pipes":          "|%[1]s|%[2]s __%[1]s__|",
+		"list of links":  "* [%[1]s](#a)\n    + [%[2]s](#b)",
+		"numbered list":  "1) %[2]s *%[1]s*",
+		"wrapped text":   "%[2]s\n__%[1]s__",
+		"quote of lists": "> + %[1]s\n> + %[2]s",
+	} {
+		var b strings.Builder
+		random := rand.New(rand.NewPCG(1, 2))
+		words := func(n int) string {
+			var list []string
+			for range n {
+				list = append(list, vocabulary[random.IntN(len(vocabulary))])
+			}
+			return strings.Join(list, " ")
+		}
+		for range 60 {
+			fmt.Fprintf(&b, row+"\n", words(2), words(9))
+		}
+		original := b.String()
+		switch {
+		case strings.Contains(name, "HTML"):
+			original = "<table>\n" + original + "</table>\n"
+		case name == "pipes":
+			original = "|a|b|\n|-|-|\n" + original
+		}
+		for range 12 {
+			edited := read(t, original)
+			leaves := leavesOf(edited.Nodes)
+			leaf := leaves[random.IntN(len(leaves))]
+			word := strings.Fields(leaf.Text)
+			if len(word) == 0 || word[0] == "&" {
+				continue
+			}
+			leaf.Text = strings.Replace(leaf.Text, word[0], "MARK", 1)
+			got := Edit(original, edited)
+			if strings.Count(got, "MARK") != 1 || strings.Replace(got, "MARK", word[0], 1) != original {
+				t.Errorf("%s: the edit of %q in %q rewrites\n%.300s", name, word[0], leaf.Text, got)
+			}
+		}
+	}
+}
+
+func leavesOf(nodes []schema.Node) (list []*schema.Leaf) {
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			list = append(list, &nodes[i].Leaves[j])
+		}
+		list = append(append(list, leavesOf(nodes[i].Nodes)...), leavesOf(nodes[i].Fragments)...)
+	}
+	return list
 }
 
 // eachLink visits the links of a document.

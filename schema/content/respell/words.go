@@ -26,7 +26,7 @@ func Words(source, before, next string) string {
 	}
 	was, old, wanted := wordsOf(source), wordsOf(before), wordsOf(next)
 	ones := repeats(was)
-	s := speller{source: was, old: old, ones: ones, toSource: diff.Match(namesOf(old, ones), namesOf(was, ones))}
+	s := speller{source: was, old: old, ones: ones, toSource: align(old, was, ones)}
 	var b strings.Builder
 	at := 0
 	for _, e := range s.edits(diff.Match(namesOf(old, ones), namesOf(wanted, ones)), len(wanted)) {
