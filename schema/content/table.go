@@ -17,6 +17,32 @@ type Table struct {
 	Cells      [][][]schema.Node // inlines of the cells, by row and column
 }
 
+// OptionLabels remembers the labels of the options of columns, by the first option of a column. So the options are read
+// once for all cells.
+type OptionLabels map[*any]map[string]string
+
+// Of returns the labels of a column's options, by value. If two options have the same value, the first one counts.
+func (l OptionLabels) Of(about map[string]any) map[string]string {
+	options, _ := about["options"].([]any)
+	if len(options) == 0 {
+		return nil
+	}
+	labels, known := l[&options[0]]
+	if known {
+		return labels
+	}
+	labels = make(map[string]string, len(options))
+	for _, option := range options {
+		o, _ := option.(map[string]any)
+		value := Member(o, "value")
+		if _, given := labels[value]; !given && o != nil {
+			labels[value] = Member(o, "label")
+		}
+	}
+	l[&options[0]] = labels
+	return labels
+}
+
 // TableOf reads a table block. It treats missing parts as empty.
 func TableOf(n *schema.Node) Table {
 	view, _ := n.Data["view"].(map[string]any)

@@ -5,6 +5,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
@@ -68,6 +69,7 @@ type reader struct {
 	block             ast.Node // the block whose inlines are being read
 	annotated         map[*noteReference]bool
 	expandedNotes     map[string]bool
+	labels            content.OptionLabels // labels of the options in tables
 }
 
 // blockReaders has a row per kind of block.

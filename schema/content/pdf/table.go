@@ -204,18 +204,12 @@ func ratingCell(_ *builder, about map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: text(strings.Repeat("★", int(given)) + strings.Repeat("☆", int(most-given)))}}
 }
 
-func selectCell(_ *builder, about map[string]any, value any) []node {
+func selectCell(b *builder, about map[string]any, value any) []node {
 	chosen, isList := value.([]any)
 	if !isList {
 		chosen = []any{value}
 	}
-	labels := map[string]string{}
-	options, _ := about["options"].([]any)
-	for _, option := range options {
-		if o, ok := option.(map[string]any); ok {
-			labels[content.Member(o, "value")] = content.Member(o, "label")
-		}
-	}
+	labels := b.labels.Of(about)
 	var names []string
 	for _, item := range chosen {
 		name, ok := item.(string)
