@@ -40,6 +40,12 @@ func init() { // The table is set in init, because the rows call the builder's m
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
+	if content.TooLarge(n) {
+		plain := content.Plain(schema.Document{Nodes: []schema.Node{*n}})
+		made := node{Kind: "code", Text: text(printable(plain))}
+		made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1
+		return made
+	}
 	view, _ := n.Data["view"].(map[string]any)
 	definition, _ := n.Data["definition"].(map[string]any)
 	records, _ := n.Data["records"].(map[string]any)
