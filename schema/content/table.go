@@ -17,7 +17,38 @@ type Table struct {
 	Cells      [][][]schema.Node // inlines of the cells, by row and column
 }
 
-// TableOf reads a table block. It treats missing parts as empty.
+// OptionLabels remembers the labels of the options of columns, by the first option of a column. So the options are read
+// once for all cells.
+type OptionLabels map[*any]map[string]string
+
+// Of returns the labels of a column's options, by value. If two options have the same value, the first one counts.
+func (l OptionLabels) Of(about map[string]any) map[string]string {
+	options, _ := about["options"].([]any)
+	if len(options) == 0 {
+		return nil
+	}
+	labels, known := l[&options[0]]
+	if known {
+		return labels
+	}
+	labels = make(map[string]string, len(options))
+	for _, option := range options {
+		o, _ := option.(map[string]any)
+		value := Member(o, "value")
+		if _, given := labels[value]; !given && o != nil {
+			labels[value] = Member(o, "label")
+		}
+	}
+	l[&options[0]] = labels
+	return labels
+}
+
+// TooLarge reports whether a table has more cells than a document may have. Such a table was stored before this limit.
+// It is shown as the text of its values.
+func TooLarge(n *schema.Node) bool { return schema.Document{Nodes: []schema.Node{*n}}.TooLarge() }
+
+// TableOf reads a table block. It treats missing parts as empty. If the table is too large, a row has only the cells
+// with a value, and each fragment is in one cell.
 func TableOf(n *schema.Node) Table {
 	view, _ := n.Data["view"].(map[string]any)
 	definition, _ := n.Data["definition"].(map[string]any)
@@ -50,8 +81,13 @@ func TableOf(n *schema.Node) Table {
 	for _, fragment := range n.Fragments {
 		fragments[fragment.Fragment] = Inlines(fragment.Nodes)
 	}
+	tooLarge := TooLarge(n)
 	for _, record := range InOrder(records) {
 		values, _ := record["values"].(map[string]any)
+		if tooLarge {
+			t.Cells = append(t.Cells, cellsWithValues(values, fragments))
+			continue
+		}
 		row := make([][]schema.Node, len(ids))
 		for i, id := range ids {
 			row[i] = cellOf(values[id], fragments)
@@ -59,6 +95,20 @@ func TableOf(n *schema.Node) Table {
 		t.Cells = append(t.Cells, row)
 	}
 	return t
+}
+
+// cellsWithValues returns the cells of a record that have a value, sorted by the names of their columns. It removes the
+// fragments that it shows.
+func cellsWithValues(values map[string]any, fragments map[string][]schema.Node) (row [][]schema.Node) {
+	for _, column := range slices.Sorted(maps.Keys(values)) {
+		if cell := cellOf(values[column], fragments); len(cell) > 0 {
+			row = append(row, cell)
+		}
+		if name, ok := values[column].(string); ok && fragments[name] != nil {
+			fragments[name] = []schema.Node{}
+		}
+	}
+	return row
 }
 
 // InOrder returns the records of a table sorted by their order indexes.

@@ -45,8 +45,8 @@ var Markdown = []struct{ In, Outline, Out string }{
 	{"[a](JaVa&#10;Script:alert)", `paragraph('a (JaVa\nScript:alert)')`, "a (JaVa\\\nScript:alert)"},
 	{"![a](data:text/html,x)", "paragraph('a (data:text/html,x)')", "a (data:text/html,x)"},
 	{"<https://x.example> <a@b.example> <javascript:x>",
-		`paragraph(link ref="https://x.example"('https://x.example') ' ' link ref="mailto:a@b.example"('a@b.example') ' javascript:x (javascript:x)')`,
-		"[https://x.example](https://x.example) [a@b.example](mailto:a@b.example) javascript:x (javascript:x)"},
+		`paragraph(link ref="https://x.example"('https://x.example') ' ' link ref="mailto:a@b.example"('a@b.example') ' javascript:x')`,
+		"[https://x.example](https://x.example) [a@b.example](mailto:a@b.example) javascript:x"},
 	{"[a][r]\n\n[r]: /u", `paragraph(link ref="/u"('a'))`, "[a](/u)"},
 	{
 		"<b>x</b> <script>alert(1)</script>",

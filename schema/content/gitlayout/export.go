@@ -57,6 +57,7 @@ type exporter struct {
 	rewrite     map[string]bool   // ids of pages whose files were changed in the repository
 	assets      map[string]string // paths of the space's files, by id
 	folded      map[string]bool   // paths that are in use, as Fold returns them
+	numbers     counter           // numbers of the paths in use, by path
 	changes     map[string]Change
 	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note
@@ -79,7 +80,7 @@ func (l *Layout) Export(
 	x := &exporter{
 		Tools: tools, layout: l, base: base, files: files, was: map[string]tree.Node{}, paths: map[string]string{},
 		keys: map[string]string{}, ids: map[string]string{}, rewrite: map[string]bool{}, assets: map[string]string{}, folded: map[string]bool{},
-		changes: map[string]Change{}, outside: map[string]string{},
+		changes: map[string]Change{}, outside: map[string]string{}, numbers: counter{},
 	}
 	pages = x.leaveOutside(pages)
 	x.pages, x.count = tree.Nest(pages, ""), len(pages)

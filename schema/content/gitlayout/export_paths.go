@@ -117,11 +117,14 @@ func (x *exporter) free(wanted, other string) string {
 	taken := func(name string) bool {
 		return x.folded[x.layout.fold(name)] || x.layout.folded[x.layout.fold(name)] != ""
 	}
-	for number := 0; taken(wanted); number++ {
-		if wanted = other; number > 0 {
+	if taken(wanted) {
+		wanted = x.numbers.free(other, 0, func(number int) string {
+			if number == 0 {
+				return other
+			}
 			ext := path.Ext(other)
-			wanted = fmt.Sprintf("%s-%d%s", strings.TrimSuffix(other, ext), number, ext)
-		}
+			return fmt.Sprintf("%s-%d%s", strings.TrimSuffix(other, ext), number, ext)
+		}, taken)
 	}
 	x.folded[x.layout.fold(wanted)] = true
 	return wanted
@@ -137,18 +140,13 @@ func (x *exporter) inFolder(name string) string {
 		if part == "" {
 			continue
 		}
-		at := folder + part
-		for number := 1; ; number++ {
-			there := l.folded[l.fold(at)]
-			if l.folders[there+"/"] {
-				at = there
-			}
-			if _, left := l.left[at]; (there == "" || at == there) && !left {
-				if _, file := l.files[at]; !file {
-					break
-				}
-			}
-			at = fmt.Sprintf("%s%s-%d", folder, part, number)
+		at, ok := l.spelled(folder + part)
+		if !ok {
+			numbered := func(number int) string { return fmt.Sprintf("%s%s-%d", folder, part, number) }
+			at, _ = l.spelled(x.numbers.free(folder+part+"/", 1, numbered, func(at string) bool {
+				_, ok := l.spelled(at)
+				return !ok
+			}))
 		}
 		folder = at + "/"
 	}
@@ -157,6 +155,18 @@ func (x *exporter) inFolder(name string) string {
 		return at
 	}
 	return l.Root + path.Base(name)
+}
+
+// spelled returns the path of a folder in the repository's spelling. The second result is false if the path belongs to
+// a file, or to an entry that cannot be read as a file.
+func (l *Layout) spelled(at string) (string, bool) {
+	there := l.folded[l.fold(at)]
+	if l.folders[there+"/"] {
+		at = there
+	}
+	_, left := l.left[at]
+	_, file := l.files[at]
+	return at, (there == "" || at == there) && !left && !file
 }
 
 // assetPath returns the path in the repository of a file of the space. If the repository does not have the file,

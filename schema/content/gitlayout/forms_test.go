@@ -364,12 +364,15 @@ func TestLeftOut(t *testing.T) {
 			"code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
 		"b.mdx": "import X from 'x'\n\n# B {#b}\n\n<Tabs>\n\n<Connect />\n\n<B.C d={1}>in</B.C> [a](u){.x}\n{: .note}\n\n" +
 			"</Tabs>\n\n{{#include f}}\n\n{/* c */}\n",
+		"c.md": "# C\n\n{{< note >}}\na\n{{< /note >}}\n\n- {{% tab \"b\" %}}\n\n|a|\n|-|\n|{{<d/>}}|\n\n{{</* c */>}} {{/* c */}}\n\n" +
+			"`{{< code >}}`\n",
 	})
 	want := []Note{
 		{"a.md", "shown as text or left out: <Card>, <form>, <video>, <your-key>, {% code-tabs %}"},
 		{"b.mdx", "shown as text or left out: <B.C>, <Connect>, <Tabs>, {.x}, {: .note}, {{#include f}}"},
 		{"b.mdx", "imports of components are left out"},
 		{"b.mdx", "an MDX file is read as Markdown: its expressions are text, and its components what is in them"},
+		{"c.md", "shown as text or left out: {{% tab %}}, {{< d >}}, {{< note >}}"},
 	}
 	if diff := cmp.Diff(want, s.pull(t, "").Notes); diff != "" {
 		t.Error(diff)

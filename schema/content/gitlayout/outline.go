@@ -66,7 +66,7 @@ func (l *Layout) Outline() ([]*Entry, error) {
 
 // outlineOf makes a tree of the items of a summary.
 func (l *Layout) outlineOf(s *summary) []*Entry {
-	b := outliner{layout: l, seen: map[string]bool{}, whole: map[string]bool{}}
+	b := outliner{layout: l, seen: map[string]bool{}, numbers: counter{}, whole: map[string]bool{}}
 	for i := range s.items {
 		if target, fragment, ok := l.resolve(l.Summary, s.items[i].dest); ok && fragment == "" {
 			b.whole[target] = true
@@ -87,6 +87,8 @@ type outliner struct {
 	// entries.
 	above []*Entry
 	seen  map[string]bool
+	// numbers has the numbers of keys that are in use, by key.
+	numbers counter
 	// whole has the files to which at least one entry refers without an anchor. If a file is not in whole, the first
 	// entry that refers to the file becomes its page.
 	whole map[string]bool
@@ -176,11 +178,25 @@ func (b *outliner) unique(key string) string {
 		key = strings.ToValidUTF8(key[:longest], "")
 	}
 	free := key
-	for n := 2; b.seen[free]; n++ {
-		free = fmt.Sprintf("%s#%d", key, n)
+	if b.seen[free] {
+		numbered := func(n int) string { return fmt.Sprintf("%s#%d", key, n) }
+		free = b.numbers.free(key, 2, numbered, func(key string) bool { return b.seen[key] })
 	}
 	b.seen[free] = true
 	return free
+}
+
+// counter remembers, for each name, the lowest number that may be free. So a number is tried once for all calls.
+type counter map[string]int
+
+// free returns the name with the lowest number from `first` on that is not taken. A name that is taken must be taken in
+// all later calls too.
+func (c counter) free(name string, first int, numbered func(int) string, taken func(string) bool) string {
+	for c[name] = max(c[name], first); ; c[name]++ {
+		if free := numbered(c[name]); !taken(free) {
+			return free
+		}
+	}
 }
 
 // folderOrder makes the outline of a repository without a table of contents.

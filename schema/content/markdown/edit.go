@@ -3,6 +3,7 @@ package markdown
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"regexp"
 	"slices"
 	"sort"
 	"strings"
@@ -301,7 +302,7 @@ func (s splicer) spelled(units []unit, text string) (string, bool) {
 	from, to := units[0].from, units[len(units)-1].to
 	before := (writer{notes: newNoteList(old)}).blocks(old)
 	plain := func() string { return respell.Words(s.source[from:to], before, text) }
-	referring := func() string { return respell.References(s.source[from:to], before, text, s.links(from, to)) }
+	referring := func() string { return s.referring(from, to, before, text) }
 	switch s.spelling {
 	case ofSource:
 		return plain(), true
@@ -327,17 +328,45 @@ func (s splicer) spelled(units []unit, text string) (string, bool) {
 	return "", false
 }
 
-// links returns the references in a part of the source, with their positions in this part.
+// referring returns next in the spelling of a part of the source, with the references of this part.
+func (s splicer) referring(from, to int, before, next string) string {
+	if !respell.Fits(s.source[from:to], before, next) {
+		return next // So the links in angle brackets need not be written.
+	}
+	return respell.References(s.source[from:to], before, next, s.links(from, to))
+}
+
+// links returns the references in a part of the source, with their positions in this part. The target of a link in
+// angle brackets is the text that Write writes for the link.
 func (s splicer) links(from, to int) (list []respell.Reference) {
-	first := sort.Search(len(s.read.links), func(i int) bool { return s.read.links[i].From > from })
+	first := sort.Search(len(s.read.links), func(i int) bool { return s.read.links[i].From >= from })
 	for _, r := range s.read.links[first:] {
 		if r.To > to {
 			break
+		}
+		if r.Target == "" {
+			r.Target = writtenAutoLink(s.source[r.From:r.To])
 		}
 		r.From, r.To = r.From-from, r.To-from
 		list = append(list, r)
 	}
 	return list
+}
+
+// simpleAutoLink matches links in angle brackets that Write writes without escapes.
+var simpleAutoLink = regexp.MustCompile(`^<https?://[\w./:@?=%+,#&-]+>$`)
+
+// writtenAutoLink returns the text that Write writes for a link in angle brackets.
+func writtenAutoLink(source string) string {
+	if simpleAutoLink.MatchString(source) {
+		address := source[1 : len(source)-1]
+		return "[" + address + "](" + address + ")"
+	}
+	d, err := Read(source)
+	if err != nil { // cannot happen, because the text is one link
+		return source
+	}
+	return Write(d)
 }
 
 // gapOf returns the text between unit i and the previous unit.

@@ -69,7 +69,7 @@ func (w *inlineWriter) text(text, after string) {
 			w.out.WriteByte(c)
 		case w.out.Len() == 0 && w.where == inParagraph && beginsModule(text[i:], after):
 			fmt.Fprintf(&w.out, "&#%d;", c)
-		case w.special(text, i, next, atLineStart):
+		case w.special(text, after, i, next, atLineStart):
 			w.out.WriteByte('\\')
 			w.out.WriteByte(c)
 		case atLineStart && isDigit(c):
@@ -82,7 +82,7 @@ func (w *inlineWriter) text(text, after string) {
 }
 
 // special reports whether the character would be read as syntax if it were not escaped.
-func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) bool {
+func (w *inlineWriter) special(text, after string, i int, next byte, atLineStart bool) bool {
 	switch text[i] {
 	case '`', '*', '[', ']', '~':
 		return true
@@ -99,7 +99,7 @@ func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) 
 	case '!':
 		return next == '['
 	case '{':
-		return next == '%' || strings.HasPrefix(text[i:], commentOpens) ||
+		return next == '%' || strings.HasPrefix(text[i:], commentOpens) || beginsShortcode(text[i:], after) ||
 			(atLineStart || i == 0 || w.where == inHeading) && beginsAttributes(text[i:])
 	case '$':
 		return next == '$'
@@ -111,6 +111,12 @@ func (w *inlineWriter) special(text string, i int, next byte, atLineStart bool) 
 		return w.where == inTitle
 	}
 	return false
+}
+
+// beginsShortcode reports whether a text with the following source could be read as a shortcode of Hugo.
+func beginsShortcode(text, after string) bool {
+	const enough = len("{{/*")
+	return shortcodeEnd([]byte(text[:min(len(text), enough)]+after[:min(len(after), enough)])) != ""
 }
 
 // beginsAttributes reports whether a text could be read as a list of attributes or as a directive.

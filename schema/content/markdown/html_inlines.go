@@ -38,6 +38,9 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 			case p.hidden || p.raw && isTagInHTML(p.text):
 				h.turnTo(p.style)
 				h.out.Write(bytes.ReplaceAll(p.text, []byte("\n"), []byte(" ")))
+			case p.raw && shortcodeLength(p.text) == len(p.text):
+				h.turnTo(p.style)
+				h.out.WriteString(h.text(string(p.text)))
 			case p.raw:
 				h.turnTo(style{})
 				h.out.WriteString("<code>" + h.text(string(p.text)) + "</code>")
@@ -65,10 +68,12 @@ func (h *htmlWriter) nodes(nodes []schema.Node) {
 	}
 }
 
-// isTagInHTML reports whether a source is one tag in {% %}. Such a tag is read as a tag within HTML too.
+// isTagInHTML reports whether a source is one tag in {% %} or one shortcode of Hugo. Such a source is read as the same
+// source within HTML too. In {{<a>}}, HTML would begin with a tag.
 func isTagInHTML(source []byte) bool {
-	at := tagInHTML.FindIndex(source)
-	return at != nil && at[0] == 0 && at[1] == len(source) && bytes.IndexByte(source, '<') < 0
+	from, to := nextTagInHTML(string(source), bytes.LastIndex(source, []byte("%}")))
+	rest := bytes.TrimPrefix(source, []byte("{{< "))
+	return from == 0 && to == len(source) && to > 0 && bytes.IndexByte(rest, '<') < 0
 }
 
 // htmlPieces returns the leaves of a text as pieces. A hidden leaf gets the style of the text next to it.

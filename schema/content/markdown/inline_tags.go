@@ -2,7 +2,6 @@ package markdown
 
 import (
 	"html"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -272,21 +271,37 @@ func (r *reader) inlineHTML(b *inlineBuilder, nodes []*element) bool {
 	return known
 }
 
-// tagInHTML matches a tag of GitBook, or of another template language, in HTML text.
-var tagInHTML = regexp.MustCompile(`\{%.*?%\}`)
-
-// htmlText adds a text in HTML. It collapses white space and reads shortcodes as emojis. It reads tags in {% %} in the
-// same way as Markdown does.
+// htmlText adds a text in HTML. It collapses white space and reads emojis. It reads tags in {% %} and shortcodes of
+// Hugo in the same way as Markdown does.
 func (b *inlineBuilder) htmlText(source string) {
 	source = collapse(source)
-	if !b.inCode() {
-		for at := tagInHTML.FindStringIndex(source); at != nil; at = tagInHTML.FindStringIndex(source) {
-			b.htmlWords(source[:at[0]])
-			b.tag(source[at[0]:at[1]])
-			source = source[at[1]:]
+	if last := strings.LastIndex(source, "%}"); !b.inCode() {
+		for from, to := nextTagInHTML(source, last); to > 0; from, to = nextTagInHTML(source, last) {
+			b.htmlWords(source[:from])
+			b.tag(source[from:to])
+			source, last = source[to:], last-to
 		}
 	}
 	b.htmlWords(source)
+}
+
+// nextTagInHTML returns the positions of the first tag of GitBook or another template language in a text of HTML. `to`
+// is 0 if the text contains no tag. `last` is the position of the last end of a tag.
+func nextTagInHTML(source string, last int) (from, to int) {
+	for {
+		next := strings.IndexByte(source[from:], '{')
+		if next < 0 {
+			return 0, 0
+		}
+		from += next
+		if length := shortcodeLength([]byte(source[from:min(len(source), from+maxShortcode)])); length > 0 {
+			return from, from + length
+		}
+		if strings.HasPrefix(source[from:], "{%") && from+2 <= last {
+			return from, from + 2 + strings.Index(source[from+2:], "%}") + 2
+		}
+		from++
+	}
 }
 
 // htmlWords adds a text in HTML that contains no tags in {% %}.

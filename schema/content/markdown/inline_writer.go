@@ -32,7 +32,9 @@ func writePieces(pieces []piece, form inlineForm, where place) string {
 			w.code(string(p.text))
 		default:
 			after := ""
-			if i+1 < len(pieces) && pieces[i+1].style == p.style {
+			if i+1 < len(pieces) && pieces[i+1].raw {
+				after = string(pieces[i+1].text)
+			} else if i+1 < len(pieces) && pieces[i+1].style == p.style {
 				after = pieces[i+1].span
 			}
 			w.text(string(p.text), after)

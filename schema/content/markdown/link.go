@@ -19,6 +19,8 @@ const (
 	maxParentheses = 32
 	// maxLabel is CommonMark's limit on the length of a reference's label.
 	maxLabel = 999
+	// mailScheme is the beginning of the address of a mail.
+	mailScheme = "mailto:"
 )
 
 // linkParser reads links and images. Unlike goldmark's parser, it looks at each bracket a bounded number of times.
@@ -269,6 +271,33 @@ func textOf(block ast.Node, within text.Segment, source []byte) []byte {
 		all = append(all, source[max(line.Start, within.Start):min(line.Stop, within.Stop)]...)
 	}
 	return all
+}
+
+// autoLinkParser reads <https://a.example> and <me@a.example>. It records the position of each link.
+type autoLinkParser struct{ parser.InlineParser }
+
+func newAutoLinkParser() parser.InlineParser { return autoLinkParser{parser.NewAutoLinkParser()} }
+
+func (p autoLinkParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
+	_, segment := block.PeekLine()
+	link, ok := p.InlineParser.Parse(parent, block, pc).(*ast.AutoLink)
+	if !ok {
+		return nil
+	}
+	s := stateOf(pc)
+	s.links = append(s.links, respell.Reference{
+		From: segment.Start, To: segment.Start + len("<>") + len(link.Label(block.Source())),
+	})
+	return link
+}
+
+// autoLinkAddress returns the address to which a link in angle brackets leads.
+func autoLinkAddress(n *ast.AutoLink, source []byte) string {
+	address := string(n.URL(source))
+	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), mailScheme) {
+		return mailScheme + address
+	}
+	return address
 }
 
 // CloseBlock turns unclosed brackets into text.

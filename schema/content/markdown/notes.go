@@ -9,7 +9,6 @@ import (
 
 	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/schema/content"
-	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
 // A footnote is an annotation of a document: [words](#user-content-fn-1)[^1], and [^1]: note. If no link precedes the
@@ -245,7 +244,7 @@ func (s splicer) withNotes(written string, notes *noteList, at map[string]int) s
 			continue
 		}
 		if s.spelling != ofWrite {
-			next = respell.References(s.source[u.from:u.to], old, next, s.links(u.from, u.to))
+			next = s.referring(u.from, u.to, old, next)
 		}
 		b.WriteString(written[done:from] + next)
 		done = from + u.to - u.from

@@ -43,7 +43,7 @@ func newMarkdownParser() parser.Parser {
 			util.Prioritized(codeSpanParser{parser.NewCodeSpanParser()}, 100),
 			util.Prioritized(noteReferenceParser{}, 150),
 			util.Prioritized(linkParser{}, 200),
-			util.Prioritized(parser.NewAutoLinkParser(), 300),
+			util.Prioritized(newAutoLinkParser(), 300),
 			util.Prioritized(componentParser{}, 390),
 			util.Prioritized(parser.NewRawHTMLParser(), 400),
 			util.Prioritized(looseTagParser{}, 410),

@@ -37,7 +37,7 @@ func settle(pieces []piece) []piece {
 			p.marks &^= looks(p.tags)
 		}
 	}
-	pieces = splitSpaces(pieces)
+	pieces = splitSpaces(splitShortcodes(pieces))
 	carryMarks(pieces)
 	for _, m := range []content.Marks{content.Bold, content.Italic, content.Strike} {
 		for i := 0; i < len(pieces); i++ {
@@ -67,6 +67,26 @@ func settle(pieces []piece) []piece {
 		merged = append(merged, p)
 	}
 	return merged
+}
+
+// splitShortcodes makes separate pieces of Hugo's shortcodes. A shortcode is always a source.
+func splitShortcodes(pieces []piece) []piece {
+	for i := 0; i < len(pieces); i++ {
+		p := pieces[i]
+		if p.node != nil || p.raw || p.marks&content.Code != 0 || looks(p.tags)&content.Code != 0 {
+			continue
+		}
+		from, length := findShortcode(p.text)
+		if length == 0 {
+			continue
+		}
+		pieces = slices.Replace(pieces, i, i+1,
+			piece{style: p.style, text: p.text[:from]},
+			piece{style: style{raw: true}, text: p.text[from : from+length]},
+			piece{style: p.style, text: p.text[from+length:]})
+		i++ // The next piece is the text after the shortcode.
+	}
+	return pieces
 }
 
 // splitSpaces makes separate pieces of the spaces at both ends of marked text.
@@ -279,8 +299,8 @@ func (b *inlineBuilder) hide(source string) {
 // inCode reports whether text that is added now is code.
 func (b *inlineBuilder) inCode() bool { return (b.marks|looks(b.tags))&content.Code != 0 }
 
-// tag adds a tag of GitBook within a line. A known tag is hidden, because it has no meaning within a line. Unknown tags
-// are shown as text. In code, all tags are shown as text.
+// tag adds a tag of GitBook, or a shortcode of Hugo, within a line. A known tag is hidden, because it has no meaning
+// within a line. Unknown tags are shown as text. In code, all tags are shown as text.
 func (b *inlineBuilder) tag(source string) {
 	if b.inCode() {
 		b.text(source)

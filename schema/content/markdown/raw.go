@@ -253,6 +253,10 @@ func leftOutSource(source string, names map[string]bool) {
 	switch {
 	case isAttributes(source):
 		names[strings.TrimSpace(source)] = true
+	case strings.HasPrefix(source, "{{") && shortcodeLength([]byte(source)) == len(source):
+		if name := strings.Fields(strings.Trim(source, "{<%>} "))[0]; name[0] != '/' {
+			names[source[:3]+" "+strings.TrimRight(name, "/")+" "+source[len(source)-3:]] = true
+		}
 	case strings.HasPrefix(source, "{%"):
 		if t, ok := readTagLine([]byte(source)); ok && tagNamed(strings.TrimPrefix(t.name, "end")) == nil &&
 			!strings.HasPrefix(t.name, "end") {

@@ -80,13 +80,9 @@ func (r *reader) cellText(text string) string {
 }
 
 func (r *reader) autoLink(b *inlineBuilder, n *ast.AutoLink) {
-	address := string(n.URL(r.source))
-	if n.AutoLinkType == ast.AutoLinkEmail && !strings.HasPrefix(strings.ToLower(address), "mailto:") {
-		address = "mailto:" + address
-	}
 	label := inlineBuilder{style: b.style}
 	label.text(string(n.Label(r.source)))
-	r.link(b, address, "", label.inlines())
+	r.link(b, autoLinkAddress(n, r.source), "", label.inlines())
 }
 
 // mdLink adds a link. If the link leads to a footnote, and the reference to this footnote follows directly, the link's
@@ -133,7 +129,8 @@ func (r *reader) children(b *inlineBuilder, n ast.Node) []schema.Node {
 	return inner.inlines()
 }
 
-// link adds a link. If the link's scheme is not allowed, the function adds only text: the link's text and the address.
+// link adds a link. If the link's scheme is not allowed, the function adds only text: the link's text, and the address
+// if it differs from this text.
 func (r *reader) link(b *inlineBuilder, address, title string, label []schema.Node) {
 	ref, ok := content.Ref(address)
 	if ok && !b.inLink {
@@ -145,7 +142,9 @@ func (r *reader) link(b *inlineBuilder, address, title string, label []schema.No
 		return
 	}
 	b.copy(label)
-	b.text(" (" + address + ")")
+	if shown := content.InlineText(label); shown != address && mailScheme+shown != address {
+		b.text(" (" + address + ")")
+	}
 }
 
 func (r *reader) mathInline(b *inlineBuilder, n *mathInline) {

@@ -5,6 +5,7 @@ import (
 	"github.com/yuin/goldmark/parser"
 
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 	"github.com/octavo-docs/octavo/schema/content/respell"
 )
 
@@ -30,6 +31,8 @@ type markdownState struct {
 	// noDollars. A search for the end of a tag fails if it begins before noTagEnd, and a search for the end of a
 	// comment fails if it begins before noCommentEnd.
 	noDollars, noTagEnd, noCommentEnd int
+	// noShortcodeEnd is a position. A search for the end of a shortcode of Hugo fails if it begins before it.
+	noShortcodeEnd int
 	// failedSearch is the number of bytes that further failing searches for the ends of components may read.
 	failedSearch int
 	// nextComment is the position after the next end of a comment. If no further comment ends, nextComment is a
@@ -40,7 +43,7 @@ type markdownState struct {
 	labels map[string]int
 	// definitions are the positions at which definitions of links begin at the top level.
 	definitions []int
-	// links are the links and images that refer to definitions.
+	// links are the links and images that refer to definitions, and the links in angle brackets.
 	links []respell.Reference
 	// tooLarge is true if a table has more cells than a document may have nodes.
 	tooLarge bool
@@ -66,6 +69,7 @@ type reader struct {
 	block             ast.Node // the block whose inlines are being read
 	annotated         map[*noteReference]bool
 	expandedNotes     map[string]bool
+	labels            content.OptionLabels // labels of the options in tables
 }
 
 // blockReaders has a row per kind of block.

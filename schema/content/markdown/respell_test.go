@@ -1,6 +1,8 @@
 package markdown
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +28,11 @@ var spelledBlocks = []string{
 	"<details><summary>t</summary>\n\n* x\n* WORD\n\n</details>",
 	"{% hint style='info' %}\nWORD *and*\nmore\n{% endhint %}",
 	"{%tabs%}\n{%tab title='a'%}\nx WORD\n\n{%endtab%}\n{%endtabs%}", "Title WORD\n=====", "##   WORD *x* ##",
-	"<me@e.example> WORD", "`` a`b `` WORD",
+	"<me@e.example> WORD", "<https://a.example/b_c?d=e&f> *x*\nand __y__ WORD", "a <name> *b*\nof <tel:+123> and <ftp://f.example> WORD",
+	"`` a`b `` WORD",
 	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"",
 	"http://a.example/b_c_d WORD",
+	"{{< note \"*a*\" >}}\n*it* WORD\n{{< /note >}}", "{{% tab _a_ %}} __x__ {{</* b */>}} WORD\n{{% /tab %}}", "a {{< b\nc=\"*d*\" >}} __e__ WORD",
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
@@ -208,6 +212,164 @@ func TestEditOfAReference(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestEditOfAnAutoLink edits the text or the target of a link in angle brackets. Only this link must change.
+func TestEditOfAnAutoLink(t *testing.T) {
+	t.Parallel()
+	for _, around := range spelledBlocks {
+		for _, c := range []struct{ link, worded, retargeted string }{
+			{"<https://a.example/x>", "[https://a.example/xnew](https://a.example/x)", "[https://a.example/x](/other)"},
+			{"<me@a.example>", "[me@a.examplenew](mailto:me@a.example)", "[me@a.example](/other)"},
+			{"<MAILTO:me@a.example>", "[MAILTO:me@a.examplenew](MAILTO:me@a.example)", "[MAILTO:me@a.example](/other)"},
+			{"<https://a.example/*x*>", `[https://a.example/\*x\*new](https://a.example/*x*)`, `[https://a.example/\*x\*](/other)`},
+			{"<tel:+4> <tel:+4>", "[tel:+4new](tel:+4) <tel:+4>", "[tel:+4](/other) <tel:+4>"},
+		} {
+			block := strings.Replace(around, "WORD", c.link, 1)
+			original := "# Title <https://t.example>\n\n" + block + "\n\nlast <https://l.example>\n"
+			var link *schema.Node
+			edited := read(t, original)
+			eachLink(edited.Nodes, func(n *schema.Node) {
+				if text := content.InlineText(n.Nodes); link == nil && strings.HasPrefix(c.link, "<"+text+">") {
+					link = n
+				}
+			})
+			if link == nil {
+				continue // the block is code or a formula
+			}
+			last := &link.Nodes[0].Leaves[len(link.Nodes[0].Leaves)-1]
+			text := last.Text
+			last.Text += "new"
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.worded, 1); got != want {
+				t.Errorf("new text\ngot  %q\nwant %q", got, want)
+			}
+			last.Text = text
+			link.Data = schema.Data{"ref": map[string]any{"kind": "url", "url": "/other"}}
+			if got, want := Edit(original, edited), strings.Replace(original, c.link, c.retargeted, 1); got != want {
+				t.Errorf("new target\ngot  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// TestReadShowsAddressesOnce reads links with schemes that are not allowed, and links in links. Their text must show
+// the address exactly once.
+func TestReadShowsAddressesOnce(t *testing.T) {
+	t.Parallel()
+	for in, want := range map[string]string{
+		"<ftp://a.example>":                        "ftp://a.example",
+		"[ftp://a.example](ftp://a.example)":       "ftp://a.example",
+		"[a](ftp://a.example)":                     "a (ftp://a.example)",
+		"<javascript:alert(1)>":                    "javascript:alert(1)",
+		"[x <https://a.example>](/y)":              "x https://a.example",
+		"[x <me@a.example>](/y)":                   "x me@a.example",
+		`<a href="/y">x <https://a.example> z</a>`: "x https://a.example z",
+	} {
+		if got := content.Plain(read(t, in)); got != want {
+			t.Errorf("%q is shown as %q, want %q", in, got, want)
+		}
+	}
+}
+
+// TestEditOfASource adds letters to a source that is shown, such as <name>. Only this source becomes code. The other
+// sources and all marks must stay.
+func TestEditOfASource(t *testing.T) {
+	t.Parallel()
+	for _, source := range []string{"<name>", "<YOUR-KEY>", "{% other %}", "<T>", "<a,b>"} {
+		for _, around := range spelledBlocks {
+			if strings.Contains(around, "*WORD*") || strings.Contains(around, `{WORD`) {
+				continue // a leaf with a source stores no marks, and a brace before a source has an escape
+			}
+			block := strings.Replace(around, "WORD", source, 1)
+			original := "# Title <t>\n\n" + block + "\n\nlast <l> __x__\n"
+			edited := read(t, original)
+			if !inRaw(edited.Nodes, source, func(text string) string { return text + "new" }) {
+				continue // the source is text or code at this place
+			}
+			want := strings.Replace(original, source, "`"+source+"new`", 1)
+			if got := Edit(original, edited); got != want {
+				t.Errorf("got  %q\nwant %q", got, want)
+			}
+		}
+	}
+}
+
+// inRaw edits the first leaf that stores the given source.
+func inRaw(nodes []schema.Node, source string, edit func(text string) string) bool {
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			if leaf := &nodes[i].Leaves[j]; leaf.Text == source && styleOf(leaf.Marks).raw {
+				leaf.Text = edit(leaf.Text)
+				return true
+			}
+		}
+		if inRaw(nodes[i].Nodes, source, edit) || inRaw(nodes[i].Fragments, source, edit) {
+			return true
+		}
+	}
+	return false
+}
+
+// TestEditOfALongBlock edits a word of a long table or list whose words all occur many times. Only this word must
+// change.
+func TestEditOfALongBlock(t *testing.T) {
+	t.Parallel()
+	vocabulary := strings.Fields("the commit hash tree of a file to git and in server set value if true name list")
+	for name, row := range map[string]string{
+		"HTML":           "<tr><td>%[1]s</td><td>%[2]s</td></tr>",
+		"HTML in lines":  "<tr>\n  <td>%[1]s</td>\n  <td align=\"left\">%[2]s</td>\n</tr>",
+		"marked HTML":    "<tr>\n<td><code>%[1]s</code></td><td>%[2]s &amp; <b>%[1]s</b><br>%[1]s</td>\n</tr>",
+		"spanning HTML":  "<tr><td rowspan=2>%[1]s</td><td>%[2]s</td></tr>\n<tr><td>%[2]s</td></tr>",
+		"pipes":          "|%[1]s|%[2]s __%[1]s__|",
+		"list of links":  "* [%[1]s](#a)\n    + [%[2]s](#b)",
+		"numbered list":  "1) %[2]s *%[1]s*",
+		"wrapped text":   "%[2]s\n__%[1]s__",
+		"quote of lists": "> + %[1]s\n> + %[2]s",
+	} {
+		var b strings.Builder
+		random := rand.New(rand.NewPCG(1, 2))
+		words := func(n int) string {
+			var list []string
+			for range n {
+				list = append(list, vocabulary[random.IntN(len(vocabulary))])
+			}
+			return strings.Join(list, " ")
+		}
+		for range 60 {
+			fmt.Fprintf(&b, row+"\n", words(2), words(9))
+		}
+		original := b.String()
+		switch {
+		case strings.Contains(name, "HTML"):
+			original = "<table>\n" + original + "</table>\n"
+		case name == "pipes":
+			original = "|a|b|\n|-|-|\n" + original
+		}
+		for range 12 {
+			edited := read(t, original)
+			leaves := leavesOf(edited.Nodes)
+			leaf := leaves[random.IntN(len(leaves))]
+			word := strings.Fields(leaf.Text)
+			if len(word) == 0 || word[0] == "&" {
+				continue
+			}
+			leaf.Text = strings.Replace(leaf.Text, word[0], "MARK", 1)
+			got := Edit(original, edited)
+			if strings.Count(got, "MARK") != 1 || strings.Replace(got, "MARK", word[0], 1) != original {
+				t.Errorf("%s: the edit of %q in %q rewrites\n%.300s", name, word[0], leaf.Text, got)
+			}
+		}
+	}
+}
+
+func leavesOf(nodes []schema.Node) (list []*schema.Leaf) {
+	for i := range nodes {
+		for j := range nodes[i].Leaves {
+			list = append(list, &nodes[i].Leaves[j])
+		}
+		list = append(append(list, leavesOf(nodes[i].Nodes)...), leavesOf(nodes[i].Fragments)...)
+	}
+	return list
 }
 
 // eachLink visits the links of a document.

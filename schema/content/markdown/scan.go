@@ -68,6 +68,58 @@ func advanceOver(block text.Reader, segment text.Segment, length int, segments *
 
 var blankLine = regexp.MustCompile(`\n[ \t]*\n`)
 
+// maxShortcode bounds the bytes of a shortcode of Hugo.
+const maxShortcode = 512
+
+// shortcodeEnd returns the end of the shortcode of Hugo that could begin with a text. Shortcodes have the forms
+// {{< note >}} and {{% /note %}}. A comment as in {{/* note */}} is like a shortcode. The result is "" if the text
+// begins in another way.
+func shortcodeEnd(text []byte) string {
+	switch {
+	case bytes.HasPrefix(text, []byte("{{<")) && !bytes.HasPrefix(text, []byte("{{<}")):
+		return ">}}"
+	case bytes.HasPrefix(text, []byte("{{%")) && !bytes.HasPrefix(text, []byte("{{%}")):
+		return "%}}"
+	case bytes.HasPrefix(text, []byte("{{/*")):
+		return "*/}}"
+	}
+	return ""
+}
+
+// shortcodeLength returns the length of the shortcode of Hugo with which a text begins. It returns 0 if the text does
+// not begin with a shortcode.
+func shortcodeLength(text []byte) int {
+	text = text[:min(len(text), maxShortcode)]
+	closes := shortcodeEnd(text)
+	if closes == "" {
+		return 0
+	}
+	inside, _, found := bytes.Cut(text[len("{{<"):], []byte(closes))
+	name := bytes.TrimLeft(inside, " \t\n/*")
+	if !found || len(name) == 0 || !isLetter(name[0]) && !isDigit(name[0]) && name[0] != '_' ||
+		bytes.Contains(inside, []byte("{{")) {
+		return 0
+	}
+	return len("{{<") + len(inside) + len(closes)
+}
+
+// findShortcode returns the position and the length of the first shortcode of Hugo in the text of one leaf. The length
+// is 0 if the text contains no shortcode.
+func findShortcode(text []byte) (at, length int) {
+	for {
+		next := bytes.Index(text[at:], []byte("{{"))
+		if next < 0 {
+			return at, 0
+		}
+		at += next
+		line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+		if length = shortcodeLength(line); length > 0 {
+			return at, length
+		}
+		at++
+	}
+}
+
 // startsLine reports whether the next text of a block is at the beginning of a line.
 func startsLine(block ast.Node) bool {
 	last, isText := block.LastChild().(*ast.Text)

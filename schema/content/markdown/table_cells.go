@@ -13,7 +13,7 @@ import (
 // cells contain blocks.
 type columnKind struct {
 	read  func(r *reader, about map[string]any, td *element) (any, bool)
-	write func(about map[string]any, value any) string
+	write func(labels content.OptionLabels, about map[string]any, value any) string
 }
 
 // columnKinds has a row for each type of column except text.
@@ -50,7 +50,7 @@ func readCheckCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	return text == "true", ok && (text == "true" || text == "false")
 }
 
-func writePlainCell(_ map[string]any, value any) string {
+func writePlainCell(_ content.OptionLabels, _ map[string]any, value any) string {
 	if value == nil {
 		return ""
 	}
@@ -83,7 +83,7 @@ func readRefCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	return ref, allowed && len(list) == 1
 }
 
-func writeRefCell(_ map[string]any, value any) string {
+func writeRefCell(_ content.OptionLabels, _ map[string]any, value any) string {
 	if refKind(value) == "" {
 		return ""
 	}
@@ -126,14 +126,14 @@ func readImageCell(r *reader, about map[string]any, td *element) (any, bool) {
 
 var objectFits = []string{"contain", "fill", "cover"}
 
-func writeImageCell(about map[string]any, value any) string {
+func writeImageCell(labels content.OptionLabels, about map[string]any, value any) string {
 	if image := stringMap(value); image["ref"] != nil {
 		if _, given := image["alt"].(string); given {
 			return imageHTML(schema.Data{"ref": image["ref"], "alt": image["alt"]})
 		}
-		return writeRefCell(about, image["ref"])
+		return writeRefCell(labels, about, image["ref"])
 	}
-	return writeRefCell(about, value)
+	return writeRefCell(labels, about, value)
 }
 
 // readFilesCell reads a list of files. Each value is the id of a file of the space, or a path in a repository.
@@ -149,10 +149,10 @@ func readFilesCell(r *reader, about map[string]any, td *element) (any, bool) {
 	return value, ok
 }
 
-func writeFilesCell(about map[string]any, value any) string {
+func writeFilesCell(labels content.OptionLabels, about map[string]any, value any) string {
 	list, isList := value.([]any)
 	if !isList {
-		return writeListCell(about, value)
+		return writeListCell(labels, about, value)
 	}
 	links := slices.Clone(list)
 	for i, item := range list {
@@ -160,7 +160,7 @@ func writeFilesCell(about map[string]any, value any) string {
 			links[i] = content.Link(map[string]any{"kind": "file", "file": name})
 		}
 	}
-	return writeListCell(about, links)
+	return writeListCell(labels, about, links)
 }
 
 // isFileID reports whether a value in a column of files is an id. Any other value is a path or an address. A path
@@ -184,7 +184,7 @@ func readListCell(_ *reader, _ map[string]any, td *element) (any, bool) {
 	return names, ok
 }
 
-func writeListCell(_ map[string]any, value any) string {
+func writeListCell(labels content.OptionLabels, _ map[string]any, value any) string {
 	var b strings.Builder
 	switch value := value.(type) {
 	case []any:
@@ -201,7 +201,7 @@ func writeListCell(_ map[string]any, value any) string {
 			}
 		}
 	case map[string]any:
-		return writeRefCell(nil, value)
+		return writeRefCell(labels, nil, value)
 	case string:
 		return anchorHTML(content.Clean(value), fileLabel(content.Clean(value)))
 	}
@@ -209,16 +209,20 @@ func writeListCell(_ map[string]any, value any) string {
 }
 
 // readSelectCell reads the chosen options. The definition of the column has the labels of the options.
-func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
+func readSelectCell(r *reader, about map[string]any, td *element) (any, bool) {
 	list, ok := td.elements()
 	if !ok {
 		return nil, false
 	}
+	if r.labels == nil {
+		r.labels = content.OptionLabels{}
+	}
+	labels := r.labels.Of(about)
 	chosen := []any{}
 	for i, span := range list {
 		option, given := span.attrs.get("data-option")
 		text, plain := span.plain()
-		label, known := optionLabel(about, option)
+		label, known := labels[option]
 		text = strings.TrimRight(text, " ")
 		if i < len(list)-1 {
 			text = strings.TrimSuffix(text, ",")
@@ -234,17 +238,7 @@ func readSelectCell(_ *reader, about map[string]any, td *element) (any, bool) {
 	return chosen, about["multiple"] == true || len(chosen) == 1
 }
 
-func optionLabel(about map[string]any, value string) (string, bool) {
-	options, _ := about["options"].([]any)
-	for _, option := range options {
-		if o := stringMap(option); o["value"] == value {
-			return content.Member(o, "label"), true
-		}
-	}
-	return "", false
-}
-
-func writeSelectCell(about map[string]any, value any) string {
+func writeSelectCell(labels content.OptionLabels, about map[string]any, value any) string {
 	list, isList := value.([]any)
 	if name, ok := value.(string); ok && !isList {
 		list = []any{name}
@@ -252,7 +246,7 @@ func writeSelectCell(about map[string]any, value any) string {
 	parts := make([]string, 0, len(list))
 	for i, item := range list {
 		name, _ := item.(string)
-		label, _ := optionLabel(about, name)
+		label := labels.Of(about)[content.Clean(name)]
 		if i < len(list)-1 {
 			label += ", "
 		}

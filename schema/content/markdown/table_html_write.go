@@ -16,12 +16,13 @@ func (v *tableView) html() string {
 		b.WriteString(openTag("th", v.columnAttributes(column)) + inlinesHTML(column.title) + optionsHTML(column) + "</th>")
 	}
 	b.WriteString("</tr></thead><tbody>")
+	labels := content.OptionLabels{}
 	for _, row := range v.rows {
 		b.WriteString("<tr>")
 		for i, cell := range row {
 			b.WriteString(openTag("td", cellAttributes(v.columns[i], cell)))
 			if kind, ok := columnKinds[v.columns[i].kind]; ok && cell.blocks == nil {
-				b.WriteString(kind.write(v.columns[i].about, cell.value))
+				b.WriteString(kind.write(labels, v.columns[i].about, cell.value))
 			} else {
 				b.WriteString(blocksHTML(cell.blocks))
 			}

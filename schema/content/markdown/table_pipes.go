@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 
+	"github.com/go-json-experiment/json"
 	"github.com/yuin/goldmark/ast"
 	east "github.com/yuin/goldmark/extension/ast"
 
@@ -46,8 +47,24 @@ func cellAlignment(cell ast.Node) string {
 	return "left"
 }
 
+// largeTableSyntax is the language of the code block of a table with too many cells.
+const largeTableSyntax = "octavo-table"
+
+// largeTable writes a table with too many cells as a code block with the table's node as JSON. So the empty cells cost
+// nothing, and the text has all values.
+func largeTable(n *schema.Node) string {
+	text, err := json.Marshal(n, json.Deterministic(true))
+	if err != nil { // cannot happen, because the node came from JSON
+		return escaped(content.Label(n))
+	}
+	return fenced(largeTableSyntax, string(text))
+}
+
 // table writes a table.
 func (w writer) table(n *schema.Node) string {
+	if content.TooLarge(n) {
+		return largeTable(n)
+	}
 	v := viewOf(n)
 	if len(v.columns) == 0 {
 		return ""

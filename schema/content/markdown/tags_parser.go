@@ -244,6 +244,9 @@ func (tagInlineParser) Trigger() []byte { return []byte{'{'} }
 func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, segment := block.PeekLine()
 	s := stateOf(pc)
+	if len(line) > 2 && line[1] == '{' {
+		return s.shortcode(line, segment, block)
+	}
 	if len(line) < 3 || line[1] != '%' {
 		return nil
 	}
@@ -280,6 +283,28 @@ func (tagInlineParser) Parse(parent ast.Node, block text.Reader, pc parser.Conte
 			return nil
 		}
 	}
+	return n
+}
+
+// shortcode reads a shortcode of Hugo, which may continue on the next lines.
+func (s *markdownState) shortcode(line []byte, segment text.Segment, block text.Reader) ast.Node {
+	if segment.Start < s.noShortcodeEnd || shortcodeEnd(line) == "" {
+		return nil
+	}
+	rest := line[:min(len(line), maxShortcode)]
+	if !bytes.Contains(rest, []byte("}}")) {
+		rest = restOfBlock(block, maxShortcode)
+	}
+	s.steps += len(rest)
+	length := shortcodeLength(rest)
+	if length == 0 {
+		if !bytes.Contains(rest, []byte("}}")) {
+			s.noShortcodeEnd = segment.Start + len(rest)
+		}
+		return nil
+	}
+	n := &tagInline{segments: text.NewSegments()}
+	advanceOver(block, segment, length, n.segments)
 	return n
 }
 

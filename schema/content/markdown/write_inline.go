@@ -17,8 +17,8 @@ func inlineMarkdown(nodes []schema.Node, where place) string { return writer{}.i
 
 // inline writes inlines so that they can be read back unchanged. Next to some characters, Markdown's delimiters are not
 // read as marks. So inline reads the marked text that it has written. If this gives other inlines, it tries the next
-// form. The last but one form uses HTML elements for marks. The last form is plain text, which is always read
-// correctly.
+// form. The last of these forms uses HTML elements for marks. If no form is right, inline writes broken sources as code
+// and tries the forms again. At last it writes plain text, which is always read correctly.
 func (w writer) inline(nodes []schema.Node, where place) string {
 	pieces := settle(w.pieces(nodes, where))
 	addresses := slices.ContainsFunc(pieces, func(p piece) bool { return bytes.Contains(p.text, []byte("://")) })
@@ -29,9 +29,11 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 	if addresses {
 		forms = slices.Insert(forms, 0, inlineForm{italic: "_", addresses: true})
 	}
-	for _, form := range forms {
-		if candidate := writePieces(pieces, form, where); w.reads(candidate, pieces, where) {
-			return candidate
+	for changed := true; changed; pieces, changed = w.withoutBrokenSources(pieces, where) {
+		for _, form := range forms {
+			if candidate := writePieces(pieces, form, where); w.reads(candidate, pieces, where) {
+				return candidate
+			}
 		}
 	}
 	var plain []piece
@@ -45,6 +47,23 @@ func (w writer) inline(nodes []schema.Node, where place) string {
 		plain = append(plain, piece{text: p.text})
 	}
 	return writePieces(settle(plain), inlineForm{italic: "_"}, where)
+}
+
+// withoutBrokenSources makes code of each visible source that would be read as something other than a source. An editor
+// may have changed such a source, for example from <name> to <name>s. The second result is false if all sources are
+// read as sources.
+func (w writer) withoutBrokenSources(pieces []piece, where place) ([]piece, bool) {
+	changed := false
+	pieces = slices.Clone(pieces)
+	for i := range pieces {
+		p := &pieces[i]
+		// Between words, a source cannot be read as a block.
+		if p.raw && !p.hidden &&
+			!w.reads("a "+string(p.text)+" a", []piece{{text: []byte("a ")}, *p, {text: []byte(" a")}}, where) {
+			p.style, changed = style{marks: content.Code}, true
+		}
+	}
+	return settle(pieces), changed
 }
 
 // reads reports whether the Markdown is read as the wanted pieces at a place of this kind.

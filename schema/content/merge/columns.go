@@ -140,29 +140,30 @@ func (m *merger) restoreCells(key string, n *schema.Node) {
 				shown[name] = true
 			}
 		}
+		missing := map[string]bool{}
 		for _, f := range row.Fragments {
-			if shown[f.Fragment] {
+			missing[f.Fragment] = !shown[f.Fragment]
+		}
+		restored := map[string]any{}
+		for _, s := range []*side{m.ours, m.theirs} {
+			b := s.blocks[row.Key]
+			if b == nil {
 				continue
 			}
-			for _, s := range []*side{m.ours, m.theirs} {
-				if b := s.blocks[row.Key]; b != nil {
-					m.restoreCell(row, b.node, f.Fragment)
+			for column, value := range valuesOf(b.node) {
+				if name, ok := value.(string); ok && missing[name] {
+					restored[column] = name
 				}
 			}
 		}
-	}
-}
-
-func (m *merger) restoreCell(row, from *schema.Node, fragment string) {
-	for _, column := range slices.Sorted(maps.Keys(valuesOf(from))) {
-		if valuesOf(from)[column] != fragment {
+		if len(restored) == 0 {
 			continue
 		}
 		values := maps.Clone(valuesOf(row))
 		if values == nil {
 			values = map[string]any{}
 		}
-		values[column] = fragment
+		maps.Copy(values, restored)
 		row.Data = maps.Clone(row.Data)
 		if row.Data == nil {
 			row.Data = schema.Data{}

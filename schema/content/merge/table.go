@@ -100,13 +100,16 @@ func collapseTable(n schema.Node) schema.Node {
 	}
 	records := map[string]any{}
 	fragments := slices.Clone(n.Fragments)
-	names := map[string]bool{}
+	names, idNumbers, nameNumbers := map[string]bool{}, map[string]int{}, map[string]int{}
 	for _, f := range fragments {
 		names[f.Fragment] = true
 	}
 	var ids []string
 	for _, row := range n.Nodes {
-		id := unused(row.Key[strings.LastIndex(row.Key, rowSeparator)+1:], func(id string) bool { return records[id] != nil })
+		id := unused(
+			row.Key[strings.LastIndex(row.Key, rowSeparator)+1:], idNumbers,
+			func(id string) bool { return records[id] != nil },
+		)
 		record := map[string]any(maps.Clone(row.Data))
 		if record == nil {
 			record = map[string]any{}
@@ -116,7 +119,7 @@ func collapseTable(n schema.Node) schema.Node {
 			values = maps.Clone(values)
 			record["values"] = values
 			for _, f := range row.Fragments {
-				name := unused(f.Fragment, func(name string) bool { return names[name] })
+				name := unused(f.Fragment, nameNumbers, func(name string) bool { return names[name] })
 				names[name] = true
 				for column, value := range values {
 					if value == f.Fragment {
@@ -143,10 +146,13 @@ func collapseTable(n schema.Node) schema.Node {
 	return n
 }
 
-func unused(name string, used func(name string) bool) string {
+// unused returns the name, or the name with the lowest number that makes it unique. `numbers` has the number that was
+// tried last for each name, so a number is tried once for all calls.
+func unused(name string, numbers map[string]int, used func(name string) bool) string {
 	free := name
-	for n := 2; used(free); n++ {
-		free = name + "-" + strconv.Itoa(n)
+	for used(free) {
+		numbers[name]++
+		free = name + "-" + strconv.Itoa(numbers[name]+1)
 	}
 	return free
 }

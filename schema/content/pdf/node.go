@@ -81,10 +81,12 @@ type builder struct {
 	// formulas has the formulas as TeX, without duplicates. places has the index of each formula in this list.
 	formulas []string
 	places   map[string]int
+	labels   content.OptionLabels // labels of the options in tables
 }
 
 func newBuilder(s Source) *builder {
 	b := &builder{Source: s, index: make(map[string]int, len(s.Pages)), images: map[string]string{}, places: map[string]int{}}
+	b.labels = content.OptionLabels{}
 	for i, page := range s.Pages {
 		b.index[page.ID] = i
 	}

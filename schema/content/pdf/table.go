@@ -40,6 +40,12 @@ func init() { // The table is set in init, because the rows call the builder's m
 var cellAligns = map[string]string{"number": "right", "checkbox": "center"}
 
 func (b *builder) table(n *schema.Node) node {
+	if content.TooLarge(n) {
+		plain := content.Plain(schema.Document{Nodes: []schema.Node{*n}})
+		made := node{Kind: "code", Text: text(printable(plain))}
+		made.Long = longestWord(*made.Text) > b.letters(letterCode)-fewest-1
+		return made
+	}
 	view, _ := n.Data["view"].(map[string]any)
 	definition, _ := n.Data["definition"].(map[string]any)
 	records, _ := n.Data["records"].(map[string]any)
@@ -204,18 +210,12 @@ func ratingCell(_ *builder, about map[string]any, value any) []node {
 	return []node{{Kind: "s", Text: text(strings.Repeat("★", int(given)) + strings.Repeat("☆", int(most-given)))}}
 }
 
-func selectCell(_ *builder, about map[string]any, value any) []node {
+func selectCell(b *builder, about map[string]any, value any) []node {
 	chosen, isList := value.([]any)
 	if !isList {
 		chosen = []any{value}
 	}
-	labels := map[string]string{}
-	options, _ := about["options"].([]any)
-	for _, option := range options {
-		if o, ok := option.(map[string]any); ok {
-			labels[content.Member(o, "value")] = content.Member(o, "label")
-		}
-	}
+	labels := b.labels.Of(about)
 	var names []string
 	for _, item := range chosen {
 		name, ok := item.(string)

@@ -5,18 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// Reference is a link or an image of a source whose target is in a definition, as in [text][label] or [text].
+// Reference is a link or an image of a source whose target is in a definition, as in [text][label] or [text]. It can
+// also be a link in angle brackets, as in <https://a.example>.
 type Reference struct {
-	// From and To are the positions in the source of the part after the text: "[label]", "[]" or nothing.
+	// From and To are the positions in the source of the part after the text: "[label]", "[]" or nothing. For a link in
+	// angle brackets, they are the positions of the whole link.
 	From, To int
-	// Text is the text as the source spells it, and Label is the label of the definition.
+	// Text is the text as the source spells it, and Label is the label of the definition. Both are empty for a link in
+	// angle brackets.
 	Text, Label string
-	// Target is the target as an inline link has it, such as (/page "title").
+	// Target is the target as an inline link has it, such as (/page "title"). For a link in angle brackets, it is the
+	// whole inline link.
 	Target string
 }
 
 // References does the same as Words for a source with references. In `before` and `next`, the links have their targets
-// inline. In the result, a link has its reference if its target has not changed. If the text of such a link has
+// inline. In the result, a link has its reference if its target has not changed. A link in angle brackets keeps them if
+// neither its text nor its target has changed. If the text of such a link has
 // changed, and the text was also the label, the result has the label after the text. The list is in the order of the
 // source.
 func References(source, before, next string, list []Reference) string {

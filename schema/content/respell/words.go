@@ -21,12 +21,12 @@ const farthest = 256
 // result, such as line breaks, list markers, escapes, entities and delimiters. The caller must check that the result is
 // read as the same blocks as next.
 func Words(source, before, next string) string {
-	if len(source)+len(before)+len(next) > maxBytes {
+	if !Fits(source, before, next) {
 		return next
 	}
 	was, old, wanted := wordsOf(source), wordsOf(before), wordsOf(next)
 	ones := repeats(was)
-	s := speller{source: was, old: old, ones: ones, toSource: diff.Match(namesOf(old, ones), namesOf(was, ones))}
+	s := speller{source: was, old: old, ones: ones, toSource: align(old, was, ones)}
 	var b strings.Builder
 	at := 0
 	for _, e := range s.edits(diff.Match(namesOf(old, ones), namesOf(wanted, ones)), len(wanted)) {
@@ -43,6 +43,9 @@ func Words(source, before, next string) string {
 	}
 	return b.String()
 }
+
+// Fits reports whether texts are short enough for Words.
+func Fits(source, before, next string) bool { return len(source)+len(before)+len(next) <= maxBytes }
 
 // stretch is a range of words.
 type stretch struct{ from, to int }
