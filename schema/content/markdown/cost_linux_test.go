@@ -449,3 +449,31 @@ func TestNotesWithoutLabelsCost(t *testing.T) {
 		t.Errorf("%d labels took %.0f allocations", notes, allocations)
 	}
 }
+
+// TestEditCost changes the text of a reference in every second paragraph. The page has many definitions, and a
+// character that respell.References also uses, so all other spellings must be tried.
+func TestEditCost(t *testing.T) {
+	var b, definitions strings.Builder
+	for n := range 700 {
+		fmt.Fprintf(&b, "a%d [text] \U000F0000\n\nb%d\n\n", n, n)
+	}
+	for n := range 2_000 {
+		fmt.Fprintf(&definitions, "[x%d]: u\n", n)
+	}
+	original := b.String() + "[text]: /u\n" + definitions.String()
+	edited := read(t, original)
+	eachLink(edited.Nodes, func(n *schema.Node) { n.Nodes[0].Leaves[0].Text = "other" })
+	got, best := "", time.Hour
+	for range 3 {
+		if best = min(best, cputime.Of(func() { got = Edit(original, edited) })); best < 5*maxCost {
+			break
+		}
+	}
+	t.Log(best)
+	if best > 5*maxCost {
+		t.Errorf("the edit took %s of processor time", best)
+	}
+	if strings.Count(got, "[other]") != 700 || !sameNodes(read(t, got).Nodes, edited.Nodes) {
+		t.Errorf("the result begins with %.200s", got)
+	}
+}

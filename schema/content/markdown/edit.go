@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"encoding/binary"
+	"errors"
 	"hash/maphash"
 	"regexp"
 	"slices"
@@ -43,6 +44,9 @@ func editLines(source string, edited schema.Document) string {
 		}
 		kept := widened(kept, attempt.margin)
 		s := splicer{source: source, units: units, want: want, spelling: attempt.spelling, read: read}
+		if s.spelling == ofSourceIfAlone {
+			s.alone = newAloneReader(source, units)
+		}
 		if text, ok := s.splice(kept); ok && readsAs(text, expected(units, want, kept)) {
 			return text
 		}
@@ -219,6 +223,7 @@ type splicer struct {
 	want     []schema.Node
 	read     *markdownState // the state of the parsers that have read the source
 	spelling spelling
+	alone    *aloneReader // for the spelling ofSourceIfAlone
 }
 
 // spelling is the notation in which edited blocks are written.
@@ -310,22 +315,47 @@ func (s splicer) spelled(units []unit, text string) (string, bool) {
 		return referring(), true
 	case ofSourceIfAlone, ofWrite:
 	}
-	var definitions strings.Builder // the definitions to which references in the text may refer
-	for _, u := range s.units {
-		if len(u.nodes) == 0 {
-			definitions.WriteString("\n\n" + s.source[u.from:u.to])
-		}
-	}
-	want, err := Read(text + definitions.String())
+	want, err := s.alone.read(text)
 	if err != nil {
 		return "", false
 	}
 	for _, spell := range []func() string{referring, plain} {
-		if result := spell(); readsAs(result+definitions.String(), want.Nodes) {
+		result := spell()
+		if got, err := s.alone.read(result); err == nil && sameNodes(got.Nodes, want.Nodes) {
 			return result, true
 		}
 	}
 	return "", false
+}
+
+// aloneReader reads texts without the text around them, but with the definitions of their page. left is the number of
+// bytes that it may still read. A page may have thousands of changed blocks and of definitions.
+type aloneReader struct {
+	definitions string
+	left        int
+}
+
+// maxAlone bounds the bytes that an aloneReader reads.
+const maxAlone = 4 * schema.MaxPage
+
+var errReadEnough = errors.New("the texts are longer than an aloneReader reads")
+
+func newAloneReader(source string, units []unit) *aloneReader {
+	var definitions strings.Builder
+	for _, u := range units {
+		if len(u.nodes) == 0 {
+			definitions.WriteString("\n\n" + source[u.from:u.to])
+		}
+	}
+	return &aloneReader{definitions.String(), maxAlone}
+}
+
+// read reads a text. It returns an error if it has read maxAlone bytes before.
+func (r *aloneReader) read(text string) (schema.Document, error) {
+	if r.left -= len(text) + len(r.definitions); r.left < 0 {
+		return schema.Document{}, errReadEnough
+	}
+	return Read(text + r.definitions)
 }
 
 // referring returns next in the spelling of a part of the source, with the references of this part.

@@ -71,3 +71,27 @@ func TestEndsCost(t *testing.T) {
 		}
 	}
 }
+
+// TestReferencesCost respells texts with references that also have the characters of the markers. The result must have
+// these characters.
+func TestReferencesCost(t *testing.T) {
+	for _, size := range []int{1_000, 60_000, 500_000} {
+		marks := strings.Repeat(string(firstMarker), size/2) + strings.Repeat(string(lastMarker), size/2)
+		source := "[a] " + marks
+		list := []Reference{{From: 3, To: 3, Text: "a", Label: "a", Target: "(u)"}}
+		cost := time.Hour
+		for range 5 {
+			var got string
+			cost = min(cost, cputime.Of(func() { got = References(source, "[a](u) "+marks, "[b](u) "+marks, list) }))
+			if !strings.HasSuffix(got, marks) {
+				t.Fatalf("%d characters are %d", size, strings.Count(got, string(firstMarker)))
+			}
+			if cost < maxCost {
+				break
+			}
+		}
+		if cost > maxCost {
+			t.Errorf("%d characters took %s of processor time", size, cost)
+		}
+	}
+}

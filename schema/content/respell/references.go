@@ -23,9 +23,9 @@ type Reference struct {
 // inline. In the result, a link has its reference if its target has not changed. A link in angle brackets keeps them if
 // neither its text nor its target has changed. If the text of such a link has
 // changed, and the text was also the label, the result has the label after the text. The list is in the order of the
-// source.
+// source. If a text has a character of the markers, the result has no references.
 func References(source, before, next string, list []Reference) string {
-	if len(list) > lastMarker-firstMarker {
+	if len(list) > lastMarker-firstMarker || strings.ContainsFunc(source+before+next, isMarker) {
 		return Words(source, before, next)
 	}
 	var inline strings.Builder
@@ -44,11 +44,13 @@ const (
 	lastMarker  = '\U0010FFFD'
 )
 
+func isMarker(c rune) bool { return c >= firstMarker && c <= lastMarker }
+
 // referring removes the markers from a text. It replaces each unchanged target by its reference.
 func referring(text, source string, list []Reference) string {
 	var b strings.Builder
 	for {
-		at := strings.IndexFunc(text, func(c rune) bool { return c >= firstMarker && c <= lastMarker })
+		at := strings.IndexFunc(text, isMarker)
 		if at < 0 {
 			return b.String() + text
 		}
