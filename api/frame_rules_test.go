@@ -71,7 +71,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		a := h.Try(op, h.Ours, h.Ours.Tokens[schema.RoleAdmin])
+		path, body := h.Example(op, h.Ours)
+		a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], body)
 		if a.Header.Get("Content-Type") != "application/json" {
 			return
 		}
@@ -82,8 +83,6 @@ func TestAnswersAreNotKept(t *testing.T) {
 		if !op.Conditional {
 			return
 		}
-		path, _ := h.Example(op, h.Ours) // The next call of Try could use another object, with another ETag.
-		a = h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil)
 		for _, known := range []string{a.Header.Get("ETag"), "W/" + a.Header.Get("ETag"), `"other", ` + a.Header.Get("ETag"), "*"} {
 			same := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], nil, "If-None-Match", known)
 			if same.Status != http.StatusNotModified || len(same.Body) > 0 || same.Header.Get("ETag") != a.Header.Get("ETag") || same.Header.Get("Cache-Control") != keeping {

@@ -188,9 +188,12 @@ func TestUnknownMembers(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
+		if op.BodyLimit == 0 || queries[op.ID] {
+			return // An example would create objects.
+		}
 		path, example := h.Example(op, h.Ours)
 		body, isText := example.(string)
-		if !isText || len(body) < 3 || body[0] != '{' || queries[op.ID] {
+		if !isText || len(body) < 3 || body[0] != '{' {
 			return
 		}
 		a := h.Do(op.Method, path, h.Ours.Tokens[schema.RoleAdmin], `{"nobodyKnows":1,`+body[1:])
@@ -273,8 +276,9 @@ func TestMethodNotAllowedNamesTheOthers(t *testing.T) {
 			allowed[path] = append(allowed[path], allowed[form]...)
 		}
 	}
+	nobody := apitest.Ghost() // The route decides, so the path needs no object.
 	apitest.EachOperation(t, h, func(t *testing.T, h *apitest.Harness, op *frame.Operation) {
-		path, _ := h.Example(op, h.Ours)
+		path, _ := h.Example(op, nobody)
 		for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE", "TRACE", "BREW"} {
 			if slices.Contains(allowed[op.Path], method) {
 				continue

@@ -51,7 +51,8 @@ func extraMember(t testing.TB, c insights.Column) string {
 }
 
 // TestEveryColumn runs each column of the table in each role and with each operator on the real engine. Each query
-// returns rows, or exactly the error that the column's roles and operators require.
+// returns rows, or exactly the error that the column's roles and operators require. In the short form, columns take
+// turns with the directions of an order, and operators with the lists of values.
 func TestEveryColumn(t *testing.T) {
 	t.Parallel()
 	conn := store(t)
@@ -71,7 +72,7 @@ func TestEveryColumn(t *testing.T) {
 			}
 		}
 	}
-	for _, c := range insights.Columns() {
+	for n, c := range insights.Columns() {
 		if c.Name == "" {
 			continue
 		}
@@ -84,7 +85,11 @@ func TestEveryColumn(t *testing.T) {
 			run(t, group, `{"range":"lastYear","groupBy":[%s]}`, column)
 			run(t, "", `{"range":"lastYear","select":[%s]}`, column)
 			run(t, "", `{"range":"lastYear","select":[%s,{"column":"visitorsCount"}]}`, column)
-			for _, direction := range []string{"asc", "desc"} {
+			directions := []string{"asc", "desc"}
+			if testing.Short() {
+				directions = directions[n%2:][:1]
+			}
+			for _, direction := range directions {
 				run(t, "", `{"range":"lastYear","select":[{"column":"urlPath"},%s],"order":{"by":%s,"direction":"%s"}}`, column, column, direction)
 			}
 			filter := extraMember(t, c)
@@ -115,8 +120,14 @@ func TestEveryColumn(t *testing.T) {
 				if want != "" {
 					lists = want
 				}
-				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[]}]}`, c.Name, filter, o.Word)
-				run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s,%s]}]}`, c.Name, filter, o.Word, value, value)
+				values := []string{"", value + "," + value}
+				if testing.Short() && lists == "" { // a list that is refused needs no statement
+					values = values[(n+i)%2:][:1]
+				}
+				for _, list := range values {
+					run(t, lists, `{"range":"lastYear","where":[{"column":"%s"%s,"operator":"%s","values":[%s]}]}`,
+						c.Name, filter, o.Word, list)
+				}
 			}
 		})
 	}

@@ -35,9 +35,16 @@ const ranges = [
   { from: '2025-06-01', to: '2026-03-31' },
   { from: '2024-01-01', to: '2026-03-31' },
 ]
+// A range or comparison changes the times of every query in the same way. Only graphs also get another interval.
+const graphs = (s: typeof state) => {
+  const { people, peopleSeries, agentSeries } = queries(s)
+  return { people, peopleSeries, agentSeries }
+}
 const batches: Record<string, Query | PagesQuery>[] = [
-  ...ranges.map((range) => queries({ ...state, range })),
-  ...comparisons.map((compare) => queries({ ...state, compare })),
+  queries(state),
+  queries({ ...state, compare: 'none' }),
+  ...ranges.map((range) => graphs({ ...state, range })),
+  ...comparisons.map((compare) => graphs({ ...state, compare })),
   ...whos.map((who) => queries({ ...state, who })),
   queries({ ...state, filters }),
   queries({ ...state, filters: lasting }),
@@ -70,32 +77,33 @@ const rows = [
 ].map((row) => ({ ...row, title: null, owner: null, editedAt: null, words: null, metrics: {} }) as PageRow)
 for (const page of ['/', '/a', '/a(b)+', 'space/page']) {
   const s = { ...state, page }
-  batches.push(
-    pageQueries(s),
-    later(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']),
-    pageQueries({ ...s, filters: [...filters, ...more] }),
-  )
+  batches.push(pageQueries(s), later(s, ['/', '/a/', '/a.(b)+?[c]{1}|^$\\']))
 }
+// The filters add conditions that do not depend on the page, so one page of each kind has all filters.
+for (const page of ['/a(b)+', 'space/page'])
+  batches.push(pageQueries({ ...state, page, filters: [...filters, ...more] }))
 for (const who of whos) {
   const s = { ...state, who }
   batches.push(searchQueries(s), agentQueries(s), audienceQueries(s))
   batches.push(brokenQueries(s), byPeople(s, ['/gone', '/']), feedbackQueries(s), linkQueries(s))
-  batches.push(agentQueries({ ...s, filters: few }), audienceQueries({ ...s, filters: few }))
-  for (const tab of tabs) {
-    batches.push({ list: listQuery({ ...s, tab }, 50), people: readBy({ ...s, filters }, rows) })
-    for (const sort of ['title', '-editedAt', 'words', '-eventsCount'])
-      batches.push({ list: listQuery({ ...s, tab, sort }, 1000) })
-  }
+  batches.push({ people: readBy({ ...s, filters }, rows) })
+  for (const tab of tabs) batches.push({ list: listQuery({ ...s, tab }, 50) })
 }
+// These filters do not depend on the visitors either.
+batches.push(agentQueries({ ...state, filters: few }), audienceQueries({ ...state, filters: few }))
+// Each tab has each order, and each group of visitors with some order.
+const orders = tabs.flatMap((tab) => ['title', '-editedAt', 'words', '-eventsCount'].map((sort) => ({ tab, sort })))
+for (const [n, order] of orders.entries())
+  batches.push({ list: listQuery({ ...state, ...order, who: whos[n % whos.length]! }, 1000) })
 batches.push(healthQueries(state))
 batches.push(
   mergedQueries({ ...state, page: 'space/page' }, '2026-11-20T10:00:00.123Z', Date.parse('2026-11-24T00:00:00Z')),
 )
-// Each column can be explored, and each metric with each interval.
+// Each column can be explored, and each metric. The intervals take turns.
 const range = 'last7Days' as const
 for (const by of Object.keys(dimensions)) batches.push(exploreQueries({ ...state, range, by }))
-for (const of of Object.keys(metrics))
-  for (const step of steps) batches.push(exploreQueries({ ...state, range, of, step }))
+for (const [n, of] of Object.keys(metrics).entries())
+  batches.push(exploreQueries({ ...state, range, of, step: steps[n % steps.length] }))
 const valued = { httpStatus: '404', visitorAuthenticated: 'true', dayOfWeek: '1', eventAskResponseRating: '-1' }
 const exact = Object.entries(valued).map(([column, value]) => ({ column, not: false, value }))
 batches.push(exploreQueries({ ...state, filters: exact }))

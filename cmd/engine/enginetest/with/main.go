@@ -10,6 +10,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -21,6 +22,7 @@ import (
 	"time"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
+	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 	"golang.org/x/sys/unix"
 )
 
@@ -60,9 +62,25 @@ func run(engines, command []string) (code int, err error) {
 			return 1, err
 		}
 		lost = set.Exited()
-		defer func() { err = errors.Join(err, set.Stop()) }()
+		defer func() {
+			report(set)
+			err = errors.Join(err, set.Stop())
+		}()
 	}
 	return runCommand(command, environment(binary, set), lost, signals)
+}
+
+// report prints the processor seconds that the engines have used. `go test` reports only its own processes.
+func report(set *enginetest.Running) {
+	var parts []string
+	for _, engine := range slices.Sorted(maps.Keys(set.PIDs)) {
+		if used, err := cputime.OfProcess(set.PIDs[engine]); err == nil {
+			parts = append(parts, fmt.Sprintf("%s %.1f", engine, used.Seconds()))
+		}
+	}
+	if len(parts) > 0 {
+		fmt.Fprintln(os.Stderr, "processor seconds of the shared engines:", strings.Join(parts, ", "))
+	}
 }
 
 // start starts the engines. A signal interrupts the start.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -40,6 +41,9 @@ func TestEnvironmentAndExitCode(t *testing.T) {
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) || exit.ExitCode() != 7 {
 		t.Errorf("got %v: %s", err, stderr.String())
+	}
+	if !regexp.MustCompile(`(?m)^processor seconds of the shared engines: kafka \d+\.\d$`).Match(stderr.Bytes()) {
+		t.Errorf("it does not report the engines' processor time: %q", stderr.String())
 	}
 	if !strings.HasPrefix(string(output), "127.0.0.1:") || !strings.HasSuffix(string(output), " 1 run\n") {
 		t.Errorf("got %q", output)
