@@ -150,8 +150,10 @@ func mapped(text sqltree.Expr, known, list []string) sqltree.Expr {
 // orNull returns the expression for a text, with null in place of "".
 func orNull(text sqltree.Expr) sqltree.Expr { return sqltree.Call("nullIf", text, sqltree.Str("")) }
 
+// lowered returns the expression for a stored text in lower case. Its type is repeatedType, also for a stored String.
+// Otherwise the engine would look for the key of the text in every row.
 func lowered(column string) sqltree.Expr {
-	return sqltree.Call("lower", sqltree.Call("toString", sqltree.Col(column)))
+	return sqltree.Call("lower", sqltree.Call("toLowCardinality", sqltree.Col(column)))
 }
 
 // origin has the texts that determine the source of an event's visitor, in lower case.

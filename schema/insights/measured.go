@@ -35,21 +35,31 @@ func measuredDimension(name string, f Field, least, most int64, doc string) Colu
 	}
 }
 
-// measuredMean builds the metric for the mean of a number. The mean is over the events of one type that have this
-// number.
-func measuredMean(name, doc, eventType, column string) Column {
+// measuredCounters returns the counters for the mean of a number: the number and the sum of the values. They are about
+// the events of one type that have this number.
+func measuredCounters(eventType, column string) (number, sum *Counter) {
 	typ := EventTypes.codeOf(eventType)
 	is := func() sqltree.Expr {
 		ofType := sqltree.Bin(sqltree.Eq, sqltree.Call("toInt8", sqltree.Col("type")), sqltree.Int(int64(typ)))
 		return sqltree.AllOf(ofType, isMeasured(column))
 	}
 	condition := fmt.Sprintf("and(equals(toInt8(type), %d), greaterOrEquals(%s, 0))", typ, column)
-	number := &Counter{Name: column + "_number", typ: typ, is: is, state: "countIf(" + condition + ")"}
-	sum := &Counter{
+	number = &Counter{Name: column + "_number", typ: typ, is: is, counted: condition}
+	return number, &Counter{
 		Name: column + "_sum", typ: typ, is: is,
 		value: func() sqltree.Expr { return sqltree.Call("toUInt64", sqltree.Col(column)) },
 		state: "sumIf(toUInt64(" + column + "), " + condition + ")",
 	}
+}
+
+// These are the counters of means that the projection of visits has.
+var (
+	engagedNumber, engagedSum = measuredCounters("page_leave", "engaged_seconds")
+	depthNumber, depthSum     = measuredCounters("page_leave", "scroll_depth")
+)
+
+// measuredMean builds the metric for a mean.
+func measuredMean(name, doc string, number, sum *Counter) Column {
 	return meanMetric(name, doc, func(env Env) sqltree.Expr {
 		return sqltree.Call("divide", sum.count(env), number.count(env))
 	}, number, sum)
@@ -60,17 +70,10 @@ var measuredMeans = []Column{
 	measuredMean("engagedTime",
 		"Mean number of engaged seconds of page_leave events: the time in which the page was visible and in use; "+
 			"null if there are none.",
-		"page_leave", "engaged_seconds"),
+		engagedNumber, engagedSum),
 	measuredMean("meanScrollDepth",
 		"Mean depth of page_leave events, in percent of the page's height; null if none has a depth.",
-		"page_leave", "scroll_depth"),
-}
-
-func measuredCounters() (list []*Counter) {
-	for _, c := range measuredMeans {
-		list = append(list, c.Counters...)
-	}
-	return list
+		depthNumber, depthSum),
 }
 
 // measuredValue is an integer from `least` to `most`, or null.

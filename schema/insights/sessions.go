@@ -47,9 +47,9 @@ type SessionNumber struct {
 }
 
 var rowViews = SessionNumber{
-	Name:    "row_views",
+	Name:    sessionPageViews.Name,
 	OfEvent: func() sqltree.Expr { return sqltree.Call("toUInt64", isPageView()) },
-	OfVisit: func() sqltree.Expr { return sqltree.Call("bitShiftRight", visitCounts(), sqltree.Int(viewsShift)) },
+	OfVisit: func() sqltree.Expr { return sessionPageViews.read() },
 }
 
 var (

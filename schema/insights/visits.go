@@ -18,7 +18,7 @@ import (
 //
 // The engine writes the projection of a data part together with the part, and rebuilds it when it deletes rows. So the
 // projection is immediately right for late, imported and erased events. It needs no background job, which could fall
-// behind. The projection takes about 12 B per event on a site whose visits have two events each.
+// behind. The projection takes about 13 B per event on a site whose visits have two events each.
 
 // VisitQuarter is the length of time that a row of visits covers. Since 1972 at least, all zones have offsets of whole
 // quarters of an hour, so an hour or a day of any zone consists of whole rows.
@@ -34,8 +34,10 @@ type Counter struct {
 	value func() sqltree.Expr // number that each event adds; nil means 1
 	// without has the types that the counter leaves out. It is nil if the counter leaves out no types.
 	without []Code
-	state   string // column of the projection; "" if the projection has no column for the counter
-	last    bool   // whether the counter is the time of the last event, or a value of this event
+	// The projection has a counter in a column of its own, in a quad, or not at all. state is the name of the column.
+	// counted is the condition of the events that a quad counts, as the engine spells it in names of columns.
+	state, counted string
+	last           bool // whether the counter is the time of the last event, or a value of this event
 }
 
 // Events counts all events, or the events of some types. Its name differs from the table's name and from the
@@ -52,9 +54,10 @@ var (
 )
 
 // SessionEvents counts the events that make sessions.
-var SessionEvents = &Counter{Name: "number_of_session_events", without: quietTypes, is: func() sqltree.Expr {
-	return noneOf(quietTypes)
-}}
+var SessionEvents = &Counter{
+	Name: "number_of_session_events", without: quietTypes, counted: noneCounted(quietTypes),
+	is: func() sqltree.Expr { return noneOf(quietTypes) },
+}
 
 // quietTypes has the types of events that do not make a session.
 var quietTypes = []Code{
@@ -70,11 +73,24 @@ func noneOf(types []Code) sqltree.Expr {
 	return sqltree.AllOf(list...)
 }
 
+// noneCounted is noneOf as the engine spells it.
+func noneCounted(types []Code) string {
+	list := make([]string, len(types))
+	for i, typ := range types {
+		list[i] = fmt.Sprintf("notEquals(toInt8(type), %d)", typ)
+	}
+	return "and(" + strings.Join(list, ", ") + ")"
+}
+
 // People counts events that a visitor's browser sent. Servers also send events: for programs that read a page, or
-// without any visitor. A server makes up a new visitor id for each of its events.
-var People = &Counter{Name: "number_of_people_events", without: serverTypes, is: func() sqltree.Expr {
-	return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
-}}
+// without any visitor. A server makes up a new visitor id for each of its events. The projection's counter ignores the
+// display context, because all events of a row of visits have the same one.
+var People = &Counter{
+	Name: "number_of_people_events", without: serverTypes, counted: noneCounted(serverTypes),
+	is: func() sqltree.Expr {
+		return sqltree.AllOf(sqltree.Not(onServers(sqltree.Col("display_context"))), noneOf(serverTypes))
+	},
+}
 
 // serverTypes has the types of events that only servers send. serverContexts has the display contexts of other events
 // that servers send.
@@ -94,14 +110,10 @@ func onServers(context sqltree.Expr) sqltree.Expr {
 	return sqltree.AnyOf(list...)
 }
 
-// otherEvents is OfVisit for a counter that counts all types except some. All events of a row of visits have the same
-// display context.
-func (c *Counter) otherEvents(types []Code) sqltree.Expr {
-	var number sqltree.Expr
+// otherEvents is OfVisit for a counter that counts all types except some.
+func (c *Counter) otherEvents(types []Code) (number sqltree.Expr) {
 	if types == nil {
-		all, _ := Events.OfVisit(nil)
-		others, _ := Events.OfVisit(c.without)
-		number = sqltree.Call("toUInt64", sqltree.Bin(sqltree.Sub, all, others))
+		number = c.read()
 	} else {
 		left := slices.DeleteFunc(slices.Clone(types), func(typ Code) bool { return slices.Contains(c.without, typ) })
 		number, _ = Events.OfVisit(left)
@@ -121,40 +133,18 @@ func feedbackCounter(rating string) *Counter {
 	}
 	return &Counter{
 		Name: "feedback_" + rating, typ: typ,
-		is:    func() sqltree.Expr { return sqltree.AllOf(is("type", typ), is("feedback_rating", code)) },
-		state: fmt.Sprintf("countIf(and(equals(toInt8(type), %d), equals(toInt8(feedback_rating), %d)))", typ, code),
+		is:      func() sqltree.Expr { return sqltree.AllOf(is("type", typ), is("feedback_rating", code)) },
+		counted: fmt.Sprintf("and(equals(toInt8(type), %d), equals(toInt8(feedback_rating), %d))", typ, code),
 	}
 }
 
 func askCounter(name string, sign sqltree.Op, function string) *Counter {
 	return &Counter{
-		Name:  name,
-		is:    func() sqltree.Expr { return sqltree.Bin(sign, sqltree.Col("ask_rating"), sqltree.Int(0)) },
-		state: "countIf(" + function + "(ask_rating, 0))",
+		Name:    name,
+		is:      func() sqltree.Expr { return sqltree.Bin(sign, sqltree.Col("ask_rating"), sqltree.Int(0)) },
+		counted: function + "(ask_rating, 0)",
 	}
 }
-
-// countsState is the projection's state from which sessions are read. Its upper half has the number of page views, and
-// its lower half has the number of events that make sessions. The engine reads this state as fast as the state of a
-// single type. States of a session's first and last time would save no time, and would take 4 B for each event
-// (bench/results/2026-11-30-hot.md).
-var countsState = newCountsState()
-
-func newCountsState() string {
-	made := make([]string, len(quietTypes))
-	for i, typ := range quietTypes {
-		made[i] = fmt.Sprintf("notEquals(toInt8(type), %d)", typ)
-	}
-	return fmt.Sprintf("sum(plus(multiply(equals(toInt8(type), %d), %d), and(%s)))",
-		EventTypes.codeOf("page_view"), 1<<viewsShift, strings.Join(made, ", "))
-}
-
-// visitCounts returns the expression for the value of countsState in a row of visits.
-func visitCounts() sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(countsState)) }
-
-const viewsShift = 32
-
-func typeState(typ Code) string { return fmt.Sprintf("countIf(equals(toInt8(type), %d))", typ) }
 
 // count returns the aggregate of the counted events.
 func (c *Counter) count(env Env) sqltree.Expr {
@@ -197,23 +187,20 @@ func (c *Counter) OfEvent() sqltree.Expr {
 // OfVisit returns the expression for the number of counted events in a row of visits. It includes only events of the
 // given types. If `types` is nil, it includes all types. ok is false if rows of visits do not have this number.
 func (c *Counter) OfVisit(types []Code) (number sqltree.Expr, ok bool) {
-	read := func(state string) sqltree.Expr { return sqltree.Call("finalizeAggregation", sqltree.Col(state)) }
 	switch {
 	case c.last:
 		return nil, false
-	case c == SessionEvents && types == nil:
-		return sqltree.Call("bitAnd", visitCounts(), sqltree.Int(1<<viewsShift-1)), true
 	case c.without != nil:
 		return c.otherEvents(types), true
 	case types == nil, c.typ != 0 && slices.Contains(types, c.typ):
-		return read(c.state), true
+		return c.read(), true
 	case c == Events:
 		number = sqltree.Call("toUInt64", sqltree.Int(0))
 		for i, typ := range types {
-			if state := read(typeState(typ)); i == 0 {
-				number = state
+			if ofType := typeCounters[typ].read(); i == 0 {
+				number = ofType
 			} else {
-				number = sqltree.Call("plus", number, state)
+				number = sqltree.Call("plus", number, ofType)
 			}
 		}
 		return number, true
@@ -259,14 +246,11 @@ func newProjected() projection {
 		}
 	}
 	keys := slices.Insert(slices.Clone(p.columns), 1, visitSlot)
-	states := []string{Events.state}
-	for _, word := range EventTypes.Words() {
-		states = append(states, typeState(EventTypes.codeOf(word)))
+	states := []string{Events.state, typeCounters[pageView].state}
+	for _, quad := range quads {
+		states = append(states, quadState(quad))
 	}
-	for _, c := range slices.Concat(feedbackCounters, askCounters, measuredCounters()) {
-		states = append(states, c.state)
-	}
-	states = append(states, countsState)
+	states = append(states, engagedSum.state, depthSum.state)
 	all := strings.Join(keys, ", ")
 	p.query = "SELECT " + all + ", " + strings.Join(states, ", ") + " GROUP BY " + all
 	h := fnv.New32a()
@@ -375,19 +359,22 @@ func VisitsCheck() (events, visits string) {
 	types := sqltree.Call("toUInt64", sqltree.Int(0))
 	for _, word := range EventTypes.Words() {
 		code := EventTypes.codeOf(word)
-		types = sqltree.Call("plus", types, sqltree.Bin(sqltree.Mul, sqltree.Call("finalizeAggregation", sqltree.Col(typeState(code))), sqltree.Int(int64(code))))
+		ofType := sqltree.Bin(sqltree.Mul, typeCounters[code].read(), sqltree.Int(int64(code)))
+		types = sqltree.Call("plus", types, ofType)
 	}
-	number, _ := Events.OfVisit(nil)
+	const views = 1 << 32 // weight of page views in the numbers that sessions use
+	counts := func(ofPage, ofSession sqltree.Expr) sqltree.Expr {
+		return sqltree.Call("plus", sqltree.Bin(sqltree.Mul, ofPage, sqltree.Int(views)), ofSession)
+	}
 	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(row{
-		number, types, visitCounts(), VisitSlot(), VisitColumn,
+		Events.read(), types, counts(rowViews.OfVisit(), SessionEvents.read()), VisitSlot(), VisitColumn,
 	})}
 	ofDay := func(s *sqltree.Select, site, at string) string {
 		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
 	}
-	views := sqltree.Call("bitShiftLeft", rowViews.OfEvent(), sqltree.Int(viewsShift))
 	ofEvents := &sqltree.Select{Table: Table, Columns: sums(row{
 		Events.OfEvent(), sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type"))),
-		sqltree.Call("plus", views, SessionEvents.OfEvent()),
+		counts(rowViews.OfEvent(), SessionEvents.OfEvent()),
 		sqltree.Call("toStartOfFifteenMinutes", TimeExpr()), sqltree.Col,
 	})}
 	return ofDay(ofEvents, ColumnSite, ColumnTime), ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
