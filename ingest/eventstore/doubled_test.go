@@ -51,7 +51,8 @@ func TestDoubledOfLargeMonth(t *testing.T) {
 		"intDiv(number, 4) % 10, toDateTime('2026-01-01 00:00:00') FROM numbers(1100000)")
 	insert("SELECT 'old', 1, 1, toDateTime64('1970-01-01 00:00:00', 3), 5, number % 2, 0, " +
 		"toDateTime('2026-01-31 00:00:00') FROM numbers(5)")
-	insert("SELECT " + columns + " FROM events WHERE (visitor % 1000 = 0 OR time >= '2026-01-02 00:26:00') AND site != 'old'")
+	insert("SELECT " + columns + " FROM events " +
+		"WHERE (visitor % 1000 = 0 OR time >= '2026-01-02 00:26:00') AND site != 'old'")
 	var total, first, second uint64
 	err := conn.QueryRow(t.Context(), "SELECT count(), uniqExactIf("+position+", time < '2026-01-02'), "+
 		"uniqExactIf("+position+", time >= '2026-01-02') FROM events").Scan(&total, &first, &second)
