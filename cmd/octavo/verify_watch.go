@@ -39,7 +39,7 @@ type verifyWatch struct {
 
 func (n *node) newVerifyWatch() *verifyWatch {
 	w := &verifyWatch{
-		tools:   &rowsTools{n.settings, n.backends, n.store, n.rows.table, n.rows.mender},
+		tools:   n.rows.tools,
 		damaged: n.metrics.Damaged, log: n.log, ready: n.setup.migrated.Load,
 		suspect: n.rows.suspect, began: time.Now(),
 	}
