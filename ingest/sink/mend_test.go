@@ -176,42 +176,42 @@ func (m *mending) detached() (names string) {
 	return names
 }
 
-// visitsAgree checks for each day that the projection of visits agrees with the events.
+// visitsAgree checks for each hour that the projection of visits agrees with the events.
 func (m *mending) visitsAgree() {
 	m.t.Helper()
-	type day struct {
+	type hour struct {
 		site string
 		at   time.Time
 	}
-	var days []day
-	rows, err := m.conn.Query(m.t.Context(), "SELECT DISTINCT site, toDateTime(toStartOfDay(time), 'UTC') FROM events")
+	var hours []hour
+	rows, err := m.conn.Query(m.t.Context(), "SELECT DISTINCT site, toDateTime(toStartOfHour(time), 'UTC') FROM events")
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	for rows.Next() {
-		var d day
-		if err := rows.Scan(&d.site, &d.at); err != nil {
+		var h hour
+		if err := rows.Scan(&h.site, &h.at); err != nil {
 			m.t.Fatal(err)
 		}
-		days = append(days, d)
+		hours = append(hours, h)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(days) == 0 {
-		m.t.Fatalf("%d days with events, %v", len(days), err)
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(hours) == 0 {
+		m.t.Fatalf("%d hours with events, %v", len(hours), err)
 	}
 	events, visits := insights.VisitsCheck()
-	for _, d := range days {
+	for _, h := range hours {
 		var sums [2]struct{ events, contents, types, sessions uint64 }
 		for i, statement := range []string{events, visits} {
 			s := &sums[i]
-			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", d.site),
-				clickhouse.Named("day", d.at.UTC().Format(time.DateTime))).
+			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", h.site),
+				clickhouse.Named("hour", h.at.UTC().Format(time.DateTime))).
 				Scan(&s.events, &s.contents, &s.types, &s.sessions)
 			if err != nil {
 				m.t.Fatal(err)
 			}
 		}
 		if sums[0] != sums[1] || sums[0].events == 0 || sums[0].sessions == 0 {
-			m.t.Errorf("%v: events %+v, visits %+v", d, sums[0], sums[1])
+			m.t.Errorf("%v: events %+v, visits %+v", h, sums[0], sums[1])
 		}
 	}
 }

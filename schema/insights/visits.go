@@ -350,10 +350,10 @@ func (z Zone) Quarters() bool {
 	return true
 }
 
-// VisitsCheck returns two statements about the events of {site} on {day}, which is a DateTime: one reads events, and
-// one reads visits. If the projection of visits is right, both statements return equal numbers. The numbers are the
-// count of events, a sum over the columns that identify rows of visits, and sums over the events' types and over the
-// numbers that sessions use.
+// VisitsCheck returns two statements about the events of {site} in the hour that begins at {hour}, which is a DateTime:
+// one reads events, and one reads visits. If the projection of visits is right, both statements return equal numbers.
+// The numbers are the count of events, a sum over the columns that identify rows of visits, and sums over the events'
+// types and over the numbers that sessions use.
 func VisitsCheck() (events, visits string) {
 	type row struct {
 		number, types, counts, slot sqltree.Expr
@@ -381,8 +381,9 @@ func VisitsCheck() (events, visits string) {
 	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(row{
 		number, types, visitCounts(), VisitSlot(), VisitColumn,
 	})}
-	ofDay := func(s *sqltree.Select, site, at string) string {
-		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
+	ofHour := func(s *sqltree.Select, site, at string) string {
+		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {hour:DateTime('UTC')} AND " +
+			at + " < {hour:DateTime('UTC')} + INTERVAL 1 HOUR"
 	}
 	views := sqltree.Call("bitShiftLeft", rowViews.OfEvent(), sqltree.Int(viewsShift))
 	ofEvents := &sqltree.Select{Table: Table, Columns: sums(row{
@@ -390,5 +391,6 @@ func VisitsCheck() (events, visits string) {
 		sqltree.Call("plus", views, SessionEvents.OfEvent()),
 		sqltree.Call("toStartOfFifteenMinutes", TimeExpr()), sqltree.Col,
 	})}
-	return ofDay(ofEvents, ColumnSite, ColumnTime), ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
+	return ofHour(ofEvents, ColumnSite, ColumnTime),
+		ofHour(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
 }
