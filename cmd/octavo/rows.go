@@ -30,6 +30,7 @@ const (
 	checkWait     = time.Hour       // longest time of the checks of parts
 	restoreFirst  = 5 * time.Second // the first pause before a comparison or a repair is repeated
 	mostSuspected = 1000            // largest number of suspected parts
+	mostNamed     = 5               // largest number of folders in a log line
 )
 
 // rowsLedger is the ledger of stored events; *eventrows.Store implements it.
@@ -45,6 +46,7 @@ type rowsLedger interface {
 type rowsTable interface {
 	Parts(ctx context.Context, name string) ([]eventstore.Part, error)
 	Sequential() bool
+	Aside(ctx context.Context) (folders []string, err error)
 }
 
 // rowsMender compares the ledger with the table, and restores missing events; *sink.Mender implements it.
@@ -292,7 +294,19 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	if !due {
 		return w.read(ctx)
 	}
-	return firstError(w.compare(ctx, startWait, nil), w.read(ctx))
+	return firstError(w.compare(ctx, startWait, nil), w.read(ctx), w.tellAside(ctx))
+}
+
+// tellAside logs the parts that are set aside, at each start until an operator deletes them. The engine may have set
+// them aside without a loss, if it still had the parts from which it had merged them. But a disk has damaged them.
+func (w *rowsWatch) tellAside(ctx context.Context) error {
+	folders, err := w.table.Aside(ctx)
+	if err == nil && len(folders) > 0 {
+		w.log.Warn("Damaged parts of the events table are set aside: check the disk. They have visitors' data. "+
+			"Delete their folders when their events are restored or accepted as lost.",
+			"parts", len(folders), "folders", folders[:min(len(folders), mostNamed)])
+	}
+	return err
 }
 
 // compare checks the parts, which are suspected, and compares the ledger with the table. It compares nothing if another

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -23,7 +25,10 @@ type watchWorld struct {
 	leaving  int64
 	compared []time.Time
 	checked  int // number of parts that were given to Compare
+	aside    []string
 }
+
+func (w *watchWorld) Aside(context.Context) ([]string, error) { return w.aside, nil }
 
 func (w *watchWorld) Leaving(context.Context) (int64, int64, error) { return w.leaving, 1, nil }
 
@@ -55,15 +60,20 @@ func (w *watchWorld) Restore(context.Context, bool, func(sink.Difference) error)
 	return sink.Mended{}, nil
 }
 
-// watch returns a rowsWatch of the world, and starts it. It runs until the test ends.
-func (w *watchWorld) watch(t *testing.T) *rowsWatch {
-	r := &rowsWatch{
+// idle returns a rowsWatch of the world.
+func (w *watchWorld) idle() *rowsWatch {
+	return &rowsWatch{
 		ledger: w, table: w, mender: w, log: slog.New(slog.DiscardHandler), ready: func() bool { return true },
 		gauge:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "missing"}),
 		doubles: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doubled"}),
 		changed: func() {}, wake: make(chan struct{}, 1), looked: map[string]time.Time{},
 		again: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
 	}
+}
+
+// watch returns a rowsWatch of the world, and starts it. It runs until the test ends.
+func (w *watchWorld) watch(t *testing.T) *rowsWatch {
+	r := w.idle()
 	go r.run(t.Context())
 	return r
 }
@@ -134,6 +144,29 @@ func TestRowsWatchBusy(t *testing.T) {
 		synctest.Wait()
 		if w.leaving != 0 {
 			t.Error("the notice is still there")
+		}
+	})
+}
+
+// TestRowsWatchTellsAside starts a node whose table has parts that are set aside. The log must name their folders. A
+// comparison that is repeated at the start must wait.
+func TestRowsWatchTellsAside(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		w := &watchWorld{aside: []string{"/data/detached/broken-on-start_202611_7_61_9"}, err: errors.New("no answer")}
+		r := w.idle()
+		r.log = slog.New(slog.NewTextHandler(&log, nil))
+		if err := r.audit(t.Context()); !errors.Is(err, w.err) || !strings.Contains(log.String(), w.aside[0]) {
+			t.Errorf("%v: the log has %s", err, log.String())
+		}
+		if err := r.audit(t.Context()); err != nil || len(w.compared) != 1 {
+			t.Errorf("%v: after a failure, comparisons ran at %v", err, w.compared)
+		}
+		w.err = nil
+		time.Sleep(restoreFirst)
+		if err := r.audit(t.Context()); err != nil || len(w.compared) != 2 {
+			t.Errorf("%v: comparisons ran at %v", err, w.compared)
 		}
 	})
 }

@@ -26,6 +26,8 @@ type VerifyCmd struct {
 	JSON     bool `help:"Print a JSON array with an object for each kind of data."`
 }
 
+var errDamaged = errors.New("stored data is damaged")
+
 // Run reads all stored data and reports the damage. It uses a running node's engines, or starts the embedded engines.
 func (c *VerifyCmd) Run() error {
 	return withRows(&c.Settings, "verify", func(ctx context.Context, t *rowsTools) error {
@@ -41,7 +43,7 @@ func (c *VerifyCmd) Run() error {
 			damaged += of.Damaged
 		}
 		if damaged > 0 {
-			err = errors.Join(fmt.Errorf("%d pieces of data are damaged", damaged), err)
+			err = errors.Join(fmt.Errorf("%w (pieces: %d)", errDamaged, damaged), err)
 		}
 		for _, kind := range slices.Sorted(maps.Keys(failed)) {
 			err = errors.Join(err, failed[kind])
