@@ -23,14 +23,15 @@ import (
 )
 
 const (
-	missingEvery  = 3 * time.Second // the time between two reads of the missing rows
-	auditEvery    = time.Hour       // the time between two comparisons, and between two checks of one part
-	startWait     = time.Minute     // longest time of a comparison before the node answers queries
-	auditWait     = 10 * startWait  // longest time of a later comparison
-	checkWait     = time.Hour       // longest time of the checks of parts
-	restoreFirst  = 5 * time.Second // the first pause before a comparison or a repair is repeated
-	mostSuspected = 1000            // largest number of suspected parts
-	mostNamed     = 5               // largest number of folders in a log line
+	missingEvery  = 3 * time.Second  // the time between two reads of the missing rows
+	auditEvery    = time.Hour        // the time between two comparisons, and between two checks of one part
+	startWait     = time.Minute      // longest time of a comparison before the node answers queries
+	auditWait     = 10 * startWait   // longest time of a later comparison
+	checkWait     = time.Hour        // longest time of the checks of parts
+	restoreFirst  = 5 * time.Second  // the first pause before a comparison or a repair is repeated
+	behindPause   = 30 * time.Second // the pause before a comparison is repeated if a replica is behind
+	mostSuspected = 1000             // largest number of suspected parts
+	mostNamed     = 5                // largest number of folders in a log line
 )
 
 // rowsLedger is the ledger of stored events; *eventrows.Store implements it.
@@ -261,7 +262,7 @@ func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
 	for _, name := range suspects {
 		found, err := w.table.Parts(ctx, name)
 		if err != nil {
-			return w.retryLater(err, suspects)
+			return w.retryLater(err, 0, suspects)
 		}
 		parts = append(parts, found...)
 	}
@@ -270,7 +271,7 @@ func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
 
 // retryLater begins the pause before an attempt is repeated, unless it failed because another node is comparing. Then
 // it returns no error.
-func (w *rowsWatch) retryLater(err error, suspects []string) error {
+func (w *rowsWatch) retryLater(err error, took time.Duration, suspects []string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, part := range suspects {
@@ -278,10 +279,15 @@ func (w *rowsWatch) retryLater(err error, suspects []string) error {
 			w.suspects = append(w.suspects, part)
 		}
 	}
-	if lockIsBusy(err) {
+	switch {
+	case lockIsBusy(err):
 		return nil
+	case errors.Is(err, eventstore.ErrBehind) && took < behindPause:
+		// The attempt was cheap, and replicas of a busy cluster are often behind.
+		w.again.until = time.Now().Add(behindPause)
+	default:
+		w.again.begin()
 	}
-	w.again.begin()
 	return err
 }
 
@@ -316,9 +322,10 @@ func (w *rowsWatch) compare(
 ) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	began := time.Now()
 	_, err := w.mender.Compare(ctx, parts)
 	if err != nil && (!lockIsBusy(err) || len(parts) > 0) {
-		return w.retryLater(err, suspects)
+		return w.retryLater(err, time.Since(began), suspects)
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -148,6 +148,28 @@ func TestRowsWatchBusy(t *testing.T) {
 	})
 }
 
+// TestRowsWatchBehind compares with a cluster that has a replica behind for a day. The pauses must not grow, so that a
+// comparison soon follows when the replica has all rows.
+func TestRowsWatchBehind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watchWorld{err: fmt.Errorf("cannot count rows: %w", eventstore.ErrBehind)}
+		w.watch(t)
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		tried := len(w.compared)
+		if most := int(24 * time.Hour / behindPause); tried > most || tried < most/2 {
+			t.Errorf("%d attempts in a day", tried)
+		}
+		w.err = nil
+		time.Sleep(behindPause + 2*missingEvery)
+		synctest.Wait()
+		if len(w.compared) != tried+1 {
+			t.Errorf("%d attempts after the replica has all rows, want 1", len(w.compared)-tried)
+		}
+	})
+}
+
 // TestRowsWatchTellsAside starts a node whose table has parts that are set aside. The log must name their folders. A
 // comparison that is repeated at the start must wait.
 func TestRowsWatchTellsAside(t *testing.T) {

@@ -42,6 +42,15 @@ func TestAllMonthsReadsNoRows(t *testing.T) {
 	}
 }
 
+// TestStepsBehind runs the statement about replicas on a server without replicas, which has no steps to make.
+func TestStepsBehind(t *testing.T) {
+	t.Parallel()
+	store, _ := newTestStore(t)
+	if steps, err := store.stepsBehind(t.Context()); err != nil || steps != 0 {
+		t.Errorf("%v: %d steps", err, steps)
+	}
+}
+
 // TestAside sets a part aside. Aside must return its folder.
 func TestAside(t *testing.T) {
 	t.Parallel()
