@@ -30,6 +30,7 @@ var hints = []struct {
 	{errNotInstalled, "The sentence above says what to do; api/tracker/TRACKER.md explains the verdicts."},
 	{errNoPublishableKey, "An administrator makes a key: POST /v1/orgs/{org}/sites/{site}/insights/keys with its " +
 		"name and hosts (ingest/intake/SENDING.md, From browsers)."},
+	{errDamaged, "The column HINT of the table says what to do for each kind of data."},
 	{os.ErrPermission, "Run the command as the user of the node."},
 }
 

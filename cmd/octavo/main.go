@@ -49,7 +49,8 @@ func options(stdin io.Reader) []kong.Option {
 	return []kong.Option{
 		kong.Name("octavo"), kong.Description("Documentation-site API with insights."), kong.Configuration(kong.JSON),
 		kong.Vars{"baseline": strconv.Itoa(schema.Baseline), "snippets": strings.Join(tracker.Names(), ", ")},
-		kong.PostBuild(secrets.addFlags), kong.Resolvers(secrets), reportWords(), durations(),
+		kong.PostBuild(secrets.addFlags), kong.PostBuild(settingsLast), kong.Resolvers(secrets),
+		reportWords(), durations(),
 	}
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -119,10 +120,10 @@ func (t *rowsTools) missing(ctx context.Context) error {
 	if lockIsBusy(err) {
 		list, err = t.store.Rows.Missing(ctx)
 	}
-	if err != nil || len(list) == 0 {
+	if len(list) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s. `octavo repair` says what can be done", describeMissing(list))
+	return errors.Join(fmt.Errorf("%s. `octavo repair` says what can be done", describeMissing(list)), err)
 }
 
 // describeMissing describes missing and doubled rows by the month of their arrival.

@@ -100,12 +100,12 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 	if err != nil {
 		return err
 	}
-	doubled, err := t.mender.Doubles(ctx)
-	if err != nil {
-		return err
-	}
+	doubled, unknown := t.mender.Doubles(ctx)
 	lost := max(0, schema.MissingOpen(list)-restorable-found)
 	if damaged == 0 && restorable == 0 && found == 0 && lost == 0 && doubled == 0 {
+		if unknown != nil {
+			return unknown
+		}
 		fmt.Fprintln(os.Stderr, "Nothing needs a repair.")
 		return nil
 	}
@@ -119,7 +119,7 @@ func (c *RepairCmd) plan(ctx context.Context, t *rowsTools) error {
 			"copy of the data directory has. `octavo repair --accept-loss --yes` accepts their loss.\n",
 			lost, c.sources())
 	}
-	return nil
+	return unknown
 }
 
 var errRepairBusy = errors.New("cannot repair: another process compares or repairs the events table, or visitors are " +
@@ -168,7 +168,11 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 			return err
 		})
 	}
-	if err != nil || c.AcceptLoss && !t.table.Sequential() {
+	unknown := err
+	if missing == nil || !errors.Is(err, sink.ErrDoubledUnknown) {
+		unknown = nil // only a failed look for doubled rows does not stop the repair of missing rows
+	}
+	if err != nil && unknown == nil || c.AcceptLoss && !t.table.Sequential() {
 		return missing, err // on a cluster, the replicas restore the parts
 	}
 	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
@@ -180,7 +184,7 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 		missing = done.Missing
 		return done.Partitions, err
 	})
-	return missing, err
+	return missing, firstError(err, unknown)
 }
 
 const (

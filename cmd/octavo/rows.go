@@ -23,21 +23,47 @@ import (
 )
 
 const (
-	missingEvery  = 3 * time.Second // the time between two reads of the missing rows
-	auditEvery    = time.Hour       // the time between two comparisons, and between two checks of one part
-	auditWait     = time.Minute     // longest time of a comparison
-	checkWait     = time.Hour       // longest time of the checks of parts
-	restoreFirst  = 5 * time.Second // the first pause before a repair is repeated
-	mostSuspected = 1000            // largest number of suspected parts
+	missingEvery  = 3 * time.Second  // the time between two reads of the missing rows
+	auditEvery    = time.Hour        // the time between two comparisons, and between two checks of one part
+	startWait     = time.Minute      // longest time of a comparison before the node answers queries
+	auditWait     = 10 * startWait   // longest time of a later comparison
+	checkWait     = time.Hour        // longest time of the checks of parts
+	restoreFirst  = 5 * time.Second  // the first pause before a comparison or a repair is repeated
+	behindPause   = 30 * time.Second // the pause before a comparison is repeated if a replica is behind
+	mostSuspected = 1000             // largest number of suspected parts
+	mostNamed     = 5                // largest number of folders in a log line
 )
+
+// rowsLedger is the ledger of stored events; *eventrows.Store implements it.
+type rowsLedger interface {
+	Leaving(ctx context.Context) (rows, notice int64, err error)
+	Missing(ctx context.Context) ([]schema.MissingRows, error)
+	MissingDays(ctx context.Context) (map[schema.MissingDay]int64, error)
+	NoteReader(ctx context.Context, node string, notice int64) error
+	ForgetReader(ctx context.Context, node string) error
+}
+
+// rowsTable is the events table; *eventstore.ClickHouse implements it.
+type rowsTable interface {
+	Parts(ctx context.Context, name string) ([]eventstore.Part, error)
+	Sequential() bool
+	Aside(ctx context.Context) (folders []string, err error)
+}
+
+// rowsMender compares the ledger with the table, and restores missing events; *sink.Mender implements it.
+type rowsMender interface {
+	Compare(ctx context.Context, parts []eventstore.Part) ([]schema.MissingRows, error)
+	Restore(ctx context.Context, again bool, report func(sink.Difference) error) (sink.Mended, error)
+}
 
 // rowsWatch looks for events that are missing or doubled in the insights store. Only one node at a time compares the
 // ledger of stored events with the events table. This node also sets damaged parts aside, and restores the missing
 // events that the log has. All nodes read the result of the comparison.
 type rowsWatch struct {
-	store   *store.Store
-	table   *eventstore.ClickHouse
-	mender  *sink.Mender
+	ledger  rowsLedger
+	table   rowsTable
+	mender  rowsMender
+	tools   *rowsTools // has the table and the mender too
 	log     *slog.Logger
 	gauge   prometheus.Gauge
 	doubles prometheus.Gauge
@@ -56,27 +82,47 @@ type rowsWatch struct {
 	audited  time.Time            // time of this node's last comparison, or when it last saw another node compare
 	suspects []string             // names of parts to check; "" means all parts
 	looked   map[string]time.Time // when suspect last recorded a part, by name of the part
+	again    pause                // pause after a comparison or a check that failed
 
-	next    time.Time // the time of the next repair; only run uses it
+	repaired pause // pause after a repair; only run uses it
+}
+
+// pause is a pause before something is repeated. The zero value of `until` means that it may be repeated now.
+type pause struct {
+	until   time.Time
 	backoff retry.Backoff
 }
+
+// begin starts the next pause, which is longer than the last pause.
+func (p *pause) begin() { p.until = time.Now().Add(p.backoff.Advance()) }
+
+func (p *pause) over() bool { return !time.Now().Before(p.until) }
+
+func (p *pause) reset() {
+	p.backoff.Reset()
+	p.until = time.Time{}
+}
+
+var rowsBackoff = retry.Backoff{First: restoreFirst, Max: auditEvery}
 
 // newRowsWatch builds the watch. It starts no work, because prepareEvents makes the first comparison, before the node
 // answers queries.
 func (n *node) newRowsWatch() (*rowsWatch, error) {
 	table, err := eventstore.New(eventstore.Config{Conn: n.events, Cluster: n.settings.ClickHouseCluster})
 	w := &rowsWatch{
-		store: n.store, table: table, log: n.log, ready: n.setup.migrated.Load, node: rand.Text(),
+		ledger: n.store.Rows, log: n.log, ready: n.setup.migrated.Load, node: rand.Text(),
 		gauge: n.metrics.MissingRows, doubles: n.metrics.DoubledRows,
 		wake: make(chan struct{}, 1), looked: map[string]time.Time{},
-		backoff: retry.Backoff{First: restoreFirst, Max: auditEvery},
+		again: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
 		changed: func() {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget("")
 			}
 		},
 	}
-	w.mender = n.settings.mender(n.backends, n.store, sink.MendConfig{Table: table, Noted: w.read, Logger: n.log})
+	mender := n.settings.mender(n.backends, n.store, sink.MendConfig{Table: table, Noted: w.read, Logger: n.log})
+	w.tools = &rowsTools{n.settings, n.backends, n.store, table, mender}
+	w.table, w.mender = table, mender
 	n.checks = append(n.checks, frame.Check{Name: "events", Run: w.check})
 	return w, err
 }
@@ -122,7 +168,8 @@ func (w *rowsWatch) suspect(err error) {
 	part := insights.DamagedPart(err.Error())
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if at, found := w.looked[part]; found && time.Since(at) < auditEvery || len(w.suspects) == mostSuspected {
+	if at, found := w.looked[part]; found && time.Since(at) < auditEvery || len(w.suspects) >= mostSuspected ||
+		slices.Contains(w.suspects, part) {
 		return
 	}
 	if len(w.looked) >= mostSuspected {
@@ -139,7 +186,7 @@ func (w *rowsWatch) suspect(err error) {
 // run compares the ledger with the table once an hour, and after an error that shows damage. It restores the missing
 // events that the log has.
 func (w *rowsWatch) run(ctx context.Context) {
-	w.repeat(ctx, w.wake, "Cannot tell whether stored events are missing; the next try follows.", func() error {
+	w.repeat(ctx, w.wake, "Cannot compare the stored events with the ledger; the next try follows.", func() error {
 		err := w.look(ctx)
 		if err := w.restore(ctx); err != nil && ctx.Err() == nil {
 			w.log.Warn("Cannot restore missing events now; the next try follows.", "error", err)
@@ -156,7 +203,7 @@ func (w *rowsWatch) follow(ctx context.Context) {
 	})
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), missingEvery)
 	defer cancel()
-	if err := w.store.Rows.ForgetReader(ctx, w.node); err != nil {
+	if err := w.ledger.ForgetReader(ctx, w.node); err != nil {
 		w.log.Warn("Other nodes do not know yet that this node stops.", "error", err)
 	}
 }
@@ -179,65 +226,112 @@ func (w *rowsWatch) repeat(ctx context.Context, wake <-chan struct{}, failed str
 	}
 }
 
+// look checks suspected parts, or compares the ledger with the table if a comparison is due. After a failure, the
+// pauses before the next attempt grow, because an attempt may read a whole part or month. It always reads the missing
+// events.
 func (w *rowsWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return w.read(ctx)
 	}
 	w.mu.Lock()
-	suspects := w.suspects
-	due := w.audited.IsZero() || time.Since(w.audited) > auditEvery || slices.ContainsFunc(w.missing(), isLeaving)
-	w.suspects = nil
-	w.mu.Unlock()
-	if len(suspects) == 0 {
-		if due {
-			return w.audit(ctx)
-		}
-		return w.read(ctx)
+	suspects, due := w.suspects, w.due()
+	if w.again.over() {
+		w.suspects = nil
+	} else {
+		suspects, due = nil, false
 	}
-	err := w.mend(ctx, suspects)
-	if err != nil {
-		w.mu.Lock()
-		for _, part := range suspects {
-			delete(w.looked, part) // the next error about the part causes the next check
-		}
-		if lockIsBusy(err) {
-			w.suspects, err = append(suspects, w.suspects...), nil
-		}
-		w.mu.Unlock()
+	w.mu.Unlock()
+	var err error
+	switch {
+	case len(suspects) > 0:
+		err = w.mend(ctx, suspects)
+	case due:
+		err = w.compare(ctx, auditWait, nil)
 	}
 	return firstError(err, w.read(ctx))
 }
 
-// mend checks the suspected parts, and sets damaged parts aside.
+// due reports whether a comparison is due. A notice that rows leave the table ends with the next comparison.
+func (w *rowsWatch) due() bool {
+	return w.audited.IsZero() || time.Since(w.audited) > auditEvery || slices.ContainsFunc(w.missing(), isLeaving)
+}
+
+// mend checks the suspected parts, and sets damaged parts aside. If this fails, it is repeated for all of them.
 func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
-	ctx, cancel := context.WithTimeout(ctx, checkWait)
-	defer cancel()
 	var parts []eventstore.Part
 	for _, name := range suspects {
 		found, err := w.table.Parts(ctx, name)
 		if err != nil {
-			return err
+			return w.retryLater(err, 0, suspects)
 		}
 		parts = append(parts, found...)
 	}
-	_, err := w.mender.Compare(ctx, parts)
+	return w.compare(ctx, checkWait, suspects, parts...)
+}
+
+// retryLater begins the pause before an attempt is repeated, unless it failed because another node is comparing. Then
+// it returns no error.
+func (w *rowsWatch) retryLater(err error, took time.Duration, suspects []string) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, part := range suspects {
+		if !slices.Contains(w.suspects, part) {
+			w.suspects = append(w.suspects, part)
+		}
+	}
+	switch {
+	case lockIsBusy(err):
+		return nil
+	case errors.Is(err, eventstore.ErrBehind) && took < behindPause:
+		// The attempt was cheap, and replicas of a busy cluster are often behind.
+		w.again.until = time.Now().Add(behindPause)
+	default:
+		w.again.begin()
+	}
 	return err
 }
 
-// audit compares the ledger with the table. If another node is comparing them, audit only reads the missing events.
+// audit compares the ledger with the table before the node answers queries. It does nothing if an earlier comparison of
+// this process succeeded, or failed a moment ago.
 func (w *rowsWatch) audit(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, auditWait)
+	w.mu.Lock()
+	due := w.due() && w.again.over()
+	w.mu.Unlock()
+	if !due {
+		return w.read(ctx)
+	}
+	return firstError(w.compare(ctx, startWait, nil), w.read(ctx), w.tellAside(ctx))
+}
+
+// tellAside logs the parts that are set aside, at each start until an operator deletes them. The engine may have set
+// them aside without a loss, if it still had the parts from which it had merged them. But a disk has damaged them.
+func (w *rowsWatch) tellAside(ctx context.Context) error {
+	folders, err := w.table.Aside(ctx)
+	if err == nil && len(folders) > 0 {
+		w.log.Warn("Damaged parts of the events table are set aside: check the disk. They have visitors' data. "+
+			"Delete their folders when their events are restored or accepted as lost.",
+			"parts", len(folders), "folders", folders[:min(len(folders), mostNamed)])
+	}
+	return err
+}
+
+// compare checks the parts, which are suspected, and compares the ledger with the table. It compares nothing if another
+// node is comparing them.
+func (w *rowsWatch) compare(
+	ctx context.Context, wait time.Duration, suspects []string, parts ...eventstore.Part,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	_, err := w.mender.Compare(ctx, nil)
-	if lockIsBusy(err) {
-		err = nil
+	began := time.Now()
+	_, err := w.mender.Compare(ctx, parts)
+	if err != nil && (!lockIsBusy(err) || len(parts) > 0) {
+		return w.retryLater(err, time.Since(began), suspects)
 	}
-	if err == nil {
-		w.mu.Lock()
-		w.audited = time.Now()
-		w.mu.Unlock()
-	}
-	return firstError(err, w.read(ctx))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.audited = time.Now()
+	w.again.reset()
+	return nil
 }
 
 // restore restores missing rows that no repair has searched for yet. The pauses between repairs grow until no rows need
@@ -245,17 +339,17 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 func (w *rowsWatch) restore(ctx context.Context) error {
 	missing := slices.DeleteFunc(slices.Clone(w.missing()), isLeaving)
 	if !w.table.Sequential() || !w.ready() || schema.MissingTotal(missing) == schema.MissingLost(missing) {
-		w.backoff.Reset()
+		w.repaired.reset()
 		return nil
 	}
-	if time.Now().Before(w.next) {
+	if !w.repaired.over() {
 		return nil
 	}
 	done, err := w.mender.Restore(ctx, false, func(sink.Difference) error { return nil })
 	if lockIsBusy(err) {
 		return nil // another node repairs, or visitors are being erased
 	}
-	w.next = time.Now().Add(w.backoff.Advance())
+	w.repaired.begin()
 	if err != nil {
 		if eventstore.FaultOf(err).Reason == eventstore.DamageReason {
 			w.suspect(err)
@@ -279,17 +373,17 @@ func (w *rowsWatch) read(ctx context.Context) error {
 	w.reading.Lock()
 	defer w.reading.Unlock()
 	// Read the notices before the months, because a comparison first stores the months and then deletes the notices.
-	leaving, notice, err := w.store.Rows.Leaving(ctx)
+	leaving, notice, err := w.ledger.Leaving(ctx)
 	if err != nil {
 		return err
 	}
-	months, err := w.store.Rows.Missing(ctx)
+	months, err := w.ledger.Missing(ctx)
 	if err != nil {
 		return err
 	}
 	var days map[schema.MissingDay]int64
 	if len(months) > 0 {
-		if days, err = w.store.Rows.MissingDays(ctx); err != nil {
+		if days, err = w.ledger.MissingDays(ctx); err != nil {
 			return err
 		}
 	}
@@ -302,7 +396,7 @@ func (w *rowsWatch) read(ctx context.Context) error {
 	if notice <= w.notice && !w.beaten.IsZero() && now.Sub(w.beaten) < sink.ReaderEvery {
 		return nil
 	}
-	if err := w.store.Rows.NoteReader(ctx, w.node, notice); err != nil {
+	if err := w.ledger.NoteReader(ctx, w.node, notice); err != nil {
 		return err
 	}
 	w.notice, w.beaten = max(w.notice, notice), now

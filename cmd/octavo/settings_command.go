@@ -21,11 +21,35 @@ type SettingsCmd struct{}
 // Run prints a Markdown table of the settings that octavo serve has.
 func (SettingsCmd) Run(k *kong.Kong) error { return printSettings(os.Stdout, k.Model) }
 
-func printSettings(w io.Writer, model *kong.Application) error {
+// settingsLast puts the settings into a group of their own, so that the help of a command shows the command's own flags
+// first. Most commands have all settings and a few flags.
+func settingsLast(k *kong.Kong) error {
+	settings := map[string]bool{}
+	for _, flag := range serveFlags(k.Model) {
+		settings[flag.Name] = len(flag.Envs) > 0
+	}
+	group := &kong.Group{Key: "settings", Title: "Settings, which also environment variables or --config may have:"}
+	return kong.Visit(k.Model, func(at kong.Visitable, next kong.Next) error {
+		if node, is := at.(*kong.Node); is {
+			for _, flag := range node.Flags {
+				if settings[flag.Name] {
+					flag.Group = group
+				}
+			}
+		}
+		return next(nil)
+	})
+}
+
+func serveFlags(model *kong.Application) []*kong.Flag {
 	serve := slices.IndexFunc(model.Children, func(n *kong.Node) bool { return n.Name == "serve" })
+	return model.Children[serve].Flags
+}
+
+func printSettings(w io.Writer, model *kong.Application) error {
 	var b strings.Builder
 	b.WriteString("| setting | default | unit | meaning |\n|---|---|---|---|\n")
-	for _, flag := range model.Children[serve].Flags {
+	for _, flag := range serveFlags(model) {
 		if len(flag.Envs) == 0 || flag.PlaceHolder == secretFilePlaceHolder {
 			continue
 		}

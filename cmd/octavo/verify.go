@@ -26,6 +26,8 @@ type VerifyCmd struct {
 	JSON     bool `help:"Print a JSON array with an object for each kind of data."`
 }
 
+var errDamaged = errors.New("stored data is damaged")
+
 // Run reads all stored data and reports the damage. It uses a running node's engines, or starts the embedded engines.
 func (c *VerifyCmd) Run() error {
 	return withRows(&c.Settings, "verify", func(ctx context.Context, t *rowsTools) error {
@@ -34,24 +36,19 @@ func (c *VerifyCmd) Run() error {
 		}, progress: func(kind string, read, bytes int64) {
 			fmt.Fprintf(os.Stderr, "%s: %d read, %d MB\n", kind, read, bytes>>20)
 		}}
-		list, err := v.run(ctx)
-		if err != nil {
-			return err
-		}
-		if err := v.note(ctx, list); err != nil {
-			return err
-		}
-		if err := c.print(os.Stdout, list); err != nil {
-			return err
-		}
+		list, failed := v.run(ctx, kindsOfData(c.Deep))
+		err := errors.Join(v.note(ctx, list), c.print(os.Stdout, list))
 		damaged := int64(0)
 		for _, of := range list {
 			damaged += of.Damaged
 		}
 		if damaged > 0 {
-			return fmt.Errorf("%d pieces of data are damaged", damaged)
+			err = errors.Join(fmt.Errorf("%w (pieces: %d)", errDamaged, damaged), err)
 		}
-		return nil
+		for _, kind := range slices.Sorted(maps.Keys(failed)) {
+			err = errors.Join(err, failed[kind])
+		}
+		return err
 	})
 }
 
@@ -71,7 +68,6 @@ func (c *VerifyCmd) print(out io.Writer, list []schema.Verification) error {
 type verifier struct {
 	*rowsTools
 	deep     bool
-	only     string                  // the only kind to verify; "" means all kinds
 	found    func(kind, what string) // found is called with a description of each damage
 	progress func(kind string, read, bytes int64)
 }
@@ -107,14 +103,17 @@ const (
 	verifiedTables = "postgres small tables" // nodes verify this kind once an hour
 )
 
-// verifications has all kinds of data that can be verified. If a kind has damage, its hint tells the operator how to
-// repair the data.
-var verifications = []struct {
+// kindOfData is a kind of data that can be verified. If the data have damage, the hint tells the operator how to repair
+// them.
+type kindOfData struct {
 	kind string
 	deep bool // whether it is only verified with --deep
 	run  func(*verifier, context.Context, *verification) error
 	hint string
-}{
+}
+
+// verifications has all kinds of data.
+var verifications = []kindOfData{
 	{verifiedEvents, false, (*verifier).events, "octavo repair --yes"},
 	{"doubled events", false, (*verifier).doubled, "octavo repair --yes"},
 	{"event log", false, (*verifier).eventLog, "deploy/OPERATING.md, When a disk damages the event log"},
@@ -126,22 +125,27 @@ var verifications = []struct {
 	{"git cache", false, (*verifier).gitCache, "delete the named packs: the next import or export fetches all"},
 }
 
-// run verifies all kinds of data, or one kind.
-func (v *verifier) run(ctx context.Context) (list []schema.Verification, err error) {
-	for _, of := range verifications {
-		if of.deep && !v.deep || v.only != "" && of.kind != v.only {
-			continue
-		}
+// kindsOfData returns all kinds of data, or the kinds that `octavo verify` verifies without --deep.
+func kindsOfData(deep bool) []kindOfData {
+	return slices.DeleteFunc(slices.Clone(verifications), func(of kindOfData) bool { return of.deep && !deep })
+}
+
+// run verifies the kinds of data. If a kind cannot be verified, run still verifies the other kinds. failed has the
+// errors by kind.
+func (v *verifier) run(ctx context.Context, kinds []kindOfData) (list []schema.Verification, failed map[string]error) {
+	failed = map[string]error{}
+	for _, of := range kinds {
 		f := &verification{Verification: schema.Verification{Kind: of.kind}, v: v}
 		if err := of.run(v, ctx, f); err != nil {
-			return list, fmt.Errorf("cannot verify %s: %w", of.kind, err)
+			failed[of.kind] = fmt.Errorf("cannot verify %s: %w", of.kind, err)
+			continue
 		}
 		if f.Damaged > 0 {
 			f.Hint = of.hint
 		}
 		list = append(list, f.Verification)
 	}
-	return list, nil
+	return list, failed
 }
 
 // note stores the results, so that all nodes show them.
@@ -160,14 +164,12 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 		f.Hint = "not read: the replicas of a cluster check their parts themselves"
 		return nil
 	}
-	parts, err := v.table.Parts(ctx, "")
-	if err != nil {
-		return err
-	}
+	parts, failed := v.table.Parts(ctx, "")
 	for _, p := range parts {
 		is, reason, err := v.table.Check(ctx, p)
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err) // the other parts are still read
+			continue
 		}
 		damage := ""
 		if is == eventstore.DamagedDerived || is == eventstore.DamagedContents {
@@ -177,7 +179,7 @@ func (v *verifier) events(ctx context.Context, f *verification) error {
 			f.read(int64(p.Bytes), damage)
 		}
 	}
-	return nil
+	return failed
 }
 
 // doubled looks for rows that are in the table twice. If as many other rows are missing, the number of rows does not
@@ -187,17 +189,15 @@ func (v *verifier) doubled(ctx context.Context, f *verification) error {
 		f.Hint = "not read: on a cluster, `octavo reconcile` compares the rows with the log"
 		return nil
 	}
-	months, err := v.table.AllMonths(ctx)
-	if err != nil {
-		return err
-	}
+	months, failed := v.table.AllMonths(ctx)
 	for _, month := range slices.Sorted(maps.Keys(months)) {
 		d, err := v.table.Doubled(ctx, month)
 		if fault := eventstore.FaultOf(err); fault.Reason == eventstore.DamageReason {
 			continue // the check of the part has already found this damage
 		}
 		if err != nil {
-			return err
+			failed = errors.Join(failed, err) // the other months are still read
+			continue
 		}
 		damage := ""
 		if d.Rows > 0 {
@@ -205,7 +205,7 @@ func (v *verifier) doubled(ctx context.Context, f *verification) error {
 		}
 		f.read(0, damage)
 	}
-	return nil
+	return failed
 }
 
 // eventLog reads all messages of the event log. The brokers and the client check the checksums of batches. A gap in the

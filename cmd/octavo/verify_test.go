@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -123,29 +127,70 @@ func TestVerificationDue(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 4, 0, 0, 0, 0, time.UTC)
 	var list []schema.Verification
-	if !verificationDue(list, now, "", verifyAge) || !verificationDue(list, now, verifiedTables, tablesAge) {
-		t.Error("nothing was verified, and nothing is due")
+	w := &verifyWatch{}
+	if n := len(w.due(list, now)); n != len(verifications) {
+		t.Errorf("nothing was verified, and %d kinds are due", n)
 	}
 	list = []schema.Verification{{Kind: verifiedTables, VerifiedAt: now}}
-	if !verificationDue(list, now, "", verifyAge) || verificationDue(list, now, verifiedTables, tablesAge) {
-		t.Error("the small tables alone are verified")
+	if n := len(w.due(list, now)); n != len(verifications)-1 {
+		t.Errorf("the small tables alone are verified, and %d kinds are due", n)
 	}
 	for _, of := range verifications {
 		list = append(list, schema.Verification{Kind: of.kind, VerifiedAt: now})
 	}
-	for _, c := range []struct {
-		after       time.Duration
-		all, tables bool
-	}{
-		{time.Minute, false, false}, {2 * time.Hour, false, true}, {8 * 24 * time.Hour, true, true},
-		{-time.Hour, true, true},
+	for after, want := range map[time.Duration]int{
+		time.Minute: 0, 2 * time.Hour: 1, 8 * 24 * time.Hour: len(verifications), -time.Hour: len(verifications),
 	} {
-		at := now.Add(c.after)
-		if verificationDue(list, at, "", verifyAge) != c.all ||
-			verificationDue(list, at, verifiedTables, tablesAge) != c.tables {
-			t.Errorf("after %v: want all %v, tables %v", c.after, c.all, c.tables)
+		if due := w.due(list, now.Add(after)); len(due) != want || want == 1 && due[0].kind != verifiedTables {
+			t.Errorf("after %v, %v are due, want %d kinds", after, due, want)
 		}
 	}
+	w.began = time.Now()
+	if due := w.due(nil, now); len(due) > 0 {
+		t.Errorf("the node has just started, and %v are due", due)
+	}
+}
+
+// TestVerificationFails verifies three kinds for ten days. The second kind always fails. The others must have results,
+// and the small tables must be verified hourly. The pauses of the failing kind must grow to a day.
+func TestVerificationFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		broken, runs := errors.New("the log does not answer"), map[string]int{}
+		began := time.Now()
+		w := &verifyWatch{began: began, again: map[string]*pause{}}
+		results := map[string]schema.Verification{}
+		for time.Since(began) < 10*24*time.Hour {
+			time.Sleep(verifyLook)
+			var kinds []kindOfData
+			for _, of := range w.due(slices.Collect(maps.Values(results)), time.Now()) {
+				of.run = func(_ *verifier, _ context.Context, f *verification) error {
+					if runs[of.kind]++; of.kind == "event log" {
+						return broken
+					}
+					f.read(1, "")
+					return nil
+				}
+				kinds = append(kinds, of)
+			}
+			v := &verifier{progress: func(string, int64, int64) {}}
+			list, failed := v.run(t.Context(), kinds)
+			for _, of := range list {
+				of.VerifiedAt = time.Now()
+				results[of.Kind] = of
+			}
+			if err := w.ended(kinds, failed); len(failed) > 0 != errors.Is(err, broken) {
+				t.Fatalf("%v: failed %v", err, failed)
+			}
+		}
+		// The pauses are 1, 2, 4 … 1,024 minutes, and then a day.
+		if n := runs["event log"]; n < 15 || n > 22 {
+			t.Errorf("the failing kind was read %d times in ten days", n)
+		}
+		if runs["files"] != 2 || runs[verifiedTables] < 230 || len(results) != len(verifications)-1 {
+			t.Errorf("the kinds were read %v", runs)
+		}
+	})
 }
 
 // TestVerifyWatch shows the results of a verification in /readyz and in a metric until a later verification finds no

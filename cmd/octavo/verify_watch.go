@@ -21,6 +21,7 @@ const (
 	verifyLook  = time.Minute        // the time between two reads of the last results
 	verifyAge   = 7 * 24 * time.Hour // the age of results at which the next verification begins
 	tablesAge   = time.Hour          // the age of results about small tables at which their next verification begins
+	verifyMost  = 24 * time.Hour     // the longest pause after a verification that failed
 	verifyAfter = time.Hour          // the time from the start of the node to its first verification
 	verifyLock  = "verification of stored data"
 )
@@ -34,14 +35,15 @@ type verifyWatch struct {
 	ready   func() bool
 	suspect func(error) // suspect is called with each damaged part of the events table
 	began   time.Time
+	again   map[string]*pause // pauses after verifications that failed, by kind
 	shown   atomic.Pointer[frame.Condition]
 }
 
 func (n *node) newVerifyWatch() *verifyWatch {
 	w := &verifyWatch{
-		tools:   &rowsTools{n.settings, n.backends, n.store, n.rows.table, n.rows.mender},
+		tools:   n.rows.tools,
 		damaged: n.metrics.Damaged, log: n.log, ready: n.setup.migrated.Load,
-		suspect: n.rows.suspect, began: time.Now(),
+		suspect: n.rows.suspect, began: time.Now(), again: map[string]*pause{},
 	}
 	n.checks = append(n.checks, frame.Check{Name: "verification", Run: w.check})
 	return w
@@ -65,8 +67,7 @@ func (w *verifyWatch) run(ctx context.Context) {
 	}
 }
 
-// look verifies all kinds of data if a kind has no results of the last week. Otherwise it verifies the small tables if
-// they have no results of the last hour. It shows all results.
+// look verifies the kinds of data that are due, and shows all results.
 func (w *verifyWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return nil
@@ -79,48 +80,68 @@ func (w *verifyWatch) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	switch {
-	case time.Since(w.began) <= verifyAfter:
-	case verificationDue(list, now.Now, "", verifyAge):
-		list, err = w.verify(ctx, "")
-	case verificationDue(list, now.Now, verifiedTables, tablesAge):
-		list, err = w.verify(ctx, verifiedTables)
-	}
-	if err != nil {
-		return err
+	if due := w.due(list, now.Now); len(due) > 0 {
+		err = w.verify(ctx, due)
+		var stored error
+		if list, stored = w.tools.store.Verifications(ctx); stored != nil {
+			return errors.Join(err, stored)
+		}
 	}
 	w.show(list)
-	return nil
+	return err
 }
 
-// verificationDue reports whether a kind of data has no results that are younger than `age`. The parameter `only` names
-// the kind to look at. If it is "", verificationDue looks at all kinds.
-func verificationDue(list []schema.Verification, now time.Time, only string, age time.Duration) bool {
+// due returns the kinds of data that have no results of the last week. The small tables are due if they have no results
+// of the last hour. A kind that could not be verified is due after a pause. The pauses grow, because a verification may
+// read all data of its kind before it fails.
+func (w *verifyWatch) due(list []schema.Verification, now time.Time) (due []kindOfData) {
+	if time.Since(w.began) <= verifyAfter {
+		return nil
+	}
 	for _, of := range verifications {
+		age := verifyAge
+		if of.kind == verifiedTables {
+			age = tablesAge
+		}
 		young := slices.ContainsFunc(list, func(v schema.Verification) bool {
 			since := now.Sub(v.VerifiedAt) // since is less than 0 if the clock was set back after the verification
 			return v.Kind == of.kind && since >= 0 && since <= age
 		})
-		if (only == "" || of.kind == only) && !young {
-			return true
+		if again := w.again[of.kind]; !young && (again == nil || again.over()) {
+			due = append(due, of)
 		}
 	}
-	return false
+	return due
 }
 
-// verify verifies all kinds of data, or one kind, and returns all results. If another node is verifying, verify only
-// returns the stored results.
-func (w *verifyWatch) verify(ctx context.Context, only string) (list []schema.Verification, err error) {
+// ended begins or ends the pauses of the kinds that were verified. It returns the errors of the kinds that failed.
+func (w *verifyWatch) ended(kinds []kindOfData, failed map[string]error) (err error) {
+	for _, of := range kinds {
+		if failed[of.kind] == nil {
+			delete(w.again, of.kind)
+			continue
+		}
+		err = errors.Join(err, failed[of.kind])
+		if w.again[of.kind] == nil {
+			w.again[of.kind] = &pause{backoff: retry.Backoff{First: verifyLook, Max: verifyMost}}
+		}
+		w.again[of.kind].begin()
+	}
+	return err
+}
+
+// verify verifies kinds of data, and stores the results. If another node is verifying, verify does nothing.
+func (w *verifyWatch) verify(ctx context.Context, kinds []kindOfData) (err error) {
 	lock, err := w.tools.store.TryLock(ctx, verifyLock)
 	if lockIsBusy(err) {
-		return w.tools.store.Verifications(ctx)
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer func() { err = firstError(err, lock.Release(context.WithoutCancel(ctx))) }()
 	v := &verifier{
-		rowsTools: w.tools, deep: true, only: only, progress: func(string, int64, int64) {},
+		rowsTools: w.tools, deep: true, progress: func(string, int64, int64) {},
 		found: func(kind, what string) {
 			w.log.Error("Stored data is damaged: `octavo verify` says what to do.", "kind", kind, "what", what)
 			if kind == verifiedEvents {
@@ -128,19 +149,17 @@ func (w *verifyWatch) verify(ctx context.Context, only string) (list []schema.Ve
 			}
 		},
 	}
-	if list, err = v.run(ctx); err != nil {
-		return nil, err
-	}
+	list, failed := v.run(ctx, kinds)
 	for i := range list {
 		if list[i].Kind == verifiedEvents {
 			list[i].Damaged = 0 // nodes set these parts aside now, and missing events have a separate alert
 		}
 	}
-	if err := v.note(ctx, list); err != nil {
-		return nil, err
+	err = errors.Join(w.ended(kinds, failed), v.note(ctx, list))
+	if len(list) > 0 {
+		w.log.Info("Stored data was read and verified.", "kinds", len(list))
 	}
-	w.log.Info("Stored data was read and verified.", "kinds", len(list))
-	return w.tools.store.Verifications(ctx)
+	return err
 }
 
 func (w *verifyWatch) show(list []schema.Verification) {

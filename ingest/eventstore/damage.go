@@ -155,3 +155,15 @@ func (c *ClickHouse) SetAside(ctx context.Context, p Part) error {
 	}
 	return err
 }
+
+// Aside returns the folders of the parts that are set aside: by SetAside, or by ClickHouse, which sets a part aside at
+// its start if it cannot open the part's files. On a cluster it returns the folders of one server.
+func (c *ClickHouse) Aside(ctx context.Context) (folders []string, err error) {
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT groupArray(path) FROM (SELECT path FROM system.detached_parts "+
+		"WHERE database = currentDatabase() AND table = {table:String} ORDER BY path)",
+		clickhouse.Named("table", c.topology().LocalTable())).Scan(&folders)
+	if err != nil {
+		err = fmt.Errorf("cannot list the parts that are set aside: %w", err)
+	}
+	return folders, err
+}

@@ -26,31 +26,105 @@ const (
 	// recreated topic gives the same offsets to other events.
 	position = insights.ColumnPartition + ", " + insights.ColumnOffset + ", " + insights.ColumnIndex + ", " +
 		insights.ColumnReceived + ", site, visitor, session, time"
-	// comparedRows is approximately the largest number of rows that a statement compares. It limits the memory that the
-	// statement needs.
-	comparedRows = 2_000_000
+	// comparedRows is the largest number of rows that a statement compares. It limits the memory that a statement
+	// needs: about 40 MB.
+	comparedRows = 1_000_000
+	// describedRows is the largest number of rows among which a statement describes doubled rows. A description of a
+	// row needs eight times as much memory as a comparison.
+	describedRows = comparedRows / 8
+	// dayOfEvent is the number of days since 1970. No event is older (insights.OutOfRange).
+	dayOfEvent = "intDiv(toUnixTimestamp64Milli(time), 86400000)"
 )
 
+// piece is a set of rows of a month: the rows of some consecutive days, or a share of the rows of one day. Equal rows
+// are in the same piece.
+type piece struct {
+	from, to      int64  // first day, and the day after the last
+	share, shares uint64 // the piece has the rows whose hash is `share` modulo `shares`
+	rows          uint64 // approximate number of rows
+}
+
+// where returns the SQL condition that selects the piece's rows of a month. The primary key and the index of times find
+// the days, so the pieces of a month together read the month once.
+func (p piece) where(month schema.EventMonth) string {
+	where := fmt.Sprintf(" FROM %s WHERE %s = %d AND time >= toDateTime64(%d, 3, 'UTC')"+
+		" AND time < toDateTime64(%d, 3, 'UTC')", insights.Table, insights.PartitionKey, month,
+		p.from*86400, p.to*86400)
+	if p.shares > 1 {
+		where += fmt.Sprintf(" AND cityHash64(%s) %% %d = %d", position, p.shares, p.share)
+	}
+	return where
+}
+
+// split divides the piece into pieces of at most about `most` rows.
+func (p piece) split(most uint64) (list []piece) {
+	parts := max(1, (p.rows+most-1)/most)
+	for i := range parts {
+		list = append(list, piece{p.from, p.to, i*p.shares + p.share, parts * p.shares, p.rows / parts})
+	}
+	return list
+}
+
+// pieces divides the rows of a month into pieces of whole days. Only a piece of one day may have more than comparedRows
+// rows.
+func (c *ClickHouse) pieces(ctx context.Context, month schema.EventMonth) (list []piece, err error) {
+	rows, err := c.cfg.Conn.Query(ctx, "SELECT toInt64("+dayOfEvent+") AS day, count() FROM "+insights.Table+" WHERE "+
+		insights.PartitionKey+" = "+strconv.Itoa(int(month))+" GROUP BY day ORDER BY day")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for rows.Next() {
+		var day int64
+		var n uint64
+		if err := rows.Scan(&day, &n); err != nil {
+			return nil, err
+		}
+		if last := len(list) - 1; last >= 0 && list[last].rows+n <= comparedRows {
+			list[last].to, list[last].rows = day+1, list[last].rows+n
+			continue
+		}
+		list = append(list, piece{day, day + 1, 0, 1, n})
+	}
+	return list, rows.Err()
+}
+
 // Doubled looks for rows of the events table in a month that are equal in position and content. It reads the positions
-// of all rows of the month in several statements.
+// of all rows of the month, in several statements. A statement compares hashes of rows. Rows with equal hashes are then
+// compared with each other.
 func (c *ClickHouse) Doubled(ctx context.Context, month schema.EventMonth) (d Doubled, err error) {
 	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"optimize_use_projections": 0, "max_threads": 1,
 	}))
-	where := " FROM " + insights.Table + " WHERE " + insights.PartitionKey + " = " + strconv.Itoa(int(month))
-	var rows uint64
-	if err := c.cfg.Conn.QueryRow(ctx, "SELECT count()"+where).Scan(&rows); err != nil {
-		return d, fmt.Errorf("cannot count rows: %w", err)
-	}
 	d.Parts = map[string]uint64{}
-	for piece, pieces := uint64(0), rows/comparedRows+1; piece < pieces && err == nil; piece++ {
-		err = c.addDoubled(ctx, &d, where+fmt.Sprintf(" AND cityHash64(%s, %s) %% %d = %d",
-			insights.ColumnPartition, insights.ColumnOffset, pieces, piece))
+	list, err := c.pieces(ctx, month)
+	for _, of := range list {
+		for _, p := range of.split(comparedRows) {
+			if err == nil {
+				err = c.addDoubledOf(ctx, &d, month, p)
+			}
+		}
 	}
 	if err != nil {
 		err = fmt.Errorf("cannot look for doubled rows: %w", err)
 	}
 	return d, err
+}
+
+// addDoubledOf looks for doubled rows in a piece, and adds their numbers to d.
+func (c *ClickHouse) addDoubledOf(ctx context.Context, d *Doubled, month schema.EventMonth, p piece) error {
+	var equal uint64
+	err := c.cfg.Conn.QueryRow(ctx, "SELECT count() FROM (SELECT cityHash64("+position+") AS hash"+p.where(month)+
+		" GROUP BY hash HAVING count() > 1)").Scan(&equal)
+	if err != nil || equal == 0 {
+		return err
+	}
+	for _, part := range p.split(describedRows) {
+		if err := c.addDoubled(ctx, d, part.where(month)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addDoubled looks for doubled rows among the rows that `where` selects, and adds their numbers to d.

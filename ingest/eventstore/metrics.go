@@ -11,7 +11,7 @@ type Metrics struct {
 func NewMetrics(r prometheus.Registerer) *Metrics {
 	m := &Metrics{visits: prometheus.NewCounterVec(prometheus.CounterOpts{Name: "octavo_visits_checked_total",
 		Help: "Comparisons of the projection of visits with events, by result."}, []string{"result"})}
-	for _, result := range []string{"same", "different", "busy", "failed"} {
+	for _, result := range []string{"same", "different", "busy", "large", "failed"} {
 		m.visits.WithLabelValues(result)
 	}
 	r.MustRegister(m.visits)

@@ -28,20 +28,17 @@ func (c *ClickHouse) MonthsHaving(ctx context.Context, where string) (schema.Row
 	return c.months(ctx, byMonth+" FROM "+insights.Table+" WHERE "+where+" GROUP BY month")
 }
 
-// errBehind means that a replica has not yet received all rows that other replicas have.
-var errBehind = errors.New("a replica of the cluster is behind")
+// ErrBehind means that a replica has not yet received all rows that other replicas have. So the number of rows is
+// unknown, and this says nothing about a loss.
+var ErrBehind = errors.New("a replica of the cluster is behind")
 
 // AllMonths counts all rows by month. ClickHouse takes the counts from the metadata of the parts, and does not read the
 // parts.
 func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) {
 	if c.cfg.Cluster != "" {
-		var behind uint64
-		waiting := "SELECT sum(queue_size + greatest(log_max_index, log_pointer) - log_pointer) FROM " +
-			onAllNodes(c.cfg.Cluster, "system.replicas") +
-			" WHERE database = currentDatabase() AND table = {table:String}"
-		err := c.cfg.Conn.QueryRow(ctx, waiting, clickhouse.Named("table", c.topology().LocalTable())).Scan(&behind)
-		if err == nil && behind > 0 {
-			err = errBehind
+		steps, err := c.stepsBehind(ctx)
+		if err == nil && steps > 0 {
+			err = ErrBehind
 		}
 		if err != nil {
 			return nil, fmt.Errorf("cannot count rows: %w", err)
@@ -49,6 +46,16 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 	}
 	return c.months(c.offsets(ctx, 0, 0, 0), "SELECT toUInt32("+insights.PartitionKey+") AS month, count(), toInt64(0)"+
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
+}
+
+// stepsBehind returns how many changes of rows the replicas have not made yet. A merge changes no rows, and on a
+// cluster that takes events some merge always waits.
+func (c *ClickHouse) stepsBehind(ctx context.Context) (steps uint64, err error) {
+	err = c.cfg.Conn.QueryRow(ctx, "SELECT toUInt64(sum(queue_size - merges_in_queue + "+
+		"greatest(log_max_index, log_pointer) - log_pointer)) FROM "+onAllNodes(c.cfg.Cluster, "system.replicas")+
+		" WHERE database = currentDatabase() AND table = {table:String}",
+		clickhouse.Named("table", c.topology().LocalTable())).Scan(&steps)
+	return steps, err
 }
 
 // MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.

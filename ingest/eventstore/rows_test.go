@@ -2,6 +2,8 @@ package eventstore
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -37,5 +39,43 @@ func TestAllMonthsReadsNoRows(t *testing.T) {
 	}
 	if n := read.Load(); n == 0 || n > 100 {
 		t.Errorf("the engine has read %d rows, want a row for each part", n)
+	}
+}
+
+// TestStepsBehind runs the statement about replicas on a server without replicas, which has no steps to make.
+func TestStepsBehind(t *testing.T) {
+	t.Parallel()
+	store, _ := newTestStore(t)
+	if steps, err := store.stepsBehind(t.Context()); err != nil || steps != 0 {
+		t.Errorf("%v: %d steps", err, steps)
+	}
+}
+
+// TestAside sets a part aside. Aside must return its folder.
+func TestAside(t *testing.T) {
+	t.Parallel()
+	store, conn := newTestStore(t)
+	if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 2 {
+		insertNumbered(t, store, i)
+	}
+	parts, err := store.Parts(t.Context(), "")
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("%v: parts %+v", err, parts)
+	}
+	if folders, err := store.Aside(t.Context()); err != nil || len(folders) != 0 {
+		t.Errorf("%v: folders %v, and nothing is set aside", err, folders)
+	}
+	if err := store.SetAside(t.Context(), parts[0]); err != nil {
+		t.Fatal(err)
+	}
+	folders, err := store.Aside(t.Context())
+	if err != nil || len(folders) != 1 || filepath.Base(filepath.Clean(folders[0])) != parts[0].Name {
+		t.Fatalf("%v: folders %v, want one of the part %s", err, folders, parts[0].Name)
+	}
+	if _, err := os.Stat(folders[0]); err != nil {
+		t.Errorf("the folder of the part: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
@@ -26,6 +27,7 @@ type VisitsConfig struct {
 	Logger  *slog.Logger // if Logger is nil, nothing is logged
 
 	check func() (events, visits string) // insights.VisitsCheck
+	most  uint64                         // largest number of events in a comparison, default mostCompared
 }
 
 // Visits creates, checks and repairs the events table's projection of visits (schema/insights/visits.go). It does
@@ -38,6 +40,7 @@ func NewVisits(cfg VisitsConfig) (*Visits, error) {
 		return nil, errors.New("cannot maintain the projection of visits: VisitsConfig.Holds is nil")
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.most = cmp.Or(cfg.most, mostCompared)
 	if cfg.check == nil {
 		cfg.check = insights.VisitsCheck
 	}
@@ -126,7 +129,7 @@ func (v *Visits) run(ctx context.Context, statements []string) error {
 // sums must be equal.
 type visitSums struct{ events, contents, types, sessions uint64 }
 
-// Check compares the projection of visits with the events of a randomly chosen site and day. If the projection and the
+// Check compares the projection of visits with the events of a randomly chosen site and hour. If the projection and the
 // events differ, or if parts lack the projection, the engine builds the projection again. Queries read events until the
 // projection is built.
 func (v *Visits) Check(ctx context.Context) error {
@@ -146,32 +149,32 @@ func (v *Visits) Check(ctx context.Context) error {
 	case p.bare > 0 || p.projecting:
 		return nil
 	}
-	site, day, err := v.drawDay(ctx)
+	site, hour, err := v.drawHour(ctx)
 	if err != nil || site == "" {
 		return err
 	}
-	result, err := v.compare(ctx, site, day)
+	result, err := v.compare(ctx, site, hour)
 	v.cfg.Metrics.checked(result)
 	if result != "different" {
 		return err
 	}
 	v.cfg.Logger.Error("The projection of visits differs from the events. "+
 		"The engine builds the projection again. Queries read events until it is built.",
-		"site", site, "day", day.Format(time.DateOnly))
+		"site", site, "hour", hour.Format(time.RFC3339))
 	if err := v.run(ctx, insights.DropVisits(insights.VisitsProjection())); err != nil {
 		return err
 	}
 	return v.Keep(ctx)
 }
 
-// drawDay returns the site and day of a randomly chosen event. site is empty if the events table is empty, or if a
-// merge has replaced the part of the event meanwhile.
-func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
+// drawHour returns the site and hour of a randomly chosen event. site is empty if the events table is empty, if a merge
+// has replaced the part of the event meanwhile, or if the hour has not ended, because its events still change.
+func (v *Visits) drawHour(ctx context.Context) (site string, hour time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {
 		if errors.Is(err, sql.ErrNoRows) {
-			return "", day, nil
+			return "", hour, nil
 		}
-		return "", day, fmt.Errorf("cannot draw an event: %w", err)
+		return "", hour, fmt.Errorf("cannot draw an event: %w", err)
 	}
 	var part string
 	var offset uint64
@@ -182,25 +185,42 @@ func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err e
 		return none(err)
 	}
 	// The condition compares with constants, so ClickHouse reads only one granule.
-	err = v.cfg.Conn.QueryRow(ctx, `SELECT site, toDateTime(toStartOfDay(time), 'UTC') FROM events
-		WHERE _part = {part:String} AND _part_offset = {offset:UInt64}`,
-		clickhouse.Named("part", part), clickhouse.Named("offset", offset)).Scan(&site, &day)
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT site, toDateTime(toStartOfHour(time), 'UTC') FROM events
+		WHERE _part = {part:String} AND _part_offset = {offset:UInt64} AND time < toStartOfHour(now())`,
+		clickhouse.Named("part", part), clickhouse.Named("offset", offset)).Scan(&site, &hour)
 	if err != nil {
 		return none(err)
 	}
-	return site, day, nil
+	return site, hour, nil
 }
 
-// compare returns the result of a comparison: "same", "different", "busy" or "failed". "busy" means that the events
-// changed during the comparison, so its result is unknown.
-func (v *Visits) compare(ctx context.Context, site string, day time.Time) (result string, err error) {
+// mostCompared is the largest number of events that are compared with visits. The comparison reads many columns of the
+// events, and runs once a minute.
+const mostCompared = 2_000_000
+
+// compare returns the result of a comparison: "same", "different", "busy", "large" or "failed". "busy" means that the
+// events changed during the comparison, and "large" that the hour has more than mostCompared events. In these two cases
+// it is unknown whether the projection is right.
+func (v *Visits) compare(ctx context.Context, site string, hour time.Time) (result string, err error) {
 	events, visits := v.cfg.check()
 	// The sums of events must not come from the projection under test.
-	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"optimize_use_projections": 0}))
+	ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
+		"optimize_use_projections": 0, "max_threads": 1,
+	}))
+	ofSite, ofHour := clickhouse.Named("site", site), clickhouse.Named("hour", hour.UTC().Format(time.DateTime))
+	var found uint64
+	err = v.cfg.Conn.QueryRow(ctx, `SELECT count() FROM (SELECT 1 FROM events WHERE site = {site:String}
+		AND time >= {hour:DateTime('UTC')} AND time < {hour:DateTime('UTC')} + INTERVAL 1 HOUR
+		LIMIT `+strconv.FormatUint(v.cfg.most+1, 10)+")", ofSite, ofHour).Scan(&found)
+	if err != nil {
+		return "failed", fmt.Errorf("cannot count the events to compare with visits: %w", err)
+	}
+	if found > v.cfg.most {
+		return "large", nil
+	}
 	var sums [3]visitSums
-	ofSite, ofDay := clickhouse.Named("site", site), clickhouse.Named("day", day.UTC().Format(time.DateTime))
 	for i, statement := range []string{events, visits, events} {
-		err := v.cfg.Conn.QueryRow(ctx, statement, ofSite, ofDay).
+		err := v.cfg.Conn.QueryRow(ctx, statement, ofSite, ofHour).
 			Scan(&sums[i].events, &sums[i].contents, &sums[i].types, &sums[i].sessions)
 		if err != nil {
 			return "failed", fmt.Errorf("cannot compare visits with events: %w", err)

@@ -203,11 +203,21 @@ func TestCheckVisits(t *testing.T) {
 	if same, different := compareVisits(t, v, 5); same != 5 || different != 0 {
 		t.Errorf("%v comparisons found no difference, %v found a difference; want 5 and 0", same, different)
 	}
+	large := newTestVisits(t, conn, func(c *VisitsConfig) { c.most = 1 })
+	eventually.True(t, "an hour that is too large to compare", func() bool {
+		if err := large.Check(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return testutil.ToFloat64(large.cfg.Metrics.visits.WithLabelValues("large")) > 0
+	})
+	if n := testutil.ToFloat64(large.cfg.Metrics.visits.WithLabelValues("same")); n > 0 {
+		t.Errorf("%v comparisons of hours that are too large", n)
+	}
 	events, visits := insights.VisitsCheck()
 	for name, wrong := range map[string]string{
 		"an extra event": strings.Replace(visits, "sum(", "toUInt64(1) + sum(", 1),
 		"other contents": strings.Replace(visits, "cityHash64(", "cityHash64(1, ", 1),
-		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // each day that Check may choose has this type
+		"other types":    strings.Replace(visits, "* 1)", "* 3)", 1), // each hour that Check may choose has this type
 		"other sessions": strings.Replace(visits, "* 4294967296, ", "* 3, ", 1),
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -300,4 +310,19 @@ func TestVisitsPowerCut(t *testing.T) {
 		t.Errorf("visits count %d events, want 2000", events)
 	}
 	wantNumbered(t, conn, 4)
+}
+
+// TestCheckLeavesThePresent checks a table whose events are all of the present hour. Check must not compare them,
+// because they still change.
+func TestCheckLeavesThePresent(t *testing.T) {
+	t.Parallel()
+	_, conn := newTestStore(t)
+	const insert = "INSERT INTO events (site, time) SELECT 's', now64(3) + number FROM numbers(9)"
+	if err := conn.Exec(t.Context(), insert); err != nil {
+		t.Fatal(err)
+	}
+	site, _, err := newTestVisits(t, conn, nil).drawHour(t.Context())
+	if err != nil || site != "" {
+		t.Errorf("%v: events of the site %q, which still change, are chosen", err, site)
+	}
 }

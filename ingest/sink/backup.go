@@ -92,7 +92,9 @@ func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBac
 		return done, fmt.Errorf("cannot restore what the backup has: %w", err)
 	}
 	if done.Restored > 0 {
-		done.Missing, err = m.compare(ctx)
+		var unknown error
+		done.Missing, unknown, err = m.compare(ctx, true)
+		err = errors.Join(err, unknown)
 	}
 	return done, err
 }

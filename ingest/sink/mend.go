@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"time"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
@@ -66,36 +67,68 @@ type Mended struct {
 	Missing    []schema.MissingRows // rows that are missing after the repair
 }
 
-// Compare checks the parts, sets damaged parts aside, and then compares the events table with the ledger. Only one
-// process at a time compares. An error of Lock means that another process is comparing.
+// ErrDoubledUnknown means that a look for doubled rows failed. If a comparison also returned a list, its numbers of
+// missing rows are right.
+var ErrDoubledUnknown = errors.New("it is unknown whether rows are doubled")
+
+// searchMost is the longest time that a comparison looks for doubled rows. The look takes at most half of the time that
+// the comparison has.
+const searchMost = 5 * time.Minute
+
+// Compare checks the parts, sets damaged parts aside, and then compares the events table with the ledger. If a part
+// cannot be checked, Compare still checks the other parts. Only one process at a time compares. An error of Lock means
+// that another process is comparing. The list is nil if the missing rows are unknown.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	if err := m.cfg.Table.DropScratch(ctx); err != nil {
-		return nil, err
-	}
+	failed := m.cfg.Table.DropScratch(ctx)
+	unchecked := false
 	for _, p := range parts {
 		if err := m.check(ctx, p); err != nil {
-			return nil, err
+			failed, unchecked = errors.Join(failed, err), true
+		}
+		if ctx.Err() != nil {
+			return nil, failed
 		}
 	}
-	return m.compare(ctx)
+	list, unknown, err := m.compare(ctx, !unchecked)
+	return list, errors.Join(failed, unknown, err)
 }
 
 // compare compares the events table with the ledger. First it looks for rows that the table has twice, then for missing
-// rows.
-func (m *Mender) compare(ctx context.Context) ([]schema.MissingRows, error) {
-	if err := m.doubled(ctx); err != nil {
-		return nil, err
+// rows. The error `unknown` means that the first look failed. The second look does not depend on it: a table that is
+// too large for the first look may also lack rows.
+//
+// If `settled` is true, compare deletes the notices of rows that leave the table. It is false if a part may still
+// leave.
+func (m *Mender) compare(ctx context.Context, settled bool) (list []schema.MissingRows, unknown, err error) {
+	search, cancel := context.WithTimeout(ctx, m.searchTime(ctx))
+	defer cancel()
+	if err := m.doubled(ctx, search); err != nil {
+		unknown = fmt.Errorf("%w: %w", ErrDoubledUnknown, err)
 	}
-	list, err := Audit(ctx, m.cfg.Ledger, m.cfg.Table)
-	if err == nil {
+	if list, err = Audit(ctx, m.cfg.Ledger, m.cfg.Table); err != nil {
+		return nil, unknown, err
+	}
+	if settled {
 		err = m.cfg.Ledger.ForgetLeaving(ctx)
 	}
-	return list, err
+	return list, unknown, err
+}
+
+// searchTime returns the longest time of a look for doubled rows. A look in all months has no limit of its own.
+func (m *Mender) searchTime(ctx context.Context) time.Duration {
+	most := searchMost
+	if m.cfg.Everywhere {
+		most = math.MaxInt64
+	}
+	if end, has := ctx.Deadline(); has {
+		most = min(most, time.Until(end)/2)
+	}
+	return most
 }
 
 // check reads the files of a part of a table in ClickHouse. If it finds damage in two checks, it sets the part aside.
@@ -173,18 +206,19 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	if err != nil {
 		return done, fmt.Errorf("cannot restore what the log has: %w", err)
 	}
-	if done.Missing, err = m.compare(ctx); err != nil {
-		return done, err
+	list, unknown, err := m.compare(ctx, true)
+	if done.Missing = list; err != nil {
+		return done, errors.Join(unknown, err)
 	}
 	for _, p := range done.Partitions {
 		if p.To < min(ends[p.Partition], r.ends[p.Partition]) {
-			return done, nil // the next repair looks for missing rows that are counted and not committed
+			return done, unknown // the next repair looks for missing rows that are counted and not committed
 		}
 	}
 	for i := range done.Missing {
 		done.Missing[i].Lost = done.Missing[i].Rows
 	}
-	return done, m.cfg.Ledger.NoteMissing(ctx, done.Missing)
+	return done, errors.Join(unknown, m.cfg.Ledger.NoteMissing(ctx, done.Missing))
 }
 
 // countRestored counts the missing rows that were restored, by site and day.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/eventually"
 	"github.com/octavo-docs/octavo/ingest/eventstore"
@@ -28,6 +29,7 @@ type memoryLedger struct {
 	leaving int64
 	readers map[string]int64 // for each node that has not read a notice, the number of its heartbeats
 	asked   func()           // ReadersBefore calls asked, unless it is nil
+	full    error            // the error of NoteMissing
 }
 
 func (l *memoryLedger) NotedDeletions(context.Context) (map[string]string, error) { return nil, nil }
@@ -61,6 +63,9 @@ func (l *memoryLedger) Missing(context.Context) ([]schema.MissingRows, error) { 
 func (l *memoryLedger) RowsEnds(context.Context) (map[int]int64, error)       { return l.ends, nil }
 
 func (l *memoryLedger) NoteMissing(_ context.Context, missing []schema.MissingRows) error {
+	if l.full != nil {
+		return l.full
+	}
 	l.missing = missing
 	return nil
 }
@@ -171,42 +176,42 @@ func (m *mending) detached() (names string) {
 	return names
 }
 
-// visitsAgree checks for each day that the projection of visits agrees with the events.
+// visitsAgree checks for each hour that the projection of visits agrees with the events.
 func (m *mending) visitsAgree() {
 	m.t.Helper()
-	type day struct {
+	type hour struct {
 		site string
 		at   time.Time
 	}
-	var days []day
-	rows, err := m.conn.Query(m.t.Context(), "SELECT DISTINCT site, toDateTime(toStartOfDay(time), 'UTC') FROM events")
+	var hours []hour
+	rows, err := m.conn.Query(m.t.Context(), "SELECT DISTINCT site, toDateTime(toStartOfHour(time), 'UTC') FROM events")
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	for rows.Next() {
-		var d day
-		if err := rows.Scan(&d.site, &d.at); err != nil {
+		var h hour
+		if err := rows.Scan(&h.site, &h.at); err != nil {
 			m.t.Fatal(err)
 		}
-		days = append(days, d)
+		hours = append(hours, h)
 	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(days) == 0 {
-		m.t.Fatalf("%d days with events, %v", len(days), err)
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(hours) == 0 {
+		m.t.Fatalf("%d hours with events, %v", len(hours), err)
 	}
 	events, visits := insights.VisitsCheck()
-	for _, d := range days {
+	for _, h := range hours {
 		var sums [2]struct{ events, contents, types, sessions uint64 }
 		for i, statement := range []string{events, visits} {
 			s := &sums[i]
-			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", d.site),
-				clickhouse.Named("day", d.at.UTC().Format(time.DateTime))).
+			err := m.conn.QueryRow(m.t.Context(), statement, clickhouse.Named("site", h.site),
+				clickhouse.Named("hour", h.at.UTC().Format(time.DateTime))).
 				Scan(&s.events, &s.contents, &s.types, &s.sessions)
 			if err != nil {
 				m.t.Fatal(err)
 			}
 		}
 		if sums[0] != sums[1] || sums[0].events == 0 || sums[0].sessions == 0 {
-			m.t.Errorf("%v: events %+v, visits %+v", d, sums[0], sums[1])
+			m.t.Errorf("%v: events %+v, visits %+v", h, sums[0], sums[1])
 		}
 	}
 }
@@ -486,4 +491,117 @@ func TestMendMoreRows(t *testing.T) {
 		t.Errorf("%v: %+v, set aside %q", err, missing, m.detached())
 	}
 	m.equal(60)
+}
+
+// unsearchable is a connection on which no look for doubled rows succeeds after the first `looks` looks.
+type unsearchable struct {
+	driver.Conn
+	looks int
+}
+
+var errUnsearchable = errors.New("the month is too large")
+
+func (c *unsearchable) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
+	if strings.Contains(query, " AS day, count() FROM") {
+		if c.looks--; c.looks < 0 {
+			return nil, errUnsearchable
+		}
+	}
+	return c.Conn.Query(ctx, query, args...)
+}
+
+// unsearchable lets the looks for doubled rows fail, except the first.
+func (m *mending) unsearchable(looks int) {
+	m.t.Helper()
+	table, err := eventstore.New(eventstore.Config{Conn: &unsearchable{m.conn, looks}})
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.mender.cfg.Table = table
+}
+
+// TestMendUnsearchable compares a table that is too large for a look for doubled rows. It has a surplus in one month,
+// and lacks rows of another month. The comparison must report the failure, and the missing rows too. It must withdraw
+// the notice of rows that leave the table, because the missing rows are known.
+func TestMendUnsearchable(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	month := eventMonth(t, m)
+	m.ledger.counted = schema.RowsByMonth{month: {Rows: 40}, month - 100: {Rows: 7}}
+	m.ledger.leaving = 7
+	m.unsearchable(0)
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if !errors.Is(err, ErrDoubledUnknown) || !errors.Is(err, errUnsearchable) ||
+		len(missing) != 1 || missing[0].Month != month-100 || missing[0].Rows != 7 || m.ledger.leaving != 0 {
+		t.Errorf("%v: %+v, and %d rows are announced", err, missing, m.ledger.leaving)
+	}
+	// A repair must find that the log has none of these rows.
+	done, err := m.mender.Restore(t.Context(), false, none)
+	if !errors.Is(err, ErrDoubledUnknown) || schema.MissingLost(done.Missing) != 7 ||
+		schema.MissingLost(m.ledger.missing) != 7 {
+		t.Errorf("%v: %+v, the ledger has %+v", err, done.Missing, m.ledger.missing)
+	}
+}
+
+// TestMendUnsearchableCopy lets a look for doubled rows fail after a copy of a part was set aside. The comparison must
+// not report the rows of the copy as doubled any more, nor as missing.
+func TestMendUnsearchableCopy(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	m.copyPart()
+	m.ledger.missing = []schema.MissingRows{{Month: eventMonth(t, m), Doubled: 60}}
+	m.unsearchable(1)
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if !errors.Is(err, errUnsearchable) || len(missing) != 0 || len(m.ledger.missing) != 0 || m.detached() == "" {
+		t.Errorf("%v: %+v, the ledger has %+v, set aside %q", err, missing, m.ledger.missing, m.detached())
+	}
+	m.equal(60)
+}
+
+// TestMendUnnoted compares with a ledger that cannot store the result. The notice of rows that leave the table must
+// stay, and the list must be unknown.
+func TestMendUnnoted(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	m.ledger.counted = schema.RowsByMonth{eventMonth(t, m): {Rows: 70}}
+	m.ledger.leaving, m.ledger.full = 10, errors.New("the disk is full")
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if !errors.Is(err, m.ledger.full) || errors.Is(err, ErrDoubledUnknown) || missing != nil || m.ledger.leaving != 10 {
+		t.Errorf("%v: %+v, and %d rows are announced", err, missing, m.ledger.leaving)
+	}
+}
+
+// TestMendUnchecked checks two parts. Readers of notices cannot be asked when the first part, which is damaged, is to
+// leave the table. The other part must be checked too, the comparison must be made, and the notice must stay.
+func TestMendUnchecked(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	change(t, filepath.Join(m.folder(), "checksums.txt"), func([]byte) []byte { return []byte("damaged") })
+	first, asked := errors.New("no answer"), 0
+	m.ledger.counted.Add(eventMonth(t, m)-100, schema.MonthRows{Rows: 7})
+	m.mender.cfg.Noted = func(context.Context) error {
+		if asked++; asked == 1 {
+			return first
+		}
+		return nil
+	}
+	missing, err := m.mender.Compare(t.Context(), append(m.parts, m.parts...))
+	if !errors.Is(err, first) || asked != 2 || m.detached() == "" || schema.MissingTotal(missing) != 67 ||
+		m.ledger.leaving == 0 {
+		t.Errorf("%v: %+v, set aside %q, %d rows are announced", err, missing, m.detached(), m.ledger.leaving)
+	}
+	if _, err := m.mender.Compare(t.Context(), nil); err != nil || m.ledger.leaving != 0 {
+		t.Errorf("%v: %d rows are still announced", err, m.ledger.leaving)
+	}
+}
+
+// eventMonth returns the only month that the ledger counts.
+func eventMonth(t *testing.T, m *mending) (month schema.EventMonth) {
+	t.Helper()
+	if len(m.ledger.counted) != 1 {
+		t.Fatalf("the ledger counts %v", m.ledger.counted)
+	}
+	for month = range m.ledger.counted {
+	}
+	return month
 }

@@ -102,13 +102,14 @@ func (m *Mender) suspected(ctx context.Context) (map[schema.EventMonth]int64, er
 }
 
 // doubled looks for rows that the events table has twice in the suspected months. If other parts have all rows of a
-// part, it sets this part aside. It records the doubled rows that remain.
-func (m *Mender) doubled(ctx context.Context) error {
+// part, it sets this part aside. It records the doubled rows that remain. If the look fails in a month, doubled still
+// looks in the other months. The context `search` limits the look, and ctx the use of the ledger.
+func (m *Mender) doubled(ctx, search context.Context) error {
 	before, err := m.cfg.Ledger.Missing(ctx)
 	if err != nil {
 		return err
 	}
-	more, err := m.suspected(ctx)
+	more, err := m.suspected(search)
 	if err != nil {
 		return err
 	}
@@ -118,38 +119,42 @@ func (m *Mender) doubled(ctx context.Context) error {
 		}
 	}
 	list := slices.Clone(before)
-	for month, rows := range more {
+	var failed error
+	for month, rows := range more { // the order is random, so one slow month does not always precede the same months
 		if rows > 0 && m.unexplained[month] == rows {
 			continue
 		}
-		left, err := m.setCopiesAside(ctx, month)
-		if err != nil {
-			return err
+		left, known, err := m.setCopiesAside(search, month)
+		if known {
+			list = withDoubled(list, month, left)
 		}
-		delete(m.unexplained, month)
-		if rows > 0 && left.Rows == 0 {
-			if err := m.explain(ctx, month); err != nil {
-				return err
+		if err == nil {
+			delete(m.unexplained, month)
+			if rows > 0 && left.Rows == 0 {
+				err = m.explain(search, month)
 			}
 		}
-		list = withDoubled(list, month, left)
+		if failed = errors.Join(failed, err); search.Err() != nil {
+			break
+		}
 	}
 	if slices.Equal(list, before) {
-		return nil
+		return failed
 	}
-	return m.cfg.Ledger.NoteMissing(ctx, list)
+	return errors.Join(failed, m.cfg.Ledger.NoteMissing(ctx, list))
 }
 
 // Doubles returns the number of surplus rows in the suspected months. Of several equal rows, the first is not surplus.
-// Doubles changes nothing.
+// If the look fails in some months, Doubles returns an error and the number of the other months. Doubles changes
+// nothing.
 func (m *Mender) Doubles(ctx context.Context) (rows int64, err error) {
 	more, err := m.suspected(ctx)
 	for month := range more {
-		d, err := m.cfg.Table.Doubled(ctx, month)
-		if err != nil {
-			return rows, err
-		}
-		rows += d.Rows
+		d, failed := m.cfg.Table.Doubled(ctx, month)
+		rows, err = rows+d.Rows, errors.Join(err, failed)
+	}
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrDoubledUnknown, err)
 	}
 	return rows, err
 }
@@ -166,37 +171,45 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 	if list, err = m.cfg.Ledger.Missing(ctx); err != nil {
 		return nil, err
 	}
+	var failed error
 	for _, of := range list {
-		if of.Doubled == 0 {
-			continue
-		}
-		if err := m.cfg.Table.Merge(ctx, of.Month); err != nil {
-			return list, err
+		if of.Doubled > 0 {
+			failed = errors.Join(failed, m.cfg.Table.Merge(ctx, of.Month))
 		}
 	}
-	return m.compare(ctx)
+	list, unknown, err := m.compare(ctx, true)
+	return list, errors.Join(failed, unknown, err)
 }
 
 // mostCopies is the largest number of parts that one comparison sets aside for a month.
 const mostCopies = 1000
 
 // setCopiesAside sets parts aside if other parts have all of their rows. It returns the doubled rows that remain.
-func (m *Mender) setCopiesAside(ctx context.Context, month schema.EventMonth) (d eventstore.Doubled, err error) {
+// `known` is false if it found no number. After an error, the number may be known: each row of a part that was set
+// aside was doubled.
+func (m *Mender) setCopiesAside(
+	ctx context.Context, month schema.EventMonth,
+) (left eventstore.Doubled, known bool, err error) {
 	for range mostCopies {
-		if d, err = m.cfg.Table.Doubled(ctx, month); err != nil || d.Rows == 0 || !m.cfg.Table.Sequential() {
-			return d, err
+		d, err := m.cfg.Table.Doubled(ctx, month)
+		if err != nil {
+			return left, known, err
+		}
+		if left, known = d, true; d.Rows == 0 || !m.cfg.Table.Sequential() {
+			return left, true, nil
 		}
 		part, found, err := m.cfg.Table.Copy(ctx, d)
 		if err != nil || !found {
-			return d, err
+			return left, true, err
 		}
 		if err := m.cfg.Table.SetAside(ctx, part); err != nil {
-			return d, err
+			return left, true, err
 		}
+		left.Rows -= int64(part.Rows)
 		m.cfg.Logger.Error("A part of the events table is set aside: other parts have all of its rows too. Its files "+
 			"stay in the folder `detached` of the table.", "part", part.Name, "rows", part.Rows, "bytes", part.Bytes)
 	}
-	return d, nil
+	return left, true, nil
 }
 
 // explain records and logs that a month has surplus rows which are not doubled rows. So the next comparison does not

@@ -334,10 +334,10 @@ func (z Zone) Quarters() bool {
 	return true
 }
 
-// VisitsCheck returns two statements about the events of {site} on {day}, which is a DateTime: one reads events, and
-// one reads visits. If the projection of visits is right, both statements return equal numbers. The numbers are the
-// count of events, a sum over the columns that identify rows of visits, and sums over the events' types and over the
-// numbers that sessions use.
+// VisitsCheck returns two statements about the events of {site} in the hour that begins at {hour}, which is a DateTime:
+// one reads events, and one reads visits. If the projection of visits is right, both statements return equal numbers.
+// The numbers are the count of events, a sum over the columns that identify rows of visits, and sums over the events'
+// types and over the numbers that sessions use.
 func VisitsCheck() (events, visits string) {
 	type row struct {
 		number, types, counts, slot sqltree.Expr
@@ -369,13 +369,15 @@ func VisitsCheck() (events, visits string) {
 	ofVisits := &sqltree.Select{Rows: VisitRows(), Columns: sums(row{
 		Events.read(), types, counts(rowViews.OfVisit(), SessionEvents.read()), VisitSlot(), VisitColumn,
 	})}
-	ofDay := func(s *sqltree.Select, site, at string) string {
-		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {day:DateTime('UTC')} AND " + at + " < {day:DateTime('UTC')} + INTERVAL 1 DAY"
+	ofHour := func(s *sqltree.Select, site, at string) string {
+		return s.Print().SQL + "\nWHERE " + site + " = {site:String} AND " + at + " >= {hour:DateTime('UTC')} AND " +
+			at + " < {hour:DateTime('UTC')} + INTERVAL 1 HOUR"
 	}
 	ofEvents := &sqltree.Select{Table: Table, Columns: sums(row{
 		Events.OfEvent(), sqltree.Call("toUInt64", sqltree.Call("toInt8", sqltree.Col("type"))),
 		counts(rowViews.OfEvent(), SessionEvents.OfEvent()),
 		sqltree.Call("toStartOfFifteenMinutes", TimeExpr()), sqltree.Col,
 	})}
-	return ofDay(ofEvents, ColumnSite, ColumnTime), ofDay(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
+	return ofHour(ofEvents, ColumnSite, ColumnTime),
+		ofHour(ofVisits, sqltree.Ident(ColumnSite), sqltree.Ident(visitSlot))
 }

@@ -109,9 +109,10 @@ func (c Config) cache(most int) int {
 // mergeThread is the memory that a merge of large parts needs.
 const mergeThread = 128 << 20
 
-// merges returns the number of concurrent merges. The engine needs at least two.
+// merges returns the number of concurrent merges. The engine needs at least two. Unlike NumCPU, GOMAXPROCS includes the
+// processor limit of a container.
 func (c Config) merges() int {
-	merges := runtime.NumCPU()
+	merges := runtime.GOMAXPROCS(0)
 	if c.MaxMemory > 0 {
 		merges = min(merges, int(c.MaxMemory/mergeThread))
 	}

@@ -191,7 +191,8 @@ func (l *Log) lost(file disk.File, base int64, holes []hole) {
 		}
 		l.said = append(l.said, at)
 		name := filepath.Join(l.cfg.Dir, fmt.Sprintf("%020d-%020d%s", h.first, h.next, DamagedSuffix))
-		l.cfg.Logger.Error("The log is damaged. Readers go on behind the damage. A file keeps the damaged bytes.",
+		l.cfg.Logger.Error("The log is damaged. Readers go on behind the damage. A file keeps the damaged bytes. "+
+			"Check the disk. The alert ends when you delete this file.",
 			"partition", l.cfg.Name, "segment", base, "position", h.from, "bytes", h.to-h.from,
 			"first", h.first, "last", h.next-1, "messages", messages, "file", name)
 		if err := l.setAside(file, name, h); err != nil {
