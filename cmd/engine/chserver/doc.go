@@ -37,9 +37,9 @@
 //   - Cancelling kills the statement inside the engine. The engine checks for a kill between blocks. So a statement
 //     that is busy inside one block (sleep(), one huge sort) ends when the block is done.
 //
-// The library ignores failed writes. So it runs only in a process that has loaded the write guard
-// (deploy/engines/writeguard) before libc (PutGuard). The guard ends the process at the first write that the disk
-// refuses.
+// The library ignores failed writes. So the server runs only in a process that has loaded the write guard
+// (deploy/engines/writeguard) before libc. PutGuard makes a command load the guard so early. The guard ends the process
+// at the first write that the disk refuses.
 //
 // The engine replaces the process's handlers for fatal signals. signals.go restores Go's handlers, so that a nil
 // dereference panics and SIGTERM works.

@@ -29,7 +29,8 @@ var baseline = map[string]string{
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting is the setting that has the marker. It makes the marker visible in system.processes. The engine has no
+// markerSetting is the setting whose value begins with the session's marker. So the marker is visible in
+// system.processes, where the server finds the statement to kill. The engine has no
 // query log, so it does not use the setting otherwise.
 const markerSetting = "log_comment"
 

@@ -14,7 +14,7 @@ import (
 )
 
 // unguarded has the functions that can write or create a file, but that the guard does not replace. The value is the
-// reason. An empty reason means that the library does not call the function.
+// reason why it need not replace the function. An empty reason means that the library does not call the function.
 var unguarded = map[string]string{}
 
 func init() {

@@ -44,8 +44,8 @@ var errUnguarded = errors.New("cannot start the ClickHouse engine without its wr
 	"with LD_PRELOAD=deploy/engines/writeguard/writeguard.so and without file capabilities " +
 	"(the loader ignores LD_PRELOAD for a program with file capabilities)")
 
-// checkWrites returns an error if a writing call of the library bypasses the write guard. path is the library's file,
-// and address is the address of its symbol.
+// checkWrites returns an error if a writing call of the library bypasses the write guard. `path` is the library's file,
+// and `address` is the address of its `symbol`.
 func checkWrites(path, symbol string, address uintptr) error {
 	asked, err := purego.Dlsym(purego.RTLD_DEFAULT, "octavo_guards")
 	if err != nil {

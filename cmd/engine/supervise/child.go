@@ -15,7 +15,7 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop is cancelled to end the child cleanly. kill is cancelled to end it immediately. `done` is closed when no
+	// `stop` is cancelled to end the child cleanly. `kill` is cancelled to end it immediately. `done` is closed when no
 	// process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
@@ -195,7 +195,7 @@ func (c *child) state() State {
 	return s
 }
 
-// backoff counts consecutive failures. fatal is the number of failures without a SIGKILL from outside. Too many fatal
+// backoff counts consecutive failures. `fatal` counts the failures that no SIGKILL from outside caused. Too many fatal
 // failures end the restarts.
 type backoff struct {
 	cfg             *Config

@@ -16,12 +16,12 @@ import (
 // DamagedSuffix is the suffix of files with damaged bytes. Such a file's name has the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
-// hole is a damaged part of a segment. The damaged bytes begin at the position from and end before the position to. The
-// missing offsets begin at first and end before next.
+// hole is a damaged part of a segment. The damaged bytes begin at the position `from` and end before the position `to`.
+// The missing offsets begin at `first` and end before `next`.
 type hole struct{ from, to, first, next int64 }
 
-// nextGood returns the next good batch like next, but skips damage. It adds each skipped part to holes, even at the end
-// of the segment.
+// nextGood returns the next good batch like `next`, but skips damage. It adds each skipped part to `holes`, even at the
+// end of the segment.
 func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	from, first := s.pos, s.least
 	h, pos, err = s.next(checksum)
@@ -167,11 +167,11 @@ func goodPrefix(b []byte) (size int64) {
 	return size
 }
 
-// offsets is a range of offsets. It begins at first and ends before next.
+// offsets is a range of offsets. It begins at `first` and ends before `next`.
 type offsets struct{ first, next int64 }
 
 // lost logs each new hole once, and copies its damaged bytes to another file. The segment stays unchanged, so a later
-// read finds the same damage. file is nil if the segment's file is gone.
+// read finds the same damage. `file` is nil if the segment's file is gone.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return
