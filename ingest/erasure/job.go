@@ -78,8 +78,8 @@ type Job struct {
 	left struct{ mutated, at time.Time }
 }
 
-// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. holds returns an error if
-// another process may hold the locks by now. release releases them.
+// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. `holds` returns an error if
+// another process may hold the locks by now. `release` releases the locks.
 type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
 
 // NewJob builds a job. It starts nothing.

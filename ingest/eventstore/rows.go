@@ -51,7 +51,7 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.
+// MonthsFrom returns the number of rows in each of the given months. `ends` has an offset for each log partition.
 // MonthsFrom counts only rows at or after the offset of their partition. If `ends` is empty, it counts all rows.
 // ClickHouse skips most older rows with the index on offsets.
 func (c *ClickHouse) MonthsFrom(

@@ -164,7 +164,7 @@ func (v *Visits) Check(ctx context.Context) error {
 	return v.Keep(ctx)
 }
 
-// drawDay returns the site and day of a randomly chosen event. site is empty if the events table is empty, or if a
+// drawDay returns the site and day of a randomly chosen event. `site` is empty if the events table is empty, or if a
 // merge has replaced the part of the event meanwhile.
 func (v *Visits) drawDay(ctx context.Context) (site string, day time.Time, err error) {
 	none := func(err error) (string, time.Time, error) {

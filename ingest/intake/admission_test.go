@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldAppend is a call of Append that waits until the test closes release.
+// heldAppend is a call of Append that waits until the test closes `release`.
 type heldAppend struct {
 	site    string
 	release chan struct{}
 }
 
-// heldLog sends each call of Append to the channel entered, and then blocks the call until the test releases it.
+// heldLog sends each call of Append to the channel `entered`, and then blocks the call until the test releases it.
 type heldLog struct{ entered chan heldAppend }
 
 func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {

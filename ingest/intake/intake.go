@@ -18,7 +18,7 @@ import (
 // Appender makes messages durable.
 type Appender interface {
 	// Append returns nil when the message is durable, and an error when the log has abandoned it. It does not retain
-	// site or message. With eventlog.AnyPartition the log chooses the partition.
+	// `site` or `message`. With eventlog.AnyPartition the log chooses the partition.
 	Append(ctx context.Context, site string, partition int, message []byte) error
 }
 

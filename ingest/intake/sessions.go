@@ -93,8 +93,8 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 	return t, true
 }
 
-// visitors has the hashes of a browser's visitor with the salts of today and of yesterday. The field yesterday is 0 if
-// there is no salt of yesterday.
+// visitors has the hashes of a browser's visitor with the salts of today and of yesterday. The field `yesterday` is 0
+// if there is no salt of yesterday.
 type visitors struct {
 	today, yesterday uint64
 	midnight         int64 // the beginning of today, in milliseconds

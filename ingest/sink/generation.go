@@ -46,7 +46,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	generationCtx, cancel := context.WithCancel(generationCtx)
 	defer cancel()
 	// After the partitions were revoked, store the collected messages for at most one session timeout. The next owner
-	// stores the rest.
+	// stores the remaining messages.
 	drainCtx, abort := context.WithCancel(abortCtx)
 	defer abort()
 	stop := context.AfterFunc(generationCtx, func() {

@@ -204,7 +204,7 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 // of these rows, insert first reads which rows are stored, and does not insert them again. The token alone would be
 // sufficient only while ClickHouse remembers the token.
 //
-// refusal is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a
+// `refusal` is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a
 // SELECT statement never is, whatever its code is.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
