@@ -184,8 +184,8 @@ func (s *Service) answerAll(ctx context.Context, within reach, who Caller, list 
 }
 
 // runTogether answers distinct queries in a turn. If an equal batch waits for its turn or runs, the queries get the
-// answers of this batch. The key is the batch's identity. If the caller of a batch that runs leaves, another caller's
-// batch runs.
+// answers of this batch. `key` identifies the queries of the batch. If the caller of a batch that runs leaves, another
+// caller's batch runs.
 func (s *Service) runTogether(
 	ctx context.Context, who Caller, key resultcache.Key, rows cost, list []*named,
 ) error {

@@ -219,7 +219,7 @@ func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	return append(b, `]}`...), nil
 }
 
-// appendShare writes part divided by `whole`, or null if `whole` is 0.
+// appendShare writes `part` divided by `whole`, or null if `whole` is 0.
 func appendShare(b []byte, part, whole uint64) []byte {
 	if whole == 0 {
 		return append(b, "null"...)

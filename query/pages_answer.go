@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// encode writes rows as JSON. total is the number of rows of all pages.
+// encode writes rows as JSON. `total` is the number of rows of all pages.
 func (p pages) encode(rows []pageRow, total int, more bool, counting insights.Counting) []byte {
 	b := []byte(`{"object":"insights-pages","items":[`)
 	for i := range rows {

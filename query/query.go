@@ -48,7 +48,7 @@ type query struct {
 	until   time.Time // deadline of the batch; zero without a batch
 	entered bool      // whether the batch has already taken a turn for this query
 	// spills lets the engine write groups to disk if they exceed a quarter of the query's memory. It also lets the
-	// engine write joined sessions to disk if they exceed an eighth of the memory. spills is set for reports whose
+	// engine write joined sessions to disk if they exceed an eighth of the memory. `spills` is set for reports whose
 	// callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.

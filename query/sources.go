@@ -217,8 +217,8 @@ func (s *sources) joinDied(sc scope) {
 	s.died[sc.site] = death{length, time.Now()}
 }
 
-// inVisits returns a function that reports whether a scope without states is read from visits. It returns true if best
-// reads visits, and if the scope is long or has many events.
+// inVisits returns a function that reports whether a scope without states is read from visits. It returns true if
+// `best` reads visits, and if the scope is long or has many events.
 func (s *sources) inVisits(best scope) func(scope) bool {
 	return func(sc scope) bool {
 		return best.source.visits != nil && (!s.limits.isShort(sc) || s.known(sc).events > s.limits.few)
@@ -266,7 +266,7 @@ func (s *sources) within(
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It takes the same arguments as choose. `known` is false if
+// cost returns the number of rows that a statement reads. It takes the same arguments as `choose`. `known` is false if
 // the number is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {

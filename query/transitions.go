@@ -29,7 +29,7 @@ type transitions struct {
 	everySession bool
 }
 
-// pageTarget is the page of transitions: a page of a space or, if space is "", all pages with a path.
+// pageTarget is the page of transitions: a page of a space or, if `space` is "", all pages with a path.
 type pageTarget struct{ space, page, path string }
 
 func (t pageTarget) String() string {

@@ -116,7 +116,7 @@ func (t transitions) names(
 // all pages.
 func (t transitions) shown(p passage) []neighbour { return p.pages[:min(len(p.pages), t.limit)] }
 
-// encode writes the answer. ok is false if `names` lacks a page.
+// encode writes the answer. `ok` is false if `names` lacks a page.
 func (t transitions) encode(q *query, steps map[stepKind]passage, names map[uint64]seenPage) (b []byte, ok bool) {
 	from, to := steps[stepFrom], steps[stepTo]
 	entries, reloads := steps[stepEntry].total, steps[stepReload].total

@@ -22,7 +22,7 @@ import (
 // no site has other events, so the events are not counted again.
 type versions struct {
 	sources *sources
-	// age is the maximum age of a version that current returns without reading it again. If a version took long to
+	// `age` is the maximum age of a version that `current` returns without reading it again. If a version took long to
 	// read, it may be older: up to `rest` times its reading time.
 	age  time.Duration
 	rest time.Duration
