@@ -72,7 +72,7 @@ type attack struct {
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures requests of a well-behaved client, and adds the results to the attack a.
+// look measures requests of a well-behaved client, and adds the results to the attack `a`.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)

@@ -78,9 +78,9 @@ type Client struct{ Address, Token string }
 
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
-// Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
+// Call makes a request and returns an error unless the response has the status `want`. A body that is not a []byte is
 // sent as JSON. If `into` is not nil, the response is decoded into it. The names of fields are compared without regard
-// to case, so the fields of into need no tags.
+// to case, so the fields of `into` need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {

@@ -45,8 +45,8 @@ func hotQuestion(preset, metric, column string) []byte {
 	return []byte(`{"range":"` + preset + `","select":[` + list + `]}`)
 }
 
-// hotAgain reports how long queries take, and how long they take when they were just answered, while the site receives
-// no events. The limits are in milliseconds.
+// hotAgain reports how long queries take, and how long the same queries take immediately afterwards. The site receives
+// no events meanwhile. The limits are in milliseconds.
 func (b *bench) hotAgain(name string, questions [][]byte, firstLimit, againLimit float64) error {
 	first := lookOnce(b.rig.Address, questions)
 	again := lookOnce(b.rig.Address, questions)

@@ -171,7 +171,7 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits returns the statement that creates the events table without its projection. The method derive
+// createWithoutVisits returns the statement that creates the events table without its projection. The method `derive`
 // creates the projection later, and measures how long this takes.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]

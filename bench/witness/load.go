@@ -67,8 +67,8 @@ type Load struct {
 // node is an API node to which the load sends.
 type node struct{ address string }
 
-// NewLoad returns a load of rate events per second. keyed is the share of requests with an Idempotency-Key. Run starts
-// the load.
+// NewLoad returns a load of `rate` events per second. `keyed` is the share of requests with an Idempotency-Key. Run
+// starts the load.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
 		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -81,7 +81,7 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Through makes the load send a third of its requests as browsers do. door is the path of the operation for browsers,
+// Through makes the load send a third of its requests as browsers do. `door` is the path of the operation for browsers,
 // with a publishable key.
 func (l *Load) Through(door string) { l.door = door }
 
