@@ -44,7 +44,7 @@ type EventKeyErasure struct {
 }
 
 // Tombstone prevents erased events from being stored in the events table again. It applies to events of a visitor, or
-// of a publishable key's generation, that were received before the time Before.
+// of a publishable key's generation, that were received before the time `Before`.
 type Tombstone struct {
 	// Version is the number of the batch of tombstones. Each batch has a higher version.
 	Version int64
@@ -79,7 +79,7 @@ type PendingErasures struct {
 // extension stay deleted.
 type Expiry struct {
 	SiteID string
-	// Events before the time Before are deleted.
+	// Events before the time `Before` are deleted.
 	Before time.Time
 	Days   int32 // number of days that the site keeps events
 	// CarriedOut is the time of the last deletion. Events that were received after this time may not be deleted yet.

@@ -19,7 +19,7 @@ import (
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
-	// most is the largest number of issues in the window.
+	// `most` is the largest number of issues in the window.
 	most    int
 	founded int
 }

@@ -3,8 +3,8 @@ package fair
 import "container/heap"
 
 // queueUp puts a request at the end of its party's queue. If too many requests are waiting, it removes the newest
-// request of the party with the most waiting requests. This may be the new request itself. It returns the waiter. If
-// the new request is removed, it returns nil and the verdict.
+// request of the party with the most waiting requests. The removed request may be the new request itself. It returns
+// the waiter. If the new request is removed, it returns nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.waitingBytes() {
 		most := p

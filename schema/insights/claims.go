@@ -77,9 +77,9 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. notes is the value
-// of ClaimTypes. Old events have no notes, so their claims are read as strings, and each dot in a path separates two
-// names. If the beginning of a path is the path of another claim, the longer path stays a single name.
+// ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. `notes` is the
+// value of ClaimTypes. Old events have no notes, so their claims are read as strings, and each dot in a path separates
+// two names. If the beginning of a path is the path of another claim, the longer path stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {

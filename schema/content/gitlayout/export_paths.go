@@ -159,7 +159,7 @@ func (x *exporter) inFolder(name string) string {
 	return l.Root + path.Base(name)
 }
 
-// assetPath returns the path in the repository of a file of the space. If the repository does not have the file,
+// assetPath returns the path that a file of the space has in the repository. If the repository does not have the file,
 // assetPath adds the file to the changes.
 func (x *exporter) assetPath(id string) (string, bool) {
 	if at, known := x.assets[id]; known {

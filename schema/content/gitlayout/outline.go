@@ -83,12 +83,12 @@ type outliner struct {
 	layout *Layout
 	root   []*Entry
 	group  *Entry
-	// above has the last entry and its ancestors, by depth. For a link, above has nil, because a link has no child
+	// `above` has the last entry and its ancestors, by depth. For a link, `above` has nil, because a link has no child
 	// entries.
 	above []*Entry
 	seen  map[string]bool
-	// whole has the files to which at least one entry refers without an anchor. If a file is not in whole, the first
-	// entry that refers to the file becomes its page.
+	// `whole` has the files to which at least one entry refers without an anchor. If a file is not in `whole`, the
+	// first entry that refers to the file becomes its page.
 	whole map[string]bool
 }
 

@@ -44,9 +44,9 @@ func InOrder(a, b Node) int {
 
 // Source reads the pages of one revision.
 type Source interface {
-	// Page reads a page. ok is false if the revision does not have the page.
+	// Page reads a page. `ok` is false if the revision does not have the page.
 	Page(id string) (n Node, ok bool, err error)
-	// Children reads the pages directly below a page, sorted by their places. If parent is "", it reads the pages at
+	// Children reads the pages directly below a page, sorted by their places. If `parent` is "", it reads the pages at
 	// the root.
 	Children(parent string) ([]Node, error)
 	// Below reads all pages below a page, at every level and in any order.
