@@ -83,7 +83,7 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	return &query{service: s, kind: kind, who: who, site: site, start: time.Now(), source: rawEvents}
 }
 
-// invalid records a request that is refused before it runs. If the request is not the cause of the error, invalid
+// invalid records a request that is refused before it runs. If the request is not the cause of the error, `invalid`
 // records a failure of the service.
 func (q *query) invalid(ctx context.Context, err error) error {
 	e, public := errors.AsType[*schema.Error](err)

@@ -135,8 +135,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page,
-// and at most pageTime ago, it returns this time, so that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page
+// and is at most pageTime ago, the result is `now`. So all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now

@@ -63,7 +63,7 @@ type scopeRequest struct {
 
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
-// decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls `read` for the
+// decode reads a request's body, which must be an object. `decode` reads scopeMembers itself, and calls `read` for the
 // other members. Then it adds the conditions of the request's segments and of the caller's view.
 func (q *scopeRequest) decode(
 	of reach, body []byte, members []string, read func(r *reader, name string) error,

@@ -144,8 +144,8 @@ const (
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
-	// visitsReadable checks what visitsWhole checks, that the events table has the projection of visits, and that the
-	// engine can read it. It takes twice as long as visitsWhole.
+	// visitsReadable checks the same as visitsWhole. It also checks that the events table has the projection of visits,
+	// and that the engine can read the projection. It takes twice as long as visitsWhole.
 	visitsReadable = `SELECT (` + visitsWhole + `)
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`

@@ -25,7 +25,7 @@ type transitions struct {
 	scope
 	page  pageTarget
 	limit int
-	// everySession is set if too many sessions have the page to find them by their keys.
+	// everySession is set if the page's sessions are too many to be found by their keys.
 	everySession bool
 }
 

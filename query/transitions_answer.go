@@ -64,7 +64,7 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 }
 
 // fitted changes t and q so that the next count needs less memory than the count that ended with err. Later counts also
-// need less memory. fitted returns false if no change can help.
+// need less memory. `fitted` returns false if no change can help.
 func fitted(t *transitions, q *query, err error) bool {
 	switch {
 	case !t.everySession && tooManyInSet(err):

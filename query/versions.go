@@ -56,8 +56,9 @@ const (
 	// table engine, versions are unknown.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
-	// tableOf reads the values that change when rows leave the table, and then the same with the table's parts. Every
-	// mutation has a unique block number. A part's path has the id of its table. A new table uses the same names again.
+	// tableOf reads two texts: the values that change when rows leave the table, and these values together with the
+	// table's parts. Every mutation has a unique block number. A part's path has the id of its table. A new table uses
+	// the same names again.
 	tableOf = `SELECT toString(tuple(min(min_block_number),
 		(SELECT count() FROM system.detached_parts WHERE database = currentDatabase() AND table = {table:String}),
 		(SELECT tuple(count(), max(arrayMax(block_numbers.number)), countIf(is_done), sum(parts_to_do))
@@ -97,7 +98,7 @@ func (v *versions) current(ctx context.Context, site string) siteVersion {
 	return version.(siteVersion)
 }
 
-// read reads the site's version and stores it. `now` is the time of the reading. read first gets the time up to which
+// read reads the site's version and stores it. `now` is the time of the reading. `read` first gets the time up to which
 // the site's events are complete. So the version includes all events up to this time.
 func (v *versions) read(ctx context.Context, site string, now time.Time) (is siteVersion, err error) {
 	is = siteVersion{freshUntil: v.sources.config.freshUntil(ctx, site), read: now}

@@ -83,7 +83,7 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
-// maxPushed is the number of parameters up to which conditions are in a statement twice.
+// maxPushed is the largest number of parameters with which a statement contains its conditions twice.
 const maxPushed = 500
 
 // read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range. The

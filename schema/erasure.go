@@ -12,8 +12,9 @@ type VisitorErasure struct {
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
 	// ErasedUntil is the end of the last full second before the latest request, measured with a correct clock. All
-	// events that were received before this time are erased and never stored again. Stored events that a fast clock
-	// received before this time are erased too. Events that were received later are not erased.
+	// events that were received before this time are erased and never stored again. This includes stored events with a
+	// later time of receipt, if the time is later only because a clock was ahead. Events that were received later are
+	// not erased.
 	ErasedUntil time.Time `json:"erasedUntil"`
 	// DoneAt is the time at which the last bytes of the erased events were removed from the events table. It is absent
 	// before that.

@@ -109,8 +109,8 @@ func (o options) run(ctx context.Context) (err error) {
 	return errors.Join(failed...)
 }
 
-// series runs all attacks in turn, for several rounds. Before each attack, it also measures the idle node, because the
-// longest response times of an idle node vary on a shared machine.
+// series runs all attacks, one after the other, for several rounds. Before each attack, it also measures the idle node,
+// because the longest response times of an idle node vary on a shared machine.
 func (o options) series(ctx context.Context, node *node, ask question, attacks []*attack, do func(*attack) error) (idle *attack, err error) {
 	idle = &attack{name: "idle"}
 	for range o.Rounds {

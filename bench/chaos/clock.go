@@ -30,8 +30,8 @@ var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }
 
-// clocks sets the clocks of processes. A Go binary that is built with the flags from `overlay` reads a number of
-// seconds from a file, and adds it to the result of time.Now. Engines in C and C++ load libfaketime, which reads
+// clocks sets the clocks of processes. A Go binary that is built with the flags from `overlay` adds a number of
+// seconds, which it reads from a file, to the result of time.Now. Engines in C and C++ load libfaketime, which reads
 // another file. Monotonic clocks do not change.
 type clocks struct {
 	dir      string

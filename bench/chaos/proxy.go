@@ -213,7 +213,7 @@ const (
 	packetEndOfStream = 5
 )
 
-// down forwards the server's bytes to the client. If the bytes are the beginning of a response that must be cut, down
+// down forwards the server's bytes to the client. If the bytes are the beginning of a response that must be cut, `down`
 // does not forward them.
 func (l *link) down() {
 	buffer := make([]byte, bufferSize)

@@ -120,7 +120,7 @@ func (s seen) says(a answer, mended bool) string {
 	return ""
 }
 
-// errorLine returns the last log message of level ERROR that contains words.
+// errorLine returns the last log message of level ERROR that contains `words`.
 func (s seen) errorLine(words string) (found string) {
 	for line := range strings.Lines(s.log) {
 		var entry struct{ Level, Msg, Error string }

@@ -203,7 +203,7 @@ func (w *world) readPages(ctx context.Context, n *single.Node) error {
 	return err
 }
 
-// load posts events of two months to all sites. If `stored` is true, load waits until the events are stored.
+// load posts events of two months to all sites. If `stored` is true, `load` waits until the events are stored.
 func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	const month = 31 * 24 * time.Hour
 	for i := range requests {

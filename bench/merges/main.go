@@ -119,8 +119,8 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// twoCommits takes a commit, and the previous commit that changed the same file, as the two sides of a merge, and
-// compares the results of the merge.
+// twoCommits compares the results of a merge of two commits. The two sides are a commit and the previous
+// commit that changed the same file.
 func (r *repository) twoCommits(ctx context.Context, ids []string) error {
 	for _, path := range r.changed(ctx, ids[1], ids[0]) {
 		before, err := r.git(ctx, "log", "-1", "--no-merges", "--format=%H", ids[1], "--", path)

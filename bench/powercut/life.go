@@ -110,8 +110,8 @@ func (l *life) others(ctx context.Context) {
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// others posts only one event that the table refuses, because such an event is expensive. To find it, the sink
-		// divides a batch into halves again and again, and inserts each half.
+		// `others` posts only one event that the table refuses, because such an event is expensive. To find it, the
+		// sink divides a batch into halves again and again, and inserts each half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++

@@ -64,8 +64,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until queries find all acknowledged events. If `exact` is true, every request was answered, and drained
-// fails if queries find more events than were acknowledged.
+// drained waits until queries find all acknowledged events. If `exact` is true, every request was answered, and
+// `drained` fails if queries find more events than were acknowledged.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {

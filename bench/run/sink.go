@@ -88,7 +88,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	return nil
 }
 
-// drain calls f while a sink runs, with a client of the sink's node. If the sink exits during the call, drain cancels
+// drain calls f while a sink runs, with a client of the sink's node. If the sink exits during the call, `drain` cancels
 // f.
 func (b *bench) drain(ctx context.Context, f func(context.Context, client) error) error {
 	sink, at, err := b.rig.startSink(ctx)

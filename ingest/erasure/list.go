@@ -99,7 +99,7 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 }
 
 // added appends a mark to the list that the map has under `key`. The map may be nil. Several views use the same lists,
-// so added changes a copy of the list.
+// so `added` changes a copy of the list.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}

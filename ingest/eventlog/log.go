@@ -188,8 +188,8 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 
 // choose picks the partition of a message without a fixed partition. All nodes choose the same partition during a turn
 // (Config.Turn). An insert has rows of one partition, so messages in all partitions would need an insert for each
-// partition. Each insert costs the store as much as several thousand additional rows. choose skips a partition in which
-// a full batch waits. The caller holds l.mu, and the log is open.
+// partition. Each insert costs the store as much as several thousand additional rows. `choose` skips a partition in
+// which a full batch waits. The caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / l.cfg.Turn.Milliseconds())

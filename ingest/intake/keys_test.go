@@ -128,7 +128,7 @@ func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	})
 }
 
-// trimmedLog is a log that no longer has all messages from the offset of a claim on.
+// trimmedLog is a log that no longer has all messages at or after a claim's offset.
 type trimmedLog struct{ emptyLog }
 
 func (*trimmedLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID) (bool, int64, error) {

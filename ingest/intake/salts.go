@@ -176,7 +176,7 @@ func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 }
 
 // fetch gets the salt of the current day from the store. After an error, it returns this error to all callers for a
-// short time, so that a database that does not answer does not delay each caller.
+// short time. So a database that does not answer does not delay each caller.
 func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -90,9 +90,9 @@ func (c *cut) reset() {
 // fill decodes the messages of a partition's chunks. The cut then owns these chunks. The result depends only on these
 // messages, and on earlier messages within Window offsets.
 //
-// fill stops before a message of a later version or another baseline. If the previous owner of the partition began a
-// cut, fill takes all messages of this cut, or none. A cut with only some of its messages would have another token. If
-// the previous owner was only paused, it could then store the same rows a second time.
+// `fill` stops before a message of a later version or another baseline. If the previous owner of the partition began a
+// cut, `fill` takes all messages of this cut, or none. A cut with only some of its messages would have another token.
+// If the previous owner was only paused, it could then store the same rows a second time.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)

@@ -241,7 +241,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 }
 
 // deliver sends a chunk to the collector. While the collector waits for the store, fetchAll fetches nothing, and the
-// log grows. So deliver reads the log's end at the same interval at which fetches would.
+// log grows. So `deliver` reads the log's end at the same interval at which fetches would.
 func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
 	asked := time.Now()
 	for {

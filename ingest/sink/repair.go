@@ -171,7 +171,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 }
 
 // store inserts missing rows, and repeats the insert until the events table has the rows. If the table refuses an
-// insert because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It
+// insert because of its rows, `store` inserts each half separately, until it finds the rows that the table refuses. It
 // does not insert these rows.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store

@@ -92,7 +92,7 @@ func (g *generation) announce(ctx context.Context, c *cut) error {
 	return g.commit(ctx)
 }
 
-// write stores a cut and reports whether it succeeded. After write has returned false, the caller must store no later
+// write stores a cut and reports whether it succeeded. After `write` has returned false, the caller must store no later
 // cut.
 func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool {
 	s := g.sink
@@ -178,9 +178,9 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// store stores the rows [lo, hi) of a cut. If the store refuses an insert because of its rows, store inserts each half
-// separately, until it finds the rows that the store refuses. It records these rows, and stores all other rows. The
-// token of a half depends on its position in the cut. So another sink that repeats the cut uses the same tokens.
+// store stores the rows [lo, hi) of a cut. If the store refuses an insert because of its rows, `store` inserts each
+// half separately, until it finds the rows that the store refuses. It records these rows, and stores all other rows.
+// The token of a half depends on its position in the cut. So another sink that repeats the cut uses the same tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -201,7 +201,7 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 }
 
 // insert is one attempt to store the rows [lo, hi) of a cut. If an earlier attempt or another sink may have stored some
-// of these rows, insert first reads which rows are stored, and does not insert them again. The token alone would be
+// of these rows, `insert` first reads which rows are stored, and does not insert them again. The token alone would be
 // sufficient only while ClickHouse remembers the token.
 //
 // `refusal` is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a

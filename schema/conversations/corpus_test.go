@@ -347,8 +347,8 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method with each set of the corpus. It prints the figures and the titles. The short form
-// measures the smallest set.
+// TestCorpus measures the method with each set of the corpus. It prints the figures and the titles. With -short, it
+// measures only the smallest set.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {

@@ -44,8 +44,8 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 }
 
 // newest returns the request that must leave the party's queue: the newest request of the member with the most waiting
-// requests. If `own` is set, a new request of the member `comes` is also counted as waiting. newest returns nil if the
-// new request itself must leave.
+// requests. If `own` is set, a new request of the member `comes` is also counted as waiting. `newest` returns nil if
+// the new request itself must leave.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -86,8 +86,8 @@ func (g *Gate) dequeue(w *waiter) {
 	g.sort(p)
 }
 
-// sort moves a party to its place in the queue, by its present use. If no request of the party may enter, sort removes
-// the party.
+// sort moves a party to its place in the queue, by its present use. If no request of the party may enter, `sort`
+// removes the party.
 func (g *Gate) sort(p *Party) {
 	if g.next(p) == nil {
 		if p.place > 0 {

@@ -116,7 +116,7 @@ func typedClaim(value, note string) any {
 }
 
 // put sets a member deep in an object. If the last name already has a value, or an earlier name has a value that is not
-// an object, put sets a member of `root` with the name `path`.
+// an object, `put` sets a member of `root` with the name `path`.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {

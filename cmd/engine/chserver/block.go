@@ -105,7 +105,7 @@ func (s *source) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(s.buf[s.pos-8:]), nil
 }
 
-// size reads a length. A block has at least as many bytes as any of its lengths says, so size refuses a length above
+// size reads a length. A block has at least as many bytes as any of its lengths says, so `size` refuses a length above
 // the limit.
 func (s *source) size() (int, error) {
 	n, err := s.uvarint()

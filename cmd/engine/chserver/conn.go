@@ -52,8 +52,8 @@ func (c *conn) welcome() {
 	c.log = c.server.cfg.Logger.With("client", c.socket.RemoteAddr().String())
 }
 
-// brokenError is an error of the protocol or the connection after which the
-// rest of the stream cannot be interpreted. It ends the connection.
+// brokenError is an error of the protocol or the connection after which the remaining bytes of the stream cannot be
+// interpreted. It ends the connection.
 type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }

@@ -20,7 +20,7 @@ type plainReader struct {
 }
 
 // next appends all buffered bytes to `buf`, at least one byte. If the walker misses more bytes than `in` can buffer,
-// next appends exactly the missing bytes. The walker calls `next` only when it has used up the previous bytes.
+// `next` appends exactly the missing bytes. The walker calls `next` only when it has used up the previous bytes.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
 		return buf, err

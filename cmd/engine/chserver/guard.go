@@ -6,12 +6,12 @@ import (
 )
 
 // guard refuses statements that would open files, addresses or other databases. The engine's grants (access.go) already
-// refuse most of these statements. guard refuses what the engine has no grants for: the function file(), disks that a
+// refuse most of these statements. `guard` refuses what the engine has no grants for: the function file(), disks that a
 // statement defines, INTO OUTFILE, table engines that open files or addresses, and changes of the role that has the
 // grants.
 //
-// guard has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and the
-// engine's lexer could read differently.
+// `guard` has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and
+// the engine's lexer could read differently.
 type guard struct {
 	functions map[string]bool // refused functions, in lower case
 }
@@ -125,7 +125,8 @@ func checkIdentifier(written string) error {
 	return nil
 }
 
-// checkWord checks a word without quotes. `next` is the token after the word, and ahead continues after `next`.
+// checkWord checks a word without quotes. `next` is the token after the word, and the lexer `ahead` continues after
+// `next`.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
 		if written[i] >= 0x80 { // the engine regards some of these bytes as blanks or quotes

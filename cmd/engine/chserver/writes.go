@@ -26,7 +26,7 @@ var guardedWrites = []string{
 
 const preload = "LD_PRELOAD"
 
-// PutGuard makes cmd load the write guard before libc. cmd inherits the guard as an open file, because the loader
+// PutGuard makes `cmd` load the write guard before libc. `cmd` inherits the guard as an open file, because the loader
 // accepts no path with a space or a colon. The caller must not close the file before `cmd` has started.
 func PutGuard(cmd *exec.Cmd, guard *os.File) {
 	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles

@@ -16,7 +16,7 @@ const (
 	nodeID       = 0
 )
 
-// fetch answers when the client's minimum of bytes is available or its wait has ended.
+// fetch answers when the client's minimum of bytes is available, or when the client's wait has ended.
 func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	wait := min(max(0, time.Duration(q.MaxWaitMillis)*time.Millisecond), maxFetchWait)
 	resp, size, urgent := c.fetchOnce(q)

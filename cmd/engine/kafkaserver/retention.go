@@ -43,7 +43,7 @@ type clockFile struct {
 }
 
 // guarded returns the earlier of two times: `now` and the time in the file Config.Clock. If the file cannot be read, it
-// returns a time at which no record is old. At the first start, the file does not exist for a moment, so guarded does
+// returns a time at which no record is old. At the first start, the file does not exist for a moment, so `guarded` does
 // not log a missing file.
 func (b *broker) guarded(now time.Time) time.Time {
 	if b.cfg.Clock == "" {
@@ -116,7 +116,7 @@ type candidate struct {
 }
 
 // clean removes segments that exceed their topic's retention time or size, and the oldest committed segments beyond
-// RetainBytes. If any group has ever committed on a topic, its uncommitted records stay, at any age and size.
+// RetainBytes. If any group has ever committed on a topic, the topic's uncommitted records stay, at any age and size.
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
@@ -132,9 +132,9 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
-// When space is short, the active segment is closed so that its committed records can be removed. This needs disk space
-// itself. So the active segment of a partition with more than fewSegments segments is closed only if it has at least
-// rollBytes. Without this limit, each clean could leave a small segment, because the last committed records stay.
+// When space is short, the active segment is closed so that its committed records can be removed. Closing it needs disk
+// space, too. So the active segment of a partition with more than fewSegments segments is closed only if it has at
+// least rollBytes. Without this limit, each clean could leave a small segment, because the last committed records stay.
 const (
 	fewSegments = 4
 	rollBytes   = 1 << 20

@@ -36,7 +36,7 @@ func newChild(sup *Supervisor, spec Spec) *child {
 	return c
 }
 
-// launch starts a process, and returns when the process answers pings. If launch fails, no process is left running.
+// launch starts a process, and returns when the process answers pings. If `launch` fails, no process is left running.
 func (c *child) launch(ctx context.Context) (*process, error) {
 	if err := c.reap(ctx); err != nil {
 		return nil, err

@@ -50,8 +50,8 @@ type exporter struct {
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
 	pages  []tree.Page // pages as a tree
-	// paths has the path of each existing page's file, by the page's id. keys has the key of each page's entry, by the
-	// page's id.
+	// `paths` has the path of each existing page's file, by the page's id. `keys` has the key of each page's entry, by
+	// the page's id.
 	paths, keys map[string]string
 	ids         map[string]string // ids of pages, by path
 	rewrite     map[string]bool   // ids of pages whose files were changed in the repository

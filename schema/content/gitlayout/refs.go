@@ -229,7 +229,7 @@ func meaning(ref map[string]any) string {
 	return string(text)
 }
 
-// next returns the next spelling of a reference with the same meaning. After the last spelling, next repeats the last
+// next returns the next spelling of a reference with the same meaning. After the last spelling, `next` repeats the last
 // spelling.
 func (s spellings) next(ref map[string]any) map[string]any {
 	key := meaning(ref)

@@ -274,7 +274,7 @@ func (w *rewriter) line(i int) string {
 }
 
 // form returns the indent and the bullet for an item. They are the same as for its neighbouring entries. If no entry of
-// the same depth is before the item, form uses an entry of this depth elsewhere.
+// the same depth is before the item, `form` uses an entry of this depth elsewhere.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {
@@ -333,7 +333,7 @@ func (w *rewriter) formOf(it *item) entryForm {
 
 var numberBullet = regexp.MustCompile(`^(\d+)([.)])$`)
 
-// following returns the form of the next entry. If the bullet is a number, following adds 1 to it.
+// following returns the form of the next entry. If the bullet is a number, `following` adds 1 to it.
 func (f entryForm) following() entryForm {
 	if found := numberBullet.FindStringSubmatch(f.bullet); found != nil {
 		n, _ := strconv.Atoi(found[1])

@@ -17,8 +17,8 @@ const maxBytes = 256 << 10
 const farthest = 256
 
 // Words returns `next`, the text of edited blocks, in the spelling of the source. `before` is the text of the source's
-// blocks as markdown.Write writes it. Text that is in both `before` and `next` has the bytes of the source in the
-// result, such as line breaks, list markers, escapes, entities and delimiters. The caller must check that the result is
+// blocks as markdown.Write writes it. Text that is in both `before` and `next` has the source's bytes in the result:
+// for example, its line breaks, list markers, escapes and delimiters. The caller must check that the result is
 // read as the same blocks as `next`.
 func Words(source, before, next string) string {
 	if len(source)+len(before)+len(next) > maxBytes {

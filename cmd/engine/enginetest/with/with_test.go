@@ -88,7 +88,7 @@ func TestKillLeavesNothing(t *testing.T) {
 	gone(t, dir)
 }
 
-// await starts cmd and returns when cmd has printed a line.
+// await starts `cmd` and returns when `cmd` has printed a line.
 func await(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	output, err := cmd.StdoutPipe()

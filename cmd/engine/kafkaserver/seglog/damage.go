@@ -46,9 +46,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 
 // search returns the position of the next good batch after damage, or the segment's end.
 //
-// A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
+// A batch may be in a wrong place, for example if the disk wrote it twice. So `search` prefers a batch with a confirmed
 // offset. An offset is confirmed if it is the least possible offset, or if the next batch continues it. A single
-// unconfirmed batch may lie between two holes before the confirmed batch. search returns it if its offsets are below
+// unconfirmed batch may lie between two holes before the confirmed batch. `search` returns it if its offsets are below
 // the confirmed batch's offset.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
@@ -73,9 +73,9 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns the position at which search begins. Usually only a batch's content is damaged, so candidate trusts
-// its length and skips the content. The content may have bytes that look like a batch, because a client chooses the
-// content.
+// candidate returns the position at which `search` begins. Usually only a batch's content is damaged, so `candidate`
+// trusts its length and skips the content. The content may have bytes that look like a batch, because a client chooses
+// the content.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -105,8 +105,8 @@ func (s *scanner) version(at int64) int64 {
 	return s.end
 }
 
-// good returns the header of the batch at a position. ok is false if the batch is not good. The scanner's own position
-// does not change.
+// good returns the header of the batch at a position. `ok` is false if this batch is not good. The scanner's own
+// position does not change.
 func (s *scanner) good(pos int64) (h header, ok bool) {
 	was, least := s.pos, s.least
 	s.pos = pos

@@ -171,8 +171,8 @@ func (p *patient) said() (lost int, cut bool) {
 }
 
 // check reads the damaged log and compares it with the acknowledged messages. `hit` reports whether the damage touched
-// an offset. All untouched messages must be present. Then check appends, opens the log again, and checks that there are
-// no further losses.
+// an offset. All untouched messages must be present. Then `check` appends, opens the log again, and checks that there
+// are no further losses.
 func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.damaged = true
 	if state != running {

@@ -181,7 +181,7 @@ func (l *Log) openActive(s segment) error {
 const maxSpan = 1 << 40
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
-// because an offset that a reader remembers must exist after a power loss. recover rewrites all good data, because
+// because an offset that a reader remembers must exist after a power loss. `recover` rewrites all good data, because
 // after a failed sync the system may treat unwritten pages as written. `holes` is the damage before the last good
 // batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
