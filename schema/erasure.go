@@ -30,8 +30,8 @@ const (
 	ErasureDone    = "done"
 )
 
-// EventKeyErasure is the progress of the erasure of all events of one generation of a publishable key. It does not
-// reveal whether such events exist, because it is the same in both cases.
+// EventKeyErasure is the progress of an erasure that erases all events of one generation of a publishable key. It does
+// not reveal whether such events exist, because it is the same in both cases.
 type EventKeyErasure struct {
 	Object string `json:"object"`
 	Site   string `json:"site"`

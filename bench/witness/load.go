@@ -151,8 +151,9 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// resendLimit is longer than the lease of an Idempotency-Key (30 s). If a node stops after it has answered and before
-// it has recorded that the key is done, the lease stays until it expires. Until then, repeats of the request get 503.
+// resendLimit is longer than the lease of an Idempotency-Key (30 s). A node may stop after it has answered and before
+// it has recorded that the key is done. The lease then stays until it expires. Until then, repeats of the request get
+// 503.
 const resendLimit = time.Minute
 
 // Resend repeats at most `most` acknowledged requests with a key, like a client that lost the response. Each request

@@ -32,8 +32,8 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
-// RowLedger counts the rows that the events table should have. A deletion subtracts the rows that it will delete from
-// the counts, before it deletes them. The store implements RowLedger.
+// RowLedger counts the rows that the events table should have. Before a deletion deletes rows, it subtracts them from
+// the counts. The store implements RowLedger.
 type RowLedger interface {
 	// RowsEnds returns, for each partition of the log, the offset before which the rows from this partition are
 	// counted.

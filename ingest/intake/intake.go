@@ -108,7 +108,7 @@ func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
-	// If no room is free, the request is refused before its body is read, so its events are not counted either. A
+	// If no room is free, the request is refused before its body is read, so its events are not counted. A
 	// refusal must cost an overloaded node as little as possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		return 0, in.refuseUnread(a, err)

@@ -146,8 +146,8 @@ func (k releasedKeys) ReleaseEventKey(_ context.Context, _, _ string, c schema.K
 	return nil
 }
 
-// TestKeyOfATrimmedLog checks a repeat whose first attempt was interrupted, and whose message can be among the messages
-// that the log no longer has. The repeat is refused with an error that says so, and nothing is appended.
+// TestKeyOfATrimmedLog checks a repeat whose first attempt was interrupted. The attempt's message may be among the
+// messages that the log no longer has. The repeat is refused with an error that says so, and nothing is appended.
 func TestKeyOfATrimmedLog(t *testing.T) {
 	t.Parallel()
 	log, released := &trimmedLog{}, []schema.KeyClaim{}

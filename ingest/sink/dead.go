@@ -86,7 +86,7 @@ func (s *Sink) countBalances(c *cut) {
 		account.Erased.Add(gone)
 		account.DeadLettered.Add(dead)
 	}
-	// A message whose header is readable but whose events are not has one dead letter for all of its events.
+	// If only the header of a message is readable, the message has one dead letter for all of its events.
 	for _, u := range c.unreadable {
 		if m, err := insights.ParseMessage(u.data); err == nil {
 			sites.Account(m.Site).DeadLettered.Add(uint64(m.Count))

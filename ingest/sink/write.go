@@ -226,8 +226,8 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// ClickHouse records a token before the rows are visible. If ClickHouse was killed after it recorded the
-			// token, or its disk was full, it drops every repeated insert although it does not have the rows. Another
+			// ClickHouse records a token before the rows are visible. If ClickHouse was then killed, or its disk was
+			// full, it lacks the rows and drops every repeated insert nevertheless. Another
 			// token makes it insert the rows.
 			name += "/again" + strconv.Itoa(again)
 			// Another sink may be inserting the same cut, and ClickHouse may have recorded the token although the rows

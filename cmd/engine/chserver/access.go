@@ -17,7 +17,7 @@ const (
 	roleRows = "rows"
 )
 
-// usersFile contains no passwords, because the server checks logins, not the engine.
+// usersFile contains no passwords, because the server, and not the engine, checks logins.
 //
 //go:embed users.xml
 var usersFile []byte

@@ -56,7 +56,7 @@ type Source interface {
 }
 
 // Nest makes a tree of the nodes that are below a page. If `below` is "", it makes a tree of all nodes. The nodes may
-// be in any order. The tree does not contain nodes that are not below the page.
+// be in any order. The tree contains only nodes that are below the page.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {
