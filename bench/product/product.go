@@ -154,8 +154,8 @@ func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a An
 // from one address with one key, and would exceed the limits.
 var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
 
-// Door creates a publishable key of a site, which may be used on the pages of one host. It returns the path at which
-// browsers post events with this key.
+// Door creates a publishable key of a site. The key may be used on the pages of one host. Door returns the path at
+// which browsers post events with this key.
 func (c Client) Door(ctx context.Context, org, site, host string) (string, error) {
 	var made struct{ Key string }
 	key := map[string]any{"name": "Load", "hosts": []string{host}, "dailyCap": 1_000_000_000}

@@ -85,8 +85,7 @@ func (c *ClickHouse) addDoubled(ctx context.Context, d *Doubled, where string) e
 	return rows.Err()
 }
 
-// Copy returns a part whose rows are all in other parts too, and the smallest such part. `found` is false if there is
-// no such part.
+// Copy returns the smallest part whose rows are all in other parts too. `found` is false if there is no such part.
 func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool, err error) {
 	parts, err := c.Parts(ctx, "")
 	for _, p := range parts {

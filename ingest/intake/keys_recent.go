@@ -76,7 +76,7 @@ func (r *recentKeys) begin(
 	}
 }
 
-// tryBegin is like begin, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
+// tryBegin is like `begin`, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
 // ends.
 func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
 	r.mu.Lock()

@@ -19,7 +19,7 @@ const (
 	Time                     // can have an interval
 )
 
-// NullRule says how responses show, and filters match, events without a value in a column.
+// NullRule says how an absent value of a column appears in responses, and how filters match it.
 type NullRule uint8
 
 // The null rules.
