@@ -175,7 +175,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above returns the parent of a page, and sets only its id. The method parents later reads the rest.
+// above returns the parent of a page, with only its id. The method `parents` reads the other fields later.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil
@@ -217,8 +217,8 @@ func (c *comparison) files() error {
 	return err
 }
 
-// each calls `visit` for each listed page and for the parents of moved pages, with the page's revision. parent is true
-// for parents.
+// each calls `visit` for each listed page and for the parents of moved pages, with the page's revision. `parent` is
+// true for parents.
 func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	for i := range c.list {
 		change := &c.list[i]

@@ -46,7 +46,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what returns the word for the object in error messages.
+// what returns the word for the object in error messages: "comment" or "reply".
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"

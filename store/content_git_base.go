@@ -21,9 +21,9 @@ import (
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the state of the
 // repository that the space last imported. This may be a state of the operation's branch, or of another branch or
-// folder that was imported later. An export to another branch or folder may be missing in the operation's branch. So an
-// import starts from such an export only if the repository was never imported. An import that updates a change request
-// starts from the request's state of the branch, and from the request's pages.
+// folder that was imported later. An export to another branch or folder may be missing in the operation's branch. So
+// an import starts from such an export only if the repository was never imported. If an import updates a change
+// request, it starts from the content that the request's last import found, and from the request's pages.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
@@ -40,10 +40,10 @@ type GitBase struct {
 	// of this revision.
 	Head  string
 	Pages []tree.Node
-	// revision is the revision that has the pages of Base.
+	// revision is the revision of the pages in the embedded Base.
 	revision string
-	// id is the id of the synchronization with the operation's branch and folder. remote is the name of this branch and
-	// folder.
+	// id is the id of the synchronization with the operation's branch and folder. `remote` is the name of this branch
+	// and folder.
 	id, remote, folder string
 	// stored has the files of the synchronization id, by path.
 	stored map[string]gitlayout.Synced
@@ -61,7 +61,7 @@ type GitSource struct {
 // Synchronized reports whether the space was synchronized with the operation's branch and folder before.
 func (b *GitBase) Synchronized() bool { return b.stored != nil }
 
-// GitBase reads the starting point of an operation. proposes is true if the import must become a change request.
+// GitBase reads the starting point of an operation. `proposes` is true if the import must become a change request.
 func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
 	return s.gitBase(ctx, o, proposes, "")
 }

@@ -25,7 +25,7 @@ const (
 	longestExcerpt = 60
 )
 
-// gitConflicts returns a text about conflicts. who names the people whose changes conflict with the repository.
+// gitConflicts returns a text about conflicts. `who` names the people whose changes conflict with the repository.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {

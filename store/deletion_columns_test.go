@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 )
 
-// Each constant is a reason why a row that was created while the clock was far behind does not look old when the clock
-// is right again.
+// Each constant is a reason why a row does not look old later, although it was created while the clock was far
+// behind.
 const (
 	// insertedWith means that each statement that inserts rows or sets the column uses creation_time() for the column.
 	insertedWith = "insert: creation_time()"

@@ -48,9 +48,10 @@ type AnalyzedIssue struct {
 	Cluster string
 }
 
-// IssueGroup has issues about the same problem. Issues and Clusters are indexes of the arguments of Assign. The issues
-// now belong to the cluster in Clusters. If Clusters is empty, the group becomes a new cluster. If Clusters has several
-// elements, the other clusters are merged into the first. A cluster without Rests is in exactly one group.
+// IssueGroup has issues about the same problem. Issues and Clusters are indexes of the arguments of Assign. The
+// issues now belong to the cluster in Clusters. If Clusters is empty, the group becomes a new cluster. If Clusters
+// has several elements, the other clusters are merged into the first. A cluster whose Rests is false is in exactly
+// one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int

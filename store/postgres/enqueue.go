@@ -102,7 +102,7 @@ const JobLost = "the process that ran it ended"
 // JobText returns the id of a job as text.
 func JobText(id int64) string { return strconv.FormatInt(id, 10) }
 
-// JobID reads the id of a job from a text. ok is false if the text is not an id.
+// JobID reads the id of a job from a text. `ok` is false if the text is not an id.
 func JobID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text

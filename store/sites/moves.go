@@ -72,8 +72,8 @@ func (w *structure) makePlace(
 	return others.MakePlace(w.ctx, w.q, at)
 }
 
-// parentOf returns the id of an item's parent: the section of a site space, or the group of a section or group. nil is
-// the root.
+// parentOf returns the id of an item's parent: the section of a site space, or the group of a section or group. nil
+// is the root.
 func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
