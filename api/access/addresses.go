@@ -91,7 +91,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// Trusted reports whether ip is the address of a trusted proxy. Such a proxy names the client in forwarding headers.
+// Trusted reports whether `ip` is the address of a trusted proxy. Such a proxy names the client in forwarding headers.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

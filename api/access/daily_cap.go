@@ -77,8 +77,8 @@ func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint6
 // slowest is the longest time from a request's start to the count of its events. It is a generous estimate.
 const slowest = time.Hour
 
-// counted reports whether the day of `today` is the day of `now`. If `now` is at most slowest before midnight, the next
-// day also counts, because a later request may have begun it. Any other day is over, or a wrong clock has set it.
+// counted reports whether the day of `today` is the day of `now`. If midnight is at most the time `slowest` away, the
+// next day also counts, because a later request may have begun it. Any other day is over, or a wrong clock has set it.
 func counted(today uint64, now time.Time) bool {
 	number := today >> eventBits
 	return number == dayNumber(now) || number == dayNumber(now.Add(slowest))

@@ -157,7 +157,7 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	return nil
 }
 
-// admit decides whether a principal of this kind may call the operation with the scope s. It refuses kinds that this
+// admit decides whether a principal of this kind may call the operation with the scope `s`. It refuses kinds that this
 // version of the code does not know.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {

@@ -41,7 +41,7 @@ func chromium(t *testing.T) string {
 	return program
 }
 
-// newTab starts a separate browser, so that tests do not share cookies. flags has the names and values of additional
+// newTab starts a separate browser, so that tests do not share cookies. `flags` has the names and values of additional
 // command-line flags.
 func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()

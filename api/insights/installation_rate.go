@@ -16,7 +16,7 @@ const (
 	checkSites = 1024
 )
 
-// checkRates limits how often each site is checked by this node. arrival has each site's theoretical arrival time, as
+// checkRates limits how often each site is checked by this node. `arrival` has each site's theoretical arrival time, as
 // in the rate limits of package access. The zero value is ready to use.
 type checkRates struct {
 	mu      sync.Mutex

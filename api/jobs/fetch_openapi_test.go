@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specServer serves an OpenAPI document whose version the test sets. If status is not 0, it answers with this status.
+// specServer serves an OpenAPI document whose version the test sets. If `status` is not 0, it answers with this status.
 type specServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -92,7 +92,7 @@ func (b *specBench) set(slug, url string) apispecs.Spec {
 	return spec
 }
 
-// until waits until a specification is in the state that is tests for.
+// until waits until a specification is in the state that `is` tests for.
 func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispecs.Spec {
 	b.t.Helper()
 	var spec apispecs.Spec

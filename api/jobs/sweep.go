@@ -88,7 +88,8 @@ func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	return guarded, err
 }
 
-// sweepStep is one kind of data that a sweep deletes. delete deletes a batch. `more` is true if another batch is left.
+// sweepStep is one kind of data that a sweep deletes. `delete` deletes a batch. `more` is true if another batch is
+// left.
 type sweepStep struct {
 	what   string
 	delete func(context.Context) (more bool, err error)
@@ -150,7 +151,7 @@ func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// repeat calls `step` until it returns false for more, or until sweepTime is over. `more` is true if something may be
+// repeat calls `step` until it returns false for `more`, or until sweepTime is over. `more` is true if something may be
 // left.
 func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)

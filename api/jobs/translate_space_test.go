@@ -84,8 +84,8 @@ func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// watched is a translator that calls asked for each text. For a text that contains the word in refuses, it returns an
-// unusable translation.
+// watched is a translator that calls `asked` for each text. For a text that contains the word in `refuses`, it returns
+// an unusable translation.
 type watched struct {
 	translationtest.Loudly
 	asked   func(source string)

@@ -17,8 +17,8 @@ var errGivesWay = errors.New("the job gives way to others")
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
-	// waiting has, by kind, the oldest job that had no worker at the last check. looked is the time of the last check.
-	// Only tend uses these two fields.
+	// waiting has, by kind, the oldest job that had no worker at the last check. `looked` is the time of the last
+	// check. Only `tend` uses these two fields.
 	waiting map[string]int64
 	looked  time.Time
 }
@@ -27,7 +27,8 @@ type turns struct {
 type turn struct {
 	kind   string
 	slowAt time.Time
-	// found is true if a transfer of the job is slow. noted is true if the database has recorded that the job is slow.
+	// found is true if a transfer of the job is slow. `noted` is true if the database has recorded that the job is
+	// slow.
 	found, noted bool
 	end          context.CancelCauseFunc
 }

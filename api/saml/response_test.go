@@ -43,7 +43,8 @@ func alsoFor(audience string) *etree.Element {
 	return idp.Response(service, request, idp.Sign(a, dsig.RSASHA256SignatureMethod))
 }
 
-// build returns a response with an assertion. It calls spoilAssertion, if not nil, before the assertion is signed.
+// build returns a response with an assertion. It calls `spoilAssertion` before the assertion is signed, if
+// `spoilAssertion` is not nil.
 func build(spoilAssertion func(a *crewjam.Assertion), signAssertion, signResponse bool) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna)

@@ -20,7 +20,7 @@ func (v Presenter) PublishedSite(s sites.Site) string {
 	return v.Published("sites", s.ID)
 }
 
-// SharedSite returns the address of a site that contains the key of a share link. root is the site's address.
+// SharedSite returns the address of a site that contains the key of a share link. `root` is the site's address.
 func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
 // SiteAddress returns the address that opens a site to the caller, or "" if the site is not published. It also returns

@@ -76,8 +76,8 @@ func below() []page {
 }
 
 // TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book then has the
-// same words, bookmarks and links as a book that is rendered as a whole, and more sheets. The short form tests only the
-// small books.
+// same words, bookmarks and links as a book that is rendered as a whole, and more sheets. With -short, it tests only
+// the small books.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -116,7 +116,7 @@ func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Elemen
 	return el
 }
 
-// Sign returns the element with a signature after its issuer. method is the signature method, for example
+// Sign returns the element with a signature after its issuer. `method` is the signature method, for example
 // dsig.RSASHA256SignatureMethod.
 func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 	ctx, err := dsig.NewSigningContext(i.Key, [][]byte{i.Certificate.Raw})
