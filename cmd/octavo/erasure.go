@@ -118,7 +118,7 @@ func locker(st *store.Store) eventstore.Locks {
 	}
 }
 
-// lockIsBusy reports whether err means that another process has the lock.
+// lockIsBusy reports whether `err` means that another process has the lock.
 func lockIsBusy(err error) bool { return errors.Is(err, postgres.ErrLocked) }
 
 func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
