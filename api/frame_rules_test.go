@@ -131,8 +131,8 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestNamedObjects: if a body names the object, for example twice or with escapes, the operation uses the same object
-// that the rights were checked for.
+// TestNamedObjects: if a body names the object in an unusual way, for example twice or with escapes, the operation uses
+// the object whose rights were checked.
 func TestNamedObjects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// integrationSigningKeyName is the name of the key from which the signing secrets of integrations are derived. A
+	// integrationSigningKeyName is the name of a key. The signing secrets of integrations are derived from this key. A
 	// release may change the name, because each event that an integration receives contains the current secret.
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.

@@ -30,8 +30,8 @@ type Change struct {
 
 // RevisionChanges lists at most `most` changes of a revision since its first parent, and returns the number of the
 // remaining changes. In a space's first revision, all content is new. If `allows` is set, the list is for a visitor. A
-// visitor sees changes of pages that the visitor sees in both revisions, and changes of files that the visitor sees in
-// the later revision. A visitor sees no deletions.
+// visitor sees changes of pages only if the visitor sees the page in both revisions. A visitor sees changes of files
+// only if the visitor sees the file in the later revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -43,7 +43,7 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 	return c.run()
 }
 
-// RequestChanges lists the changes of a change request since the revision of the main content from which it starts. The
+// RequestChanges lists the changes of a change request since its base, which is a revision of the main content. The
 // parameters and results have the same meaning as those in RevisionChanges.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)

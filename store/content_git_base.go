@@ -32,7 +32,7 @@ type GitBase struct {
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
 	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
-	// export's branch was never synchronized, the export can start from one of them.
+	// export's branch was never synchronized, the export can start from a synchronization in this list.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
@@ -142,8 +142,8 @@ func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	return nil
 }
 
-// cameFrom returns the synchronization from which an import starts. `known` is sorted, with the latest synchronization
-// first.
+// cameFrom returns the synchronization that is the starting point of an import. `known` is sorted, with the latest
+// synchronization first.
 func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
 	var at time.Time
 	for i := range known {

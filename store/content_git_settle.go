@@ -76,7 +76,7 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 
 // settleGit is called after a request's status has changed. `was` is the earlier status. If the request is now
 // archived, settleGit queues the exports that waited for the request. If the earlier status is archived, and a later
-// synchronization has replaced the request's import, settleGit returns an error, so the request stays archived.
+// synchronization has replaced the import of the request, settleGit returns an error. The request then stays archived.
 // Otherwise both imports would make the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {

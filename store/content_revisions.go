@@ -52,7 +52,7 @@ func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision,
 	return readRevision(row), nil
 }
 
-// revisions reads revisions by id. It returns an error if one of them does not exist.
+// revisions reads revisions by id. It returns an error if a revision does not exist.
 func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string) (map[string]Revision, error) {
 	rows, err := q.RevisionsByID(ctx, db.RevisionsByIDParams{SpaceID: spaceID, Ids: ids})
 	if err != nil {

@@ -126,7 +126,7 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 }
 
 // mergeSide reads the pages of one side of a merge. The methods of [merge.Side] return no error, so mergeSide stores
-// its first error in err.
+// its first error in `err`.
 type mergeSide struct {
 	from pageSource
 	// pages has the pages that were read, by id. nil means that this side does not have the page.

@@ -51,8 +51,8 @@ var deletionColumns = map[string]string{
 	"translation_segments.used_at":  "a run marks the segments that it uses before it drops the others",
 }
 
-// deletionStatements has the statements in which deletion_time() is not next to a column, with the columns that they
-// compare with it.
+// deletionStatements has statements in which deletion_time() is not next to a column. For each statement, it has the
+// columns that the statement compares with deletion_time().
 var deletionStatements = map[string][]string{
 	"BeginRetention":     {"expiries.before"},
 	"ClaimEventKeys":     {"event_keys.created_at"},

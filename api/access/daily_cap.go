@@ -93,8 +93,8 @@ func (u *keyUse) events(now time.Time) int64 {
 	return int64(today & (1<<eventBits - 1))
 }
 
-// add adds events to the day's number. If a later request has already started a new day, the events of a request that
-// began before midnight are added to the new day.
+// add adds events to the day's number. The request may have begun before midnight, and a later request may have started
+// the new day. Then its events are added to the new day.
 func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()

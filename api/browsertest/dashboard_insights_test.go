@@ -34,7 +34,7 @@ type madeUp struct {
 	batches int
 }
 
-// set changes the settings from which the answers are computed.
+// set changes the settings that determine the answers.
 func (m *madeUp) set(change func(*madeUp)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -437,8 +437,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait exports to a branch of which an open change request contains an import. The export waits until the
-// request is closed, and its state shows this. Other exports run.
+// TestGitExportsWait exports to a branch. An open change request contains an import of the same branch. The export
+// waits until the request is closed, and its state shows this. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)

@@ -49,7 +49,7 @@ type bodyPlan struct {
 }
 
 // param binds one field. `read` finds the field's values in the request. `set` stores the values in the field, and
-// returns "", or a problem as the end of a sentence that begins with the parameter's name.
+// returns a problem or "". The problem is the end of a sentence that begins with the parameter's name.
 type param struct {
 	name  string
 	index []int

@@ -240,8 +240,8 @@ type chunks struct {
 	conn *edgeConn
 }
 
-// chunkPart is the largest number of bytes of data in one read. chunkFraming is the number of bytes that may be read in
-// addition, for framing and for what fasthttp reads ahead.
+// chunkPart is the largest number of bytes of data in one read. chunkFraming is the number of further bytes that may be
+// read, for framing and because fasthttp reads ahead.
 const (
 	chunkPart    = 64 << 10
 	chunkFraming = 64 << 10

@@ -11,8 +11,8 @@ const (
 	// A site may be checked checkBurst times at once, and then once every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
-	// checkSites is the number of sites in checkRates from which on take removes sites that have not been checked
-	// lately.
+	// checkSites is a number of sites. If checkRates has at least so many sites, `take` removes sites that have not
+	// been checked lately.
 	checkSites = 1024
 )
 

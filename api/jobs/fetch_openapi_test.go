@@ -106,7 +106,7 @@ func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispe
 	return spec
 }
 
-// heard counts the changes of specifications of which front ends have not been notified yet.
+// heard counts changes of specifications: the changes about which front ends have not been notified yet.
 func (b *specBench) heard() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from front_end_changes where tag like '%:openapi:%'").Scan(&n); err != nil {

@@ -39,8 +39,8 @@ func (f *exportFrom) close() error {
 }
 
 // match prepares an export to a branch that exists, but was never synchronized with the space. If the space was
-// synchronized with other branches or repositories, match uses the state of such a synchronization as the base of the
-// export. It prefers a synchronization whose commit is `tip`, the newest commit of the branch.
+// synchronized with other branches or repositories, `match` uses the state of one of these synchronizations as the base
+// of the export. It prefers a synchronization whose commit is `tip`, the newest commit of the branch.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {
@@ -153,8 +153,8 @@ func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	return g.open(from.copied)
 }
 
-// copied adds the copied files that the export does not change to its changes, because a commit without a parent must
-// contain all files.
+// copied adds files to the changes of the export: the copied files that the export does not change. A commit without a
+// parent must contain all files.
 func (g *gitRun) copied(from exportFrom, changes []gitsync.Change) ([]gitsync.Change, error) {
 	done := map[string]bool{}
 	for _, change := range changes {

@@ -48,8 +48,8 @@ type Config struct {
 	Metrics *Metrics
 	// Grace is the time for which Stop waits for running jobs; 0 means 10 s.
 	Grace time.Duration
-	// Poll is the interval at which the runner searches for jobs that wait for their turn, and for jobs of which it was
-	// not notified; 0 means 1 s.
+	// Poll is the interval at which the runner searches for jobs that wait for their turn. It also searches for jobs
+	// about which it was not notified. 0 means 1 s.
 	Poll time.Duration
 	// Settle is the time between a change and the notification of front ends; 0 means none. After this time, no node
 	// has cached answers from before the change.

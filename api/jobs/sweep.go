@@ -78,7 +78,7 @@ func (s *Sweep) Packs(ctx context.Context) error {
 	return sweepPacks(s.cfg.PacksDir, now)
 }
 
-// now returns the time from which the files' ages are measured. It is the store's guarded time or this machine's time,
+// now returns the present time for measuring the ages of files. It is the store's guarded time or this machine's time,
 // whichever is earlier. This machine's time is compared because its clock has set the times of the files.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)

@@ -33,9 +33,9 @@ type turn struct {
 	end          context.CancelCauseFunc
 }
 
-// begins records that a job runs. It returns the job's context, which is cancelled when the job must give its worker to
-// another job, and the function to call when the attempt ends. If a transfer with this context is slow, the job is
-// marked as slow.
+// begins records that a job runs. It returns the job's context and the function to call when the attempt ends. The
+// context is cancelled when the job must give its worker to another job. If a transfer with this context is slow, the
+// job is marked as slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
@@ -60,7 +60,7 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 
 // takeTurns starts the jobs whose turn has come, and stops surplus jobs. Jobs are surplus if another job of their kind
 // has its turn and finds no worker. Then each organization and each user may have at most one job of the kind on this
-// node, and all slow jobs together at most one.
+// node. All slow jobs together may also have at most one.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// PublishedSite returns the URL at which readers find a published site. It is on the site's proxy if one is set,
-// otherwise on the site's own host if it is proved, and otherwise on this server.
+// PublishedSite returns the URL at which readers find a published site. If the site's proxy is set, the URL is on the
+// proxy. If the site's own host is proved, it is on this host. Otherwise it is on this server.
 func (v Presenter) PublishedSite(s sites.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy

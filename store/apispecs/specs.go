@@ -171,7 +171,7 @@ func (s *Store) ListVersions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Version reads a version, or the newest version if id is nil.
+// Version reads a version, or the newest version if `id` is nil.
 func (s *Store) Version(
 	ctx context.Context, organizationID, slug string, id *string,
 ) (Version, error) {

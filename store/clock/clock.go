@@ -49,8 +49,8 @@ func (s *Store) Confirm(ctx context.Context) (State, error) {
 	return s.State(ctx)
 }
 
-// DeletionTime returns the time from which deletions by age are measured. It is the time of Postgres's clock, or the
-// beginning of 1970 while deletions by age are stopped.
+// DeletionTime returns the time for deletions by age: they measure the age of a row from this time. It is the time of
+// Postgres's clock, or the beginning of 1970 while deletions by age are stopped.
 func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.DeletionTime(ctx)
 	return at, postgres.Interpret(err, "clock")

@@ -82,9 +82,9 @@ const (
 	analysisRound = 1000
 	// analysisWindow is the number of latest issues of earlier rounds that a round may move to other clusters.
 	analysisWindow = 1000
-	// clusterSample is the largest number of issues from which a cluster is described.
+	// clusterSample is the largest number of issues that are used to describe a cluster.
 	clusterSample = 64
-	// labelSettles is the number of issues from which on the label of a cluster no longer changes.
+	// labelSettles is a number of issues. The label of a cluster with at least this number of issues no longer changes.
 	labelSettles = 4
 )
 

@@ -31,7 +31,7 @@ const (
 	TeamMember = "member"
 )
 
-// CreateTeam adds a team with its first members. Each of members is the id or the e-mail address of a member of the
+// CreateTeam adds a team with its first members. Each of `members` is the id or the e-mail address of a member of the
 // organization.
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team

@@ -205,8 +205,8 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns the error for a statement with Bound that did nothing: either the quota is reached, or the object to
-// extend does not exist.
+// Full returns the error for a statement with Bound that has changed nothing. Either the quota is reached, or the
+// object to extend does not exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

@@ -49,7 +49,7 @@ func (w *weak) Render(
 	return w.counting.Render(ctx, input, out)
 }
 
-// huge returns pages of which one is too large for a single part.
+// huge returns pages, and one page is too large for a single part.
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
@@ -138,8 +138,8 @@ func titles(f facts) []string {
 	return made
 }
 
-// TestNoHalves: if the renderer refuses a source that cannot be divided, or fails after it has written a byte, writing
-// the book fails with the renderer's error.
+// TestNoHalves: the renderer refuses a source that cannot be divided, or fails after it has written a byte. Writing the
+// book then fails with the renderer's error.
 func TestNoHalves(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -28,7 +28,7 @@ type IdP struct {
 }
 
 // Ours and Other return two identity providers with the same entity id and different keys. The keys are made only once,
-// because making a key takes longer than the rest of most tests.
+// because making a key takes longer than the other steps of most tests.
 var (
 	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
