@@ -10,7 +10,7 @@
 //   - a paragraph is empty only if its block would otherwise have no content;
 //   - a paragraph with only images is a block of images, if the images have no size;
 //   - code lines contain only text, and cells contain text, lists, headings, quotes, images and code;
-//   - content that the grammar of documents does not allow has the form that the function fit describes;
+//   - content that the grammar of documents does not allow has the form that the function `fit` describes;
 //   - comments and tags in a line are leaves that have no text but store the source, and a block of HTML is a paragraph
 //     with the block's text.
 //
