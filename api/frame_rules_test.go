@@ -99,8 +99,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 	})
 }
 
-// TestRightsComeBeforeTheBody sends invalid JSON to every operation. Callers who may not use the object get the refusal
-// of their rights, not an error about the JSON. If the body names the object, the invalid part comes after the name.
+// TestRightsComeBeforeTheBody sends invalid JSON to every operation. Callers who may not use the object get an error
+// about their rights, and not about the JSON. If the body names the object, the invalid part comes after the name.
 func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

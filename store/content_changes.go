@@ -140,7 +140,7 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 // unseen replaces a page that the visitor must not see.
 var unseen = new(tree.Node)
 
-// hide replaces pages that the visitor must not see in a revision by `unseen`.
+// hide puts `unseen` in the place of each page that the visitor must not see in a revision.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil

@@ -186,8 +186,8 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 }
 
 // read reads the pages and the files of the synchronization `from`. If an import starts from another branch or folder,
-// read reads the last imported revision. If the folder differs, read drops entries without a file, because they belong
-// to the table of contents of the other folder.
+// read reads the last imported revision. If the folder differs, `read` drops entries without a file, because they
+// belong to the table of contents of the other folder.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
 	if from == nil {
 		return nil

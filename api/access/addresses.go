@@ -11,7 +11,7 @@ import (
 )
 
 // addressEntries limits the number of addresses in the cache. An evicted address starts with a full burst, so a client
-// that uses more addresses than this evades the limits.
+// that uses more addresses than this number evades the limits.
 const addressEntries = 1 << 16
 
 // addressLimits limits the requests without a valid token that each client address may send to this node. Trusted

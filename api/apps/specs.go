@@ -117,7 +117,7 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read returns the source in the form that the store needs. If the source is a text, read parses it and returns its
+// read returns the source in the form that the store needs. If the source is a text, `read` parses it and returns its
 // errors.
 func (s *openAPISource) read() (apispecs.Source, error) {
 	if s.URL != nil {

@@ -204,7 +204,7 @@ func (b *body) grow(ctx context.Context, limit int) error {
 	return nil
 }
 
-// nextClass returns the index in bodyPieces of the buffer that follows the full one.
+// nextClass returns the index, in bodyPieces, of the size that follows the full buffer's size.
 func (b *body) nextClass(limit int) int {
 	want := min(bodyLeap*bodyPieces[b.class], limit)
 	if b.announced > 0 {
@@ -253,7 +253,7 @@ func (c chunks) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// receive reads the body from the connection. The frame has admitted the caller before.
+// receive reads the body from the connection. The frame has already admitted the caller.
 func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	request := &c.http.Request
 	length := request.Header.ContentLength()

@@ -400,8 +400,8 @@ func TestWebhookMoves(t *testing.T) {
 	}
 }
 
-// TestWebhookMovesDuringAttempt changes the address of a webhook while the old receiver has a message. Whatever that
-// receiver answers, the new receiver gets the message.
+// TestWebhookMovesDuringAttempt changes the address of a webhook while the old receiver has not answered a message yet.
+// Whatever that receiver answers, the new receiver gets the message.
 func TestWebhookMovesDuringAttempt(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusGone, http.StatusServiceUnavailable} {

@@ -376,8 +376,8 @@ func TestHostileXML(t *testing.T) {
 	}
 }
 
-// TestManyNamespaces checks the limits of namespaces and attributes. The check of a signature copies every prefix in
-// scope at every element. A provider may declare one prefix at many elements, as Okta does at each value.
+// TestManyNamespaces checks the limits of namespaces and attributes. At every element, the check of a signature copies
+// every prefix in scope. A provider may declare one prefix at many elements, as Okta does at each value.
 func TestManyNamespaces(t *testing.T) {
 	t.Parallel()
 	idp := samltest.Ours()

@@ -221,7 +221,7 @@ func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
-// LinkedInvite is an invite as a person sees it who follows the link in the mail.
+// LinkedInvite is an invite in the form in which a person who follows the link sees it.
 type LinkedInvite = db.InviteByLinkRow
 
 // InviteByLink reads the invite of a link. It returns not_found if the invite was accepted, replaced or deleted.

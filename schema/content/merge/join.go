@@ -124,7 +124,7 @@ func (m *merger) decide(at spot, base, mine, others []string) (take string, valu
 	return m.conflicts.decide(c)
 }
 
-// put replaces a block by the value of a choice, whose blocks become part of the result.
+// put replaces a block by the value of a choice. The blocks of the value become part of the result.
 func (m *merger) put(key string, at spot, value any) {
 	delete(m.dead, key)
 	m.replaced[key] = m.blocksOf(at, value)

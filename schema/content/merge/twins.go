@@ -9,8 +9,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the least number of words with which two equal texts at different places of a list can be twins.
-// Shorter texts, such as a bracket or a rule, can be twins only at the same place.
+// fewestWords is a number of words. Two equal texts at different places of a list can be twins only if they have at
+// least this number of words. Shorter texts, such as a bracket or a rule, can be twins only at the same place.
 const fewestWords = 4
 
 // unite makes twins of the equal blocks that both sides added to a list in the same order. Twins get one key: the key

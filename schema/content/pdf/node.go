@@ -172,7 +172,7 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
-// scriptLanguages maps some scripts to the language in which the words on the cover and in the contents are written.
+// scriptLanguages maps some scripts to a language. The words on the cover and in the contents are in this language.
 var scriptLanguages = []struct {
 	script   *unicode.RangeTable
 	language string
