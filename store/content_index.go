@@ -68,16 +68,16 @@ func indexAgain(ctx context.Context, conn *pgx.Conn) error {
 // indexing updates the index of a space from the indexed revision to a target revision.
 type indexing struct {
 	spaceID string
-	// from is the id of the indexed revision. `target` is the revision that the index will have. `ids` are the sorted
-	// ids of pages that may differ between both revisions.
+	// from is the id of the indexed revision. target is the revision that the index will have. ids are the sorted ids
+	// of pages that may differ between both revisions.
 	from   string
 	target Revision
 	ids    []string
 }
 
-// step updates the index for one batch of pages. The space's row in the table search_spaces has the ids of both
-// revisions and the progress. Every step locks this row. So after an interruption, another process continues to the
-// same target, and pages of an older revision never overwrite pages of a newer revision.
+// step updates the index for one batch of pages. The ids of the indexed revision and of the target revision and the
+// progress are in the space's row in the table search_spaces, which every step locks. So after an interruption, another
+// process continues to the same target, and pages of an older revision never overwrite pages of a newer revision.
 func (x *indexing) step(ctx context.Context, q *db.Queries) (done bool, err error) {
 	// The space is locked before its index. The deletion of a space locks in the same order, so that no deadlock
 	// occurs.
@@ -230,8 +230,8 @@ func textsOf(ctx context.Context, q *db.Queries, spaceID string, pages []db.Plac
 	return documentsWithin(ctx, q, spaceID, hashes, indexBytes)
 }
 
-// searchText is the text of a page that search can find. A long text has several parts. A search for several words
-// also finds the text if its words are in different parts.
+// searchText is the text of a page that search can find. A long text has several parts, and a search for several words
+// finds the words in different parts too.
 type searchText struct {
 	title, headings, description []words.Token
 	parts                        [][]words.Token

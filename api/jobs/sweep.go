@@ -78,7 +78,7 @@ func (s *Sweep) Packs(ctx context.Context) error {
 	return sweepPacks(s.cfg.PacksDir, now)
 }
 
-// now returns the present time for measuring the ages of files. It is the store's guarded time or this machine's time,
+// now returns the time from which the files' ages are measured. It is the store's guarded time or this machine's time,
 // whichever is earlier. This machine's time is compared because its clock has set the times of the files.
 func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	guarded, err := s.cfg.Store.Clock.DeletionTime(ctx)
@@ -88,8 +88,7 @@ func (s *Sweep) now(ctx context.Context) (time.Time, error) {
 	return guarded, err
 }
 
-// sweepStep is one kind of data that a sweep deletes. `delete` deletes a batch. `more` is true if another batch is
-// left.
+// sweepStep is one kind of data that a sweep deletes. delete deletes a batch. `more` is true if another batch is left.
 type sweepStep struct {
 	what   string
 	delete func(context.Context) (more bool, err error)
@@ -151,7 +150,7 @@ func (s *Sweep) batch(ctx context.Context) (more bool, err error) {
 	return false, nil
 }
 
-// repeat calls `step` until it returns false for `more`, or until sweepTime is over. `more` is true if something may be
+// repeat calls `step` until it returns false for more, or until sweepTime is over. `more` is true if something may be
 // left.
 func repeat(ctx context.Context, step func(context.Context) (more bool, err error)) (more bool, err error) {
 	bounded, cancel := context.WithTimeout(ctx, sweepTime)
