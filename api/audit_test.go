@@ -31,8 +31,8 @@ var unaudited = map[string]string{
 	"redeliverWebhookDelivery":           "It sends something, which the list of deliveries has.",
 }
 
-// unshown has the tables in which an example may change columns without an audit entry, with the reason or the names of
-// these columns.
+// unshown has tables in which an example may change columns without an audit entry. For each table, it has the reason
+// or the names of these columns.
 var unshown = map[string]string{
 	"browser_sessions":   "It is exempt.",
 	"front_end_changes":  "It is exempt.",

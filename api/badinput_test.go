@@ -59,7 +59,7 @@ func TestBadInputOfEveryOperation(t *testing.T) {
 	})
 }
 
-// spoil puts a bad value into an example's body. A form can contain only texts. So possible is false if the body is a
+// spoil puts a bad value into an example's body. A form can contain only texts. So `possible` is false if the body is a
 // form and the value is not a text.
 func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	t.Helper()
@@ -89,7 +89,7 @@ func spoil(t testing.TB, body any, b bad) (spoiled any, possible bool) {
 	return apitest.Form{Body: values.Encode(), Cookie: form.Cookie}, true
 }
 
-// missing is a special value of bad.value. It makes spoil remove the member from the body, so that the test sends a
+// missing is a special value of bad.value. It makes `spoil` remove the member from the body, so that the test sends a
 // request without a required member.
 type missing struct{}
 

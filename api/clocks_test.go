@@ -9,8 +9,8 @@ import (
 )
 
 // dates has the files that read the calendar time as a number. A row has the number of these reads in the file, and the
-// reason why a step of the clock does no harm there. Limits, leases, caches and deadlines of a process must measure
-// time with schema.Elapsed, or compare values of time.Now.
+// reason why a change of the machine's clock does no harm there. Limits, leases, caches and deadlines of a process must
+// measure time with schema.Elapsed, or compare values of time.Now.
 var dates = map[string]struct {
 	uses int
 	why  string

@@ -122,8 +122,8 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	b := &fileBench{Harness: h, ids: map[string]string{}}
 	claims := published(h, h.Ours)
 
-	// everybody has the files that every reader may see. staff has the files that only readers with the claim may see.
-	// No reader may see a file that is in neither list.
+	// everybody has the files that every reader may see. `staff` has the files that only readers with the claim may
+	// see. No reader may see a file that is in neither list.
 	var everybody, staff []string
 	kinds := 0
 	everyKind(t, func() string { kinds++; return "" })
@@ -340,7 +340,7 @@ func TestReadersGetTheFilesOfTheirPages(t *testing.T) {
 	}
 }
 
-// expand fills the parameters of a path with every combination of values. ok is false if a parameter has no value.
+// expand fills the parameters of a path with every combination of values. `ok` is false if a parameter has no value.
 func expand(path string, values map[string][]string) (paths []string, ok bool) {
 	found := frame.PathParam.FindStringSubmatch(path)
 	if found == nil {

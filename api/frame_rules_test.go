@@ -98,8 +98,8 @@ func TestAnswersAreNotKept(t *testing.T) {
 	})
 }
 
-// TestRightsComeBeforeTheBody sends invalid JSON to every operation. Callers who may not use the object get the refusal
-// of their rights, not an error about the JSON. If the body names the object, the invalid part comes after the name.
+// TestRightsComeBeforeTheBody sends invalid JSON to every operation. Callers who may not use the object get an error
+// about their rights, and not about the JSON. If the body names the object, the invalid part comes after the name.
 func TestRightsComeBeforeTheBody(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)
@@ -130,8 +130,8 @@ func TestRightsComeBeforeTheBody(t *testing.T) {
 	}
 }
 
-// TestNamedObjects: if a body names the object, for example twice or with escapes, the operation uses the same object
-// that the rights were checked for.
+// TestNamedObjects: if a body names the object in an unusual way, for example twice or with escapes, the operation uses
+// the object whose rights were checked.
 func TestNamedObjects(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t)

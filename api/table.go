@@ -59,8 +59,8 @@ var sharedVocabulary = rules.Vocabulary{
 	},
 }
 
-// reachable returns the vocabulary with the form of addresses that the server may call. policy decides which hosts are
-// allowed.
+// reachable returns the vocabulary with the form of addresses that the server may call. `policy` decides which hosts
+// are allowed.
 func reachable(policy outbound.Policy) rules.Vocabulary {
 	return rules.Vocabulary{Patterns: map[string]rules.Pattern{
 		"reachableURL": {
@@ -106,7 +106,7 @@ type Deps struct {
 // New builds a server. It returns an error for an invalid table or setting. It opens no connection.
 func New(cfg frame.Config, d Deps) (*frame.Server, error) { return NewWith(cfg, d, frame.Table{}) }
 
-// NewWith is like New, with the additional table more. Tests of the frame use it.
+// NewWith is like New, with the additional table `more`. Tests of the frame use it.
 func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) {
 	if d.Store == nil || d.Intake == nil || d.Insights == nil || d.Balances == nil || d.Erasures == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, intake, insights, balances, erasures, metrics and log are required")
@@ -124,7 +124,8 @@ func NewWith(cfg frame.Config, d Deps, more frame.Table) (*frame.Server, error) 
 	return frame.New(cfg, frame.Deps{Store: d.Store, Metrics: d.Metrics, Log: d.Log, Checks: d.Checks}, all, describe)
 }
 
-// NewWithoutOperations builds the server of a node that has only health checks. d needs only Store, Metrics and Log.
+// NewWithoutOperations builds the server of a node that has only health checks. It uses only Store, Metrics and Log of
+// `d`.
 func NewWithoutOperations(cfg frame.Config, d Deps) (*frame.Server, error) {
 	if d.Store == nil || d.Metrics == nil || d.Log == nil {
 		return nil, errors.New("cannot build api: store, metrics and log are required")

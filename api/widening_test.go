@@ -15,7 +15,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// requests has request bodies for an operation. A body in widen lets more people read the site. A body in keep does
+// requests has request bodies for an operation. A body in `widen` lets more people read the site. A body in `keep` does
 // not.
 type requests struct{ widen, keep []string }
 
@@ -165,7 +165,7 @@ func TestWideningTakesTheRightToRead(t *testing.T) {
 	}
 }
 
-// TestUnmarkedOperationsWidenNothing calls each operation on a site whose row in the table of operations does not set
+// TestUnmarkedOperationsWidenNothing calls each operation on sites for which the table of operations does not set
 // Scope.Widens. The caller has the role create, and may not read the hidden space that the site shows. The calls must
 // not change who can read the site. The test leaves out GET requests, and the operations in `narrows`, which let fewer
 // people read the site.

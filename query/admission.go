@@ -68,7 +68,7 @@ var (
 	errFull       = errors.New("the node answers as many queries as it may")
 )
 
-// enter waits until there is a free slot, and room for the query's rows. leave releases the slot and the rows.
+// enter waits until there is a free slot, and room for the query's rows. `leave` releases the slot and the rows.
 func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave func(), err error) {
 	a.gate.SetSlots(int64(max(1, a.config.Concurrency>>a.config.halvings())))
 	p, weight := a.hold(who.Organization), rows.weight()
@@ -95,7 +95,7 @@ func (a *admission) enter(ctx context.Context, who Caller, rows cost) (leave fun
 	return nil, cause(ctx, err)
 }
 
-// hold counts one more query of an organization, and returns the organization's party. The caller must call drop when
+// hold counts one more query of an organization, and returns the organization's party. The caller must call `drop` when
 // the query ends.
 func (a *admission) hold(organization string) *party {
 	a.mu.Lock()

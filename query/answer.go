@@ -49,7 +49,7 @@ func (s *Service) site(ctx context.Context, id string) (Site, error) {
 	return site, nil
 }
 
-// reported answers a query by running its compiled report. err is the error of compiling the request, or nil.
+// reported answers a query by running its compiled report. `err` is the error of compiling the request, or nil.
 func (q *query) reported(ctx context.Context, r report, err error) ([]byte, map[string]string, error) {
 	if err != nil {
 		return nil, nil, q.invalid(ctx, err)

@@ -65,7 +65,7 @@ func BenchmarkBatch(b *testing.B) {
 	b.ReportMetric(cpu/cpuAlone, "cpu/alone")
 }
 
-// engineTime returns the engine's processor time, in microseconds, while run runs.
+// engineTime returns the engine's processor time, in microseconds, while `run` runs.
 func engineTime(b *testing.B, conn driver.Conn, run func()) float64 {
 	read := func() (total float64) {
 		row := conn.QueryRow(context.Background(),

@@ -15,7 +15,7 @@ import (
 // statesName is the name that an answer gives to its source if the source is cached states.
 const statesName = "states"
 
-// offered returns the plan for reading from states. best is the scope with the best other source. ok is false if no
+// offered returns the plan for reading from states. `best` is the scope with the best other source. `ok` is false if no
 // span can have states.
 func (s *Service) offered(p plan, best scope, rows uint64, parts statecache.Parts) (_ plan, ok bool) {
 	p.env.Counting = best.env.Counting
@@ -28,16 +28,16 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 	return s.states.MaxBytes > 0 && rows > s.sources.limits.keep && p.hasStates(best.env.Counting)
 }
 
-// saves reports whether reading states is worthwhile. `left` is the number of rows in scopes without states. extra is
-// the number of rows that must be read as events in scopes with states. After an import of old events, extra may be
+// saves reports whether reading states is worthwhile. `left` is the number of rows in scopes without states. `extra` is
+// the number of rows that must be read as events in scopes with states. After an import of old events, `extra` may be
 // large, because most rows may be in parts without states. `left` must be at most half of the rows that the best other
 // source reads. If `extra` is more than lightRows, the sum of both must be at most this half.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }
 
-// costOfStates returns a plan's cost. rows is the number of rows that the best other source reads. Without usable
-// states the cost is rows. Otherwise the cost is the number of rows that states do not replace, plus all events from
+// costOfStates returns a plan's cost. `rows` is the number of rows that the best other source reads. Without usable
+// states, the cost is `rows`. Otherwise the cost is the number of rows that states do not replace, plus all events from
 // which missing states are built.
 func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 	parts, known := s.states.KnownParts()
@@ -62,8 +62,8 @@ func (s *Service) costOfStates(p plan, best scope, rows uint64) cost {
 }
 
 // readStates answers a plan from cached states. It builds missing states that enough queries have needed
-// (statecache.Config.Asks). If ok is false, the caller must read the best source other than the cached states. An error
-// of the cache never fails the query.
+// (statecache.Config.Asks). If `ok` is false, the caller must read the best source other than the cached states. An
+// error of the cache never fails the query.
 func (q *query) readStates(ctx context.Context, p plan, best scope, run func(plan) error) (ok bool, err error) {
 	s, cache := q.service, q.service.states
 	known := s.sources.known(p.scope)

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// choose returns a scope with the best source for a statement that reads the columns `refs`. estimate is the counting
+// choose returns a scope with the best source for a statement that reads the columns `refs`. `estimate` is the counting
 // method for distinct values of many rows. It is CountExact if the statement counts no distinct values. Code that reads
 // visits must first check that visits are complete.
 func (s *sources) choose(ctx context.Context, sc scope, refs []ref, estimate insights.Counting) scope {
@@ -67,7 +67,7 @@ func (s *sources) countLater(ctx context.Context, sc scope, refs []ref, estimate
 
 // bestOfIndex returns a scope with the best source by the numbers of rows that the engine expects to read. The engine
 // takes them from the table's index and reads no rows, so a busy engine has them soon, too. For each part of the table,
-// a number may include up to 8,192 rows of other scopes. The scope counts distinct values exactly.
+// a number may include up to 8,192 rows of other scopes. The returned scope counts distinct values exactly.
 func (s *sources) bestOfIndex(ctx context.Context, sc scope, refs []ref) scope {
 	in, ok := sc.ofVisits(refs)
 	if !ok {

@@ -55,7 +55,7 @@ func (t term) key() any {
 	return t.column.Value.New()
 }
 
-// rank returns the expression that the term sorts by. value is the column's alias.
+// rank returns the expression that the term sorts by. `value` is the column's alias.
 func (t term) rank(value sqltree.Expr) sqltree.Expr {
 	if t.column.Rank != nil {
 		return t.column.Rank.Of(value)

@@ -38,8 +38,8 @@ func (c *comparison) of(p plan) plan {
 	return p
 }
 
-// counterpart returns the value in the other range that corresponds to a group's value in the first range. ok is false
-// if the other range has fewer buckets of time.
+// counterpart returns the value in the other range that corresponds to a group's value in the first range. `ok` is
+// false if the other range has fewer buckets of time.
 func (c *comparison) counterpart(value any) (other any, ok bool) {
 	t, isTime := value.(time.Time)
 	if !isTime {
@@ -72,7 +72,7 @@ func groupValue(target any) any {
 	return nil
 }
 
-// condition returns the condition that the row's groups are in the set.
+// condition returns the condition that a row's groups are in the groupSet.
 func (s *groupSet) condition(groups []ref, alias func(ref) sqltree.Expr) sqltree.Expr {
 	var values []sqltree.Expr
 	var types []sqltree.Type

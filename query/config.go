@@ -67,10 +67,10 @@ type Config struct {
 	// Site.
 	Site func(ctx context.Context, id string) (Site, error)
 	// Segment returns the member `where` of a site's saved segment. If the user may not see the segment, it returns a
-	// "not found" error. user is "" for callers who are not users. nil means that no segment is saved.
+	// "not found" error. `user` is "" for callers who are not users. nil means that no segment is saved.
 	Segment func(ctx context.Context, site, user, id string) (where []byte, err error)
-	// Pages returns the pages of the given spaces of a site. If spaces is nil, it returns the pages of all spaces. ok
-	// is false if there are more than `most` pages. If Pages is nil, no page is known.
+	// Pages returns the pages of the given spaces of a site. If `spaces` is nil, it returns the pages of all spaces.
+	// `ok` is false if there are more than `most` pages. If Pages is nil, no page is known.
 	Pages func(ctx context.Context, site string, spaces []string, most int) (list []schema.SitePage, ok bool, err error)
 	// Log gets the errors that clients must not see. nil means slog's default logger.
 	Log *slog.Logger
@@ -112,7 +112,7 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 		// projection would take longer than a small query.
 		"optimize_use_projections":          0,
 		"optimize_use_implicit_projections": 0,
-		// Without this setting, the engine returns no week that starts before 1970: see bucket in schema/insights.
+		// Without this setting, the engine returns no week that starts before 1970: see `bucket` in schema/insights.
 		"enable_extended_results_for_datetime_functions": 1,
 	}
 	if c.MaxAnswer > 0 {
@@ -125,8 +125,8 @@ func (c Config) settings(left time.Duration) clickhouse.Settings {
 	return s
 }
 
-// spillsFrom returns the memory from which a query that spills writes groups to disk. The rest is for the blocks that
-// are read meanwhile, and for reading the groups back.
+// spillsFrom returns the memory from which a query that spills writes groups to disk. The rest of MaxMemory is for the
+// blocks that are read meanwhile, and for reading the groups back.
 func (c Config) spillsFrom() uint64 { return c.MaxMemory / 4 }
 
 // exceeded reports whether an answer of this number of bytes is too large.

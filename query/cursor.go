@@ -17,8 +17,8 @@ import (
 
 const cursorList = "aggregate/"
 
-// cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or now
-// without a cursor. keys are the cursor's other keys, at least one. Without a cursor, keys is nil.
+// cursorTime returns the time at which a request's presets end, in whole milliseconds. It is the cursor's time, or
+// `now` without a cursor. `keys` are the cursor's other keys, at least one. Without a cursor, `keys` is nil.
 func cursorTime(list, cursor string, now time.Time) (at time.Time, keys []string, err error) {
 	if cursor == "" {
 		return now, nil, nil
@@ -49,7 +49,7 @@ func hashOf(description string) string {
 	return strconv.FormatUint(h.Sum64(), 36)
 }
 
-// countedAs makes the plan use the previous page's counting method. text is a cursor's text.
+// countedAs makes the plan use the previous page's counting method. `text` is a cursor's text.
 func (p *plan) countedAs(text string) error {
 	counting, err := strconv.Atoi(text)
 	_, estimate := errorBounds[insights.Counting(counting)]
@@ -60,8 +60,8 @@ func (p *plan) countedAs(text string) error {
 	return nil
 }
 
-// continued returns the plan of the rows after a cursor. keys are the plan's mark (a hash), its counting method, and a
-// key for each term of the order.
+// continued returns the plan of the rows after a cursor. `keys` are the plan's mark (a hash), its counting method, and
+// a key for each term of the order.
 func (p plan) continued(keys []string) (plan, error) {
 	if keys == nil {
 		return p, nil
@@ -161,7 +161,7 @@ func parseKey(target any, text string) (k sortKey, ok bool) {
 	return k, err == nil
 }
 
-// following returns the condition that a row comes after the keys in this order. ranks are the expressions that the
+// following returns the condition that a row comes after the keys in this order. `ranks` are the expressions that the
 // order's terms sort by.
 func following(order []term, after []sortKey, ranks []sqltree.Expr) sqltree.Expr {
 	rest := sqltree.Int(0)

@@ -254,7 +254,7 @@ func drawWeek(t *rapid.T) string {
 	return rapid.SampledFrom([]string{"", "", "", "monday", "sunday", "saturday", "wednesday"}).Draw(t, "week start")
 }
 
-// drawWords draws a range of dates in the zone of now, or a preset.
+// drawWords draws a range of dates in the zone of `now`, or a preset.
 func drawWords(t *rapid.T, events []insights.Event, now time.Time, week int) naiveRange {
 	if preset := rapid.SampledFrom(append(Presets(), "")).Draw(t, "preset"); preset != "" {
 		if rest := now.Nanosecond() % 1_000_000; rest > 0 {

@@ -46,7 +46,7 @@ func naiveCells(t *testing.T, conn driver.Conn) *naive {
 	return n
 }
 
-// TestMain sets the number of cases that rapid draws: 500 in the long form and 50 in the short form. The engine takes
+// TestMain sets the number of cases that rapid draws: 500, or 50 with -short. The engine takes
 // almost all of the time of a case. The flag -rapid.checks overrides the number.
 func TestMain(m *testing.M) {
 	flag.Parse()
@@ -66,7 +66,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestDifferential compares random requests over random events with the naive evaluator. Both return the same rows in
-// the same order, or the same refusal. The long form is -rapid.checks=100000.
+// the same order, or the same refusal. A run with -rapid.checks=100000 is the most thorough.
 func TestDifferential(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

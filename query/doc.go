@@ -45,58 +45,60 @@
 //
 // # What a request means
 //
-//   - Result columns come in the order of select. Without select they are the groupBy columns and eventsCount. The
-//     result is grouped by every dimension of select, except by exact time if groupBy names columns but no time. Exact
-//     time then reads the time of the last event of each group, and order may name it. The result is also grouped by
-//     groupBy columns that are not selected.
-//   - If groupBy has datetime with a single interval, select and order may name datetime without an interval. They then
-//     mean the grouped column. The same rule holds for visitorGeoPoint and precision. In the same way, a groupBy column
-//     without interval takes the interval of the selected column. If the other list has several intervals, the request
-//     is refused with the status 400. In all other cases, datetime means exact time (precision 5).
+//   - Result columns come in the order of `select`. Without `select` they are the `groupBy` columns and eventsCount.
+//     The result is grouped by every dimension of `select`, except by exact time if `groupBy` names columns but no
+//     time. Exact time then reads the time of the last event of each group, and `order` may name it. The result is also
+//     grouped by `groupBy` columns that are not selected.
+//   - If `groupBy` has datetime with a single interval, `select` and `order` may name datetime without an interval.
+//     They then mean the grouped column. The same rule holds for visitorGeoPoint and `precision`. In the same way, a
+//     `groupBy` column without interval takes the interval of the selected column. If the other list has several
+//     intervals, the request is refused with the status 400. In all other cases, datetime means exact time (precision
+//     5).
 //   - The default order is by time ascending, coarse buckets first. Without time it is by the first metric descending,
 //     and without metrics by the groups. Rows that are equal in this order are sorted by their groups: ascending, null
-//     first, words alphabetically. An order without direction is ascending.
-//   - order may name any metric, selected or not, and grouped dimensions.
-//   - A range has the events with from <= time < to. Octavo's own: with two dates, to is the last day of the range, in
-//     the zone. A preset ends at the time of the request. A preset of months or years begins on the same day of an
+//     first, words alphabetically. An entry of `order` without direction is ascending.
+//   - `order` may name any metric, selected or not, and grouped dimensions.
+//   - A range has the events with `from <= time < to`. Octavo's own: with two dates, `to` is the last day of the range,
+//     in the zone. A preset ends at the time of the request. A preset of months or years begins on the same day of an
 //     earlier month. If that month is too short, the range begins on its last day. Octavo's own: today, thisWeek and
 //     thisMonth begin with the first moment of the day, week or month. A range may begin before the storable years
 //     (1970 to 2105), and end after them.
-//   - where entries are joined by AND. Filters on metrics select groups. `in []` matches nothing, and `notIn []`
-//     matches everything. notIn also selects events without a value. If the contract has no word for an absent value in
-//     a column, `in` and comparisons never match events without a value (insights.Excluded).
-//   - Octavo's own: weekStart is the first day of weeks. The default is the first day in the site's settings.
-//   - Octavo's own: timezone is the zone whose calendar cuts time into intervals and presets. The default is the site's
-//     zone (site.go). A site without settings has UTC, and weeks from Monday. Offsets come only from Go's zone data. If
-//     a clock shows an hour twice, the two hours are separate intervals.
-//   - Octavo's own: fill adds the empty buckets of a request's only group of time. It adds them for each combination of
-//     the other groups that occurs in the range. The buckets are added before conditions on metrics, order and limit
-//     apply. In empty buckets, counts are 0 and other metrics are null.
+//   - Entries of `where` are joined by AND. Filters on metrics select groups. `in []` matches nothing, and `notIn []`
+//     matches everything. `notIn` also selects events without a value. If the contract has no word for an absent value
+//     in a column, `in` and comparisons never match events without a value (insights.Excluded).
+//   - Octavo's own: `weekStart` is the first day of weeks. The default is the first day in the site's settings.
+//   - Octavo's own: `timezone` is the zone whose calendar cuts time into intervals and presets. The default is the
+//     site's zone (site.go). A site without settings has UTC, and weeks from Monday. Offsets come only from Go's zone
+//     data. If a clock shows an hour twice, the two hours are separate intervals.
+//   - Octavo's own: `fill` adds the empty buckets of a request's only group of time. It adds them for each combination
+//     of the other groups that occurs in the range. The buckets are added before conditions on metrics, `order` and
+//     `limit` apply. In empty buckets, counts are 0 and other metrics are null.
 //   - Octavo's own: the request's member `compare` adds a member `compare` to the answer. The member has a row for each
 //     row of `columns`. This row has the metrics of the same groups in another range. A group of time corresponds to
 //     the bucket with the same number in the other range. If the other range lacks the row, the row's counts are 0 and
 //     its other metrics are null. A request with `compare` may have one group of time, with an interval and at most
 //     10,000 buckets. The `previousPeriod` of a range of whole days has the same number of days. For another range with
-//     from and to, it has the same length. For a preset it is the preceding period of this preset. For today, thisWeek
-//     and thisMonth it is the part of the previous day, week or month up to the same clock time. `previousYearWeekday`
-//     is the range 52 weeks earlier. A day begins at its first moment, at which clocks in some zones show 1:00.
-//   - Octavo's own: the request's member `others` adds a member `others` to the answer if more rows than limit exist.
-//     The member has a single row for all rows beyond limit. The groups of this row are null. Its metrics are computed
-//     over all events of the rows beyond limit, so a visitor of two such rows is counted once. An event with several
-//     claims is counted once for each claim, also in this row. A request with `others` and with conditions on metrics,
-//     fill or cursor is refused. The compared range gets no row of others.
-//   - Octavo's own: count adds rowsTotal, the number of rows that exist without limit. If the request has a cursor,
+//     `from` and `to`, it has the same length. For a preset it is the preceding period of this preset. For today,
+//     thisWeek and thisMonth it is the part of the previous day, week or month up to the same clock time.
+//     `previousYearWeekday` is the range 52 weeks earlier. A day begins at its first moment, at which clocks in some
+//     zones show 1:00.
+//   - Octavo's own: the request's member `others` adds a member `others` to the answer if more rows than `limit` exist.
+//     The member has a single row for all rows beyond `limit`. The groups of this row are null. Its metrics are
+//     computed over all events of the rows beyond `limit`, so a visitor of two such rows is counted once. An event with
+//     several claims is counted once for each claim, also in this row. A request with `others` and with conditions on
+//     metrics, `fill` or `cursor` is refused. The compared range gets no row of `others`.
+//   - Octavo's own: `count` adds rowsTotal, the number of rows that exist without `limit`. If the request has a cursor,
 //     only the first page has rowsTotal.
-//   - Octavo's own: cursor is "" for the first page. For the next page it is the answer's next.cursor, which exists if
-//     more rows follow. Presets of all pages end at the time of the first page's request. An answer with the accuracy
-//     `exact` has no estimates.
+//   - Octavo's own: `cursor` is "" for the first page. For the next page it is the answer's next.cursor, which exists
+//     if more rows follow. Presets of all pages end at the time of the first page's request. An answer with the
+//     accuracy `exact` has no estimates.
 //   - Octavo's own: an entry {"or": [...]} or {"and": [...]} joins entries. Nested entries are limited only by the
-//     depth of a JSON body. An `or` that joins metrics with other columns is refused with the status 400. contains,
-//     startsWith and matches (RE2) select texts of which a part matches any of the values. They are case-sensitive.
+//     depth of a JSON body. An `or` that joins metrics with other columns is refused with the status 400. `contains`,
+//     `startsWith` and `matches` (RE2) select texts of which a part matches any of the values. They are case-sensitive.
 //   - Octavo's own: columns of sessions. A session is all events of a visitor with a session id, in the range and up to
 //     12 hours around it. Conditions do not shorten a session. The conditions choose the events whose sessions are
 //     counted. In each group, a session is counted once. Page views of one moment are in the order in which they were
-//     sent. Metrics of sessions are null without sessions. In an order, null is less than any number. Only notIn
+//     sent. Metrics of sessions are null without sessions. In an order, null is less than any number. Only `notIn`
 //     selects null.
 //   - Octavo's own: firstSource and firstChannel are properties of the visitor's first event in the range and the 12
 //     hours before it. Conditions do not change the first event. Events of one moment are in the order in which they
@@ -118,23 +120,23 @@
 //
 // # Funnels and retentions
 //
-// Funnels and retentions are additions of Octavo. Their requests have range, timezone and where, like requests for
-// aggregates. Conditions on metrics are refused, also in the where of steps, first and return.
+// Funnels and retentions are additions of Octavo. Their requests have `range`, `timezone` and `where`, like requests
+// for aggregates. Conditions on metrics are refused, also in the `where` of `steps`, `first` and `return`.
 //
-//   - A funnel's actors are visitors. The request's member `by` can make the visitors' sessions the actors.
-//     An actor reaches a step if events of the actor match all steps up to this step, in the order of the steps. Each
-//     event is later than the previous event, unless strictIncrease is false. The last event is at most window seconds
-//     after the first event (by default 14 days). An event matches at most one step.
+//   - A funnel's actors are visitors. The request's member `by` can make the visitors' sessions the actors. An actor
+//     reaches a step if events of the actor match all steps up to this step, in the order of the steps. Each event is
+//     later than the previous event, unless strictIncrease is false. The last event is at most `window` seconds after
+//     the first event (by default 14 days). An event matches at most one step.
 //   - A retention cuts the range to intervals in the zone, and the default interval is a day. A visitor's cohort is the
-//     interval of the visitor's first event in the range that matches first. Events before the range are ignored.
-//     returned[k] is the number of the cohort's visitors with an event that matches return in the k-th interval after
+//     interval of the visitor's first event in the range that matches `first`. Events before the range are ignored.
+//     returned[k] is the number of the cohort's visitors with an event that matches `return` in the k-th interval after
 //     the cohort's. Interval 0 is the cohort's own interval. For this interval, events before the visitor's first event
 //     are included. Intervals after the range are left out.
 //
 // # Transitions
 //
-// Transitions are the pages before and after a page. They are an addition of Octavo. The request has range, timezone
-// and where, like a funnel.
+// Transitions are the pages before and after a page. They are an addition of Octavo. The request has `range`,
+// `timezone` and `where`, like a funnel.
 //
 //   - The page views of a session that meet the conditions form a sequence. The sequence is ordered by time. Page views
 //     of the same moment are in the order in which they were sent. Page views outside of the range are ignored, as in a
@@ -156,10 +158,10 @@
 // refer to. Outside of spaces, a row is the path of the events' addresses, without a slash at its end. If an event of a
 // space has no page, the event is not counted for any page.
 //
-//   - Conditions in where choose the events that the metrics count, as in all reports. The filters on pages choose
+//   - Conditions in `where` choose the events that the metrics count, as in all reports. The filters on pages choose
 //     rows.
-//   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in order. Rows that
-//     are equal in the order are sorted by space, page and path, ascending.
+//   - Pages without events have 0 as counts, and null as other metrics. Null is less than any value in `order`. Rows
+//     that are equal in the order are sorted by space, page and path, ascending.
 //   - A page that Config.Pages does not have gets the title of its last event with a title in the range.
 //   - The request is refused with the status 400 if Config.Pages has more than MaxPages pages, or if more than MaxPages
 //     pages have events. All pages are joined and sorted in memory, so the cost of a list does not depend on its limit.

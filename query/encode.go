@@ -148,7 +148,7 @@ func (e *encoder) nothing(read int) bool {
 	return !isCount && *targets[events].(*uint64) == 0
 }
 
-// result returns the answer's JSON. compared has the columns of the other range. It is nil if the plan has no other
+// result returns the answer's JSON. `compared` has the columns of the other range. It is nil if the plan has no other
 // range. `others` has the columns of the row for all groups beyond the limit. It is nil if there is no such row.
 func (e *encoder) result(compared, others []byte) []byte {
 	size := 64 + len(compared) + len(others)
@@ -178,7 +178,7 @@ func (e *encoder) result(compared, others []byte) []byte {
 	return append(b, '}')
 }
 
-// columnsJSON writes the member "columns". values has the values of each column, separated by commas.
+// columnsJSON writes the member "columns". `values` has the values of each column, separated by commas.
 func columnsJSON(b []byte, output []ref, values [][]byte) []byte {
 	b = append(b, `"columns":[`...)
 	for i, r := range output {

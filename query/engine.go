@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// cause adds to err the reason why the context ended.
+// cause adds the reason why the context ended to `err`.
 func cause(ctx context.Context, err error) error {
 	if c := context.Cause(ctx); c != nil {
 		return fmt.Errorf("%w (%w)", err, c)
@@ -20,8 +20,8 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// noDeadline hides a context's deadline. Otherwise clickhouse-go would set max_execution_time to it, plus five
-// seconds.
+// noDeadline hides a context's deadline. Otherwise clickhouse-go would set max_execution_time to five seconds more than
+// this deadline.
 type noDeadline struct{ context.Context }
 
 func (noDeadline) Deadline() (time.Time, bool) { return time.Time{}, false }

@@ -21,8 +21,8 @@ func resolveFill(p plan) (*filling, error) {
 	return &filling{group: times[0], buckets: buckets}, err
 }
 
-// timeGroups returns the groups of time. ok is false if there are several groups of time, or if the only group of time
-// has no interval.
+// timeGroups returns the groups of time. `ok` is false if there are several groups of time, or if the only group of
+// time has no interval.
 func timeGroups(groups []ref) (times []ref, ok bool) {
 	times = slices.DeleteFunc(slices.Clone(groups), func(r ref) bool { return !r.isTime() })
 	return times, len(times) == 0 || len(times) == 1 && times[0].args.Interval != nil

@@ -30,7 +30,7 @@ type condition struct {
 	list   []condition
 }
 
-// joint is an operator that joins conditions: and, or. word is its name in requests.
+// joint is an operator that joins conditions: and, or. `word` is its name in requests.
 type joint struct {
 	word string
 	of   func(...sqltree.Expr) sqltree.Expr

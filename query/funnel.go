@@ -30,8 +30,8 @@ func FunnelActors() []string {
 
 // funnel is a compiled funnel request. It is an immutable value, as a plan is.
 //
-// An actor reaches a step by doing all steps up to it in order, each with a different event. The event of the last of
-// these steps is at most the time `window` after the event of the first step. If `increases` is true, the event of each
+// An actor reaches a step by doing all steps up to it in order, each with a different event. The event of the last step
+// is at most the time `window` later than the event of the first step. If `increases` is true, the event of each
 // step must be at least a millisecond later than the event of the step before. If it is false, two steps may have
 // events of the same millisecond. The order of these events is then the order in which they were sent.
 type funnel struct {
@@ -220,7 +220,7 @@ func (f funnel) answer(ctx context.Context, q *query) ([]byte, error) {
 	return append(b, `]}`...), nil
 }
 
-// appendShare writes part divided by `whole`, or null if `whole` is 0.
+// appendShare writes `part` divided by `whole`, or null if `whole` is 0.
 func appendShare(b []byte, part, whole uint64) []byte {
 	if whole == 0 {
 		return append(b, "null"...)

@@ -112,8 +112,8 @@ func TestValuesAreNotInSQL(t *testing.T) {
 	}
 }
 
-// TestInjections runs the injections on the real engine. Each text matches only itself, byte by byte. In the short
-// form, each text runs with a quarter of the filters, and the next text with other filters.
+// TestInjections runs the injections on the real engine. Each text matches only itself, byte by byte. With -short, each
+// text runs with a quarter of the filters, and the next text runs with other filters.
 func TestInjections(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -19,8 +19,8 @@ type statement struct {
 }
 
 // lower turns a plan into SQL. Every group and measure has one alias, even if only a filter or the order uses it. So
-// conditions and the order use the same expressions as the rows. The statement reads one row above the limit to find
-// out whether more rows follow.
+// conditions and the order use the same expressions as the rows. The statement reads one row more than the limit to
+// find out whether more rows follow.
 func lower(p plan) statement {
 	var s statement
 	pass := p.onePass()

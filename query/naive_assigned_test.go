@@ -8,8 +8,8 @@ import (
 )
 
 // tellsAssigned reports whether an answer must report that nodes assigned some of its sessions, and whether it may
-// report this. It must if the answer is about sessions and a browser sent one of the selected events. It may if the
-// answer is about sessions and a browser sent any event in a range of the request.
+// report this. It must report this if it is about sessions and a browser sent one of the selected events. It may report
+// this if it is about sessions and a browser sent any event in a range of the request.
 func (n *naive) tellsAssigned(events []insights.Event, r naiveRequest) (must, may bool) {
 	groups := inferredKeys(r.GroupBy, r.Select)
 	for _, k := range outputKeys(r) {

@@ -29,7 +29,7 @@ func onMetrics(list []naiveFilter, metrics bool) (some []naiveFilter) {
 	return some
 }
 
-// naiveAll reports whether all conditions are true. holds reports whether a filter is true.
+// naiveAll reports whether all conditions are true. `holds` reports whether a filter is true.
 func naiveAll(list []naiveFilter, holds func(naiveFilter) bool) bool {
 	for _, f := range list {
 		var ok bool
@@ -58,7 +58,7 @@ func compareFloat(a, b float64) int {
 	return 0
 }
 
-// naiveHolds reports whether a filter matches a value. compare compares the value with the filter's values.
+// naiveHolds reports whether a filter matches a value. `compare` compares the value with the filter's values.
 func naiveHolds(f naiveFilter, compare func(v any) int) bool {
 	switch f.Operator {
 	case "greaterThan":
@@ -150,7 +150,7 @@ func (n *naive) matchesPoint(e *insights.Event, f naiveFilter) bool {
 	})
 }
 
-// naiveFilterKey returns the key of a filter value. null has the same key as an absent value.
+// naiveFilterKey returns the key of a filter value. `null` has the same key as an absent value.
 func naiveFilterKey(c naiveColumn, v any) []any {
 	if c.match != nil {
 		return c.match(v)

@@ -48,7 +48,7 @@ func (n *naive) pathOf(e *insights.Event) string {
 	return path
 }
 
-// pageOf returns an event's page: its space, page, and path outside any space. ok is false if the event names a space
+// pageOf returns an event's page: its space, page, and path outside any space. `ok` is false if the event names a space
 // but no page.
 func (n *naive) pageOf(e *insights.Event) (id [3]string, ok bool) {
 	if e.Space == "" {

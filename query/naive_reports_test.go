@@ -208,7 +208,7 @@ func textOrNull(s string) any {
 	return s
 }
 
-// retention returns the cohorts. ok is false if there are too many buckets.
+// retention returns the cohorts. `ok` is false if there are too many buckets.
 func (n *naive) retention(events []insights.Event, r naiveRetention) (cohorts []any, ok bool) {
 	length := r.Range.To.Sub(r.Range.From)
 	if length > 100*365*24*time.Hour || r.Interval == "minute" && length > 401*time.Minute {

@@ -89,7 +89,7 @@ func inferredKeys(list, others []naiveRef) []naiveKey {
 	return keys
 }
 
-// outputKeys returns the keys of select. If groupBy has columns but no time, an exact time is the last time of its
+// outputKeys returns the keys of `select`. If `groupBy` has columns but no time, an exact time is the last time of its
 // group.
 func outputKeys(r naiveRequest) []naiveKey {
 	keys := inferredKeys(r.Select, r.GroupBy)

@@ -77,9 +77,9 @@ func kindOf(refs []ref) (kind columnsKind) {
 	return kind
 }
 
-// sourceRefs returns the columns that determine the plan's source. In a plan by cell, it leaves out the columns of
-// sessions, because every source with the other columns also has sessions. Parts of sessions that visits lack are read
-// from events.
+// sourceRefs returns the columns that determine the source of a plan. If its method is byCell, it leaves out the
+// columns of sessions, because every source with the other columns also has sessions. Parts of sessions that visits
+// lack are read from events.
 func (p plan) sourceRefs() []ref {
 	if p.onePass() != byCell || !p.numbered() && !p.readsOthers() {
 		return p.refs()
@@ -92,8 +92,8 @@ func (p plan) numbered() bool {
 	return !slices.ContainsFunc(p.sessions, func(part *insights.SessionPart) bool { return part.OfNumbers == nil })
 }
 
-// readsOthers reports whether a plan by cell reads columns in addition to sessions: the names of groups, or other
-// measures.
+// readsOthers reports whether a plan with the method byCell reads columns in addition to sessions: the names of groups,
+// or other measures.
 func (p plan) readsOthers() bool {
 	return len(p.groups) > 0 || slices.ContainsFunc(p.measures(), func(m ref) bool { return !p.inSessions(m) })
 }
@@ -141,7 +141,7 @@ func (p plan) chosen() sqltree.Expr {
 	return sqltree.AllOf(append(all, p.meets()...)...)
 }
 
-// ofEvents returns the plan. The plan's statement reads the scope from events.
+// ofEvents returns the plan with a statement that reads the scope from events.
 func (p plan) ofEvents() plan {
 	if v := p.source.visits; v != nil {
 		p.where = slices.Concat(p.where, v.typed)
@@ -159,7 +159,8 @@ func (p plan) aroundEvents() *sqltree.Select {
 // chosenEvents is the name of a column in statements by session: the number of the session's chosen events.
 const chosenEvents = "chosen_events"
 
-// sessionsOnly builds the first part of the SELECT for a plan by session. `columns` has the groups, then the measures.
+// sessionsOnly builds the first part of the SELECT for a plan with the method bySession. `columns` has the groups, then
+// the measures.
 func (p plan) sessionsOnly(columns []sqltree.Aliased, groups []sqltree.Expr) *sqltree.Select {
 	events := p.ofEvents()
 	rows := events.aroundEvents()
@@ -232,8 +233,9 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 	return tree
 }
 
-// sessionsInGroups builds the first part of the SELECT that reads the rows of sessions, for a plan by cell. The rows
-// come from visits if the other measures come from visits too, and if visits contain the numbers of sessions.
+// sessionsInGroups builds the first part of the SELECT that reads the rows of sessions, for a plan with the method
+// byCell. The rows come from visits if the other measures come from visits too, and if visits contain the numbers of
+// sessions.
 func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}

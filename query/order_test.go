@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestFilesFormNoCircle checks that no file uses functions, types, variables or constants of another file that in turn
+// TestFilesFormNoCircle checks that no file uses functions, types, variables or constants of another file if that file
 // uses the first file, directly or through other files. So the package's files can be read in one order. Methods and
 // fields are not checked.
 func TestFilesFormNoCircle(t *testing.T) {

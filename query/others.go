@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// checkOthers refuses a request that has `others` together with conditions on metrics, fill or cursor. With them, it is
-// unclear which events the row of others has.
+// checkOthers refuses a request that has `others` together with conditions on metrics, `fill` or `cursor`. With them,
+// it is unclear which events belong to the row of `others`.
 func checkOthers(r request, p plan) error {
 	const alone = "cannot stand with "
 	switch {
@@ -23,8 +23,8 @@ func checkOthers(r request, p plan) error {
 	return nil
 }
 
-// outside returns the condition that an event is in none of the first rows. It returns nil if the plan is not about the
-// remaining events.
+// outside returns the condition that an event belongs to no group of the first rows. It returns nil unless the plan is
+// about the remaining events.
 func (p plan) outside() []sqltree.Expr {
 	if p.rest == nil {
 		return nil

@@ -87,8 +87,8 @@ func (p pages) nothing(e *encoder) [][]byte {
 	return values
 }
 
-// placeOf returns the sort key of a row in the list of pages. `rank` is the rank of the metric by which the list is
-// sorted. It is used only for a page with events.
+// placeOf returns the sort key of a row in the list of pages. `rank` is the row's sort value for the list's metric.
+// placeOf uses `rank` only for a page with events.
 func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	place := rowPlace{key: pageID{row.Space, row.ID, ""}}
 	if row.kind == pagePath {
@@ -113,7 +113,7 @@ func (p pages) placeOf(row *pageRow, rank any) rowPlace {
 	return place
 }
 
-// rankOf returns the rank of the metric by which the list of pages is sorted, for a row of the list. `known` is false
+// rankOf returns a row's sort value for the metric by which the list of pages is sorted. `known` is false
 // if the metric is null.
 func (p pages) rankOf(row *pageRow, rank any) (n int64, known bool) {
 	by := p.plan.order[0]

@@ -18,7 +18,7 @@ type pages struct {
 	by    string // the member of pages to sort by; "" means the plan's first term
 	desc  bool
 	limit int
-	// from is the last row of the previous page; nil for the first page.
+	// `from` is the last row of the previous page; nil for the first page.
 	from *rowPlace
 }
 
@@ -124,7 +124,7 @@ func (p pages) String() string {
 // lasts returns 0, because pages and their titles can change while no event arrives.
 func (p pages) lasts(time.Duration) time.Duration { return 0 }
 
-// weigh sets the query's cost. It sets groups to 0, so that no error advises the caller to group by fewer columns.
+// weigh sets the query's cost. It sets `groups` to 0, so that no error advises the caller to group by fewer columns.
 func (p pages) weigh(q *query) {
 	p.plan.weigh(q)
 	q.groups = 0
@@ -139,7 +139,7 @@ func (p pages) hash() string {
 	return hashOf(p.String())
 }
 
-// continues sets the row after which the list continues. keys are the cursor's sort keys. They are nil if the request
+// continues sets the row after which the list continues. `keys` are the cursor's sort keys. They are nil if the request
 // has no cursor.
 func (p *pages) continues(keys []string) error {
 	if keys == nil {

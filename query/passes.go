@@ -27,7 +27,7 @@ func requireGroups(p plan) plan {
 }
 
 // defaultOrder orders a request without an order. If there are groups of time, it orders by time ascending, coarse
-// buckets before fine ones. Otherwise it orders by the first metric, descending. Without metrics it orders by the
+// buckets before fine buckets. Otherwise it orders by the first metric, descending. Without metrics it orders by the
 // groups, which breakTies adds.
 func defaultOrder(p plan) plan {
 	if len(p.order) > 0 {

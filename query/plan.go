@@ -128,8 +128,8 @@ type filling struct {
 type comparison struct {
 	from, to time.Time
 	zone     insights.Zone
-	// first has the start times of the buckets in the first range, and `other` has them in the other range. Both are in
-	// the form of the column by whose time the plan groups. They are empty without a group of time. Several groups of
+	// `first` has the start times of the buckets in the first range, and `other` has them in the other range. Both have
+	// the form of the time column by which the plan groups. They are empty without a group of time. Several groups of
 	// time are refused: weeks and months begin on different days, so their bucket numbers do not match.
 	first, other []time.Time
 }

@@ -53,7 +53,7 @@ type query struct {
 	present func(context.Context) siteVersion
 	entered bool // whether the batch has already taken a turn for this query
 	// spills lets the engine write groups to disk if they exceed a quarter of the query's memory. It also lets the
-	// engine write joined sessions to disk if they exceed an eighth of the memory. spills is set for reports whose
+	// engine write joined sessions to disk if they exceed an eighth of the memory. `spills` is set for reports whose
 	// callers cannot limit the number of groups, and after a join has exceeded the memory.
 	spills bool
 	// joins is set if statements join events and sessions.
@@ -92,7 +92,7 @@ func (s *Service) query(kind Report, who Caller, site string) *query {
 	}
 }
 
-// invalid records a request that is refused before it runs. If the request is not the cause of the error, invalid
+// invalid records a request that is refused before it runs. If the request is not the cause of the error, `invalid`
 // records a failure of the service.
 func (q *query) invalid(ctx context.Context, err error) error {
 	e, public := errors.AsType[*schema.Error](err)

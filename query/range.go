@@ -101,9 +101,9 @@ func monthsBefore(n int) func(time.Time) time.Time {
 	}
 }
 
-// resolveRange returns a range from <= t < to in whole milliseconds, the precision of stored events. Both bounds are
+// resolveRange returns a range `from <= t < to` in whole milliseconds, the precision of stored events. Both bounds are
 // rounded up. So a range that ends now includes an event of this millisecond. Presets count days and months by the
-// calendar of now's location.
+// calendar of the location of `now`.
 func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from, to time.Time, err error) {
 	if r.from != nil {
 		return r.given("range", now.Location())
@@ -114,8 +114,8 @@ func resolveRange(r rangeRequest, now time.Time, week insights.WeekStart) (from,
 	return from, to, schema.Invalid("range", unknown("a preset or an object with from and to", r.preset, Presets()), Presets()...)
 }
 
-// given returns the range of explicit bounds from and to: times, or dates in the zone. A range of dates ends at the end
-// of its last day.
+// given returns the range of explicit bounds `from` and `to`: times, or dates in the zone. A range of dates ends at the
+// end of its last day.
 func (r rangeRequest) given(path string, zone *time.Location) (from, to time.Time, err error) {
 	first, isDate, err := parseDate(at(path, "from"), *r.from)
 	if err != nil {
@@ -147,8 +147,8 @@ func (r rangeRequest) given(path string, zone *time.Location) (from, to time.Tim
 	return ceil(from), ceil(to), nil
 }
 
-// comparisons are the named ranges to compare a range with. from and to are in the request's zone, whose calendar
-// determines days and years. period is the preset of the range, or nil.
+// comparisons are the named ranges to compare a range with. `from` and `to` are in the request's zone, whose calendar
+// determines days and years. `period` is the preset of the range, or nil.
 var comparisons = []struct {
 	name  string
 	other func(from, to time.Time, period *preset, week insights.WeekStart) (time.Time, time.Time)
@@ -201,7 +201,7 @@ func wholeDays(from, to time.Time) int {
 	return insights.DayOf(to).Since(insights.DayOf(from))
 }
 
-// period is the range from <= t < to of a request, with its calendar.
+// period is the range `from <= t < to` of a request, with its calendar.
 type period struct {
 	from, to time.Time
 	zone     *time.Location
@@ -254,7 +254,7 @@ func ceil(t time.Time) time.Time {
 	return t
 }
 
-// rangeRequest is a preset, or from and to.
+// rangeRequest is a preset, or `from` and `to`.
 type rangeRequest struct {
 	preset   string
 	from, to *string
@@ -270,7 +270,7 @@ func (r rangeRequest) String() string {
 
 var rangeMembers = []string{"from", "to"}
 
-// timeRange reads one of the words, or an object with from and to.
+// timeRange reads one of the words, or an object with `from` and `to`.
 func (r *reader) timeRange(path string, words []string) (rangeRequest, error) {
 	var t rangeRequest
 	var err error

@@ -102,8 +102,8 @@ func modelWeek(c civil, starts int) civil {
 	}
 }
 
-// modelFirst returns the first day of the preset `name` that ends on the day now. ok is false for presets of a fixed
-// length.
+// modelFirst returns the first day of the preset `name` that ends on the day `now`. `ok` is false for presets of a
+// fixed length.
 func modelFirst(name string, now civil, starts int) (first civil, ok bool) {
 	switch name {
 	case "today":

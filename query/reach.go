@@ -14,8 +14,8 @@ import (
 const (
 	// MaxViewRanges limits the number of ranges of a view.
 	MaxViewRanges = 20
-	// pageTime is the time for which the ranges of a view end at the time of a cursor's first page. Afterwards they end
-	// at the time of the request.
+	// pageTime is how long after the first page's request the ranges of a view still end at the time of this request.
+	// Afterwards they end at the time of the current request.
 	pageTime = 15 * time.Minute
 )
 
@@ -35,7 +35,8 @@ func (s *Service) reach(ctx context.Context, who Caller, site string, now time.T
 	return r.within(*who.View)
 }
 
-// once returns a function that caches the results of find. So all queries of a batch use the same version of a segment.
+// once returns a function that caches the results of `find`. So all queries of a batch use the same version of a
+// segment.
 func once(find func(id string) ([]byte, error)) func(string) ([]byte, error) {
 	type found struct {
 		where []byte
@@ -124,7 +125,7 @@ func (r reach) limit(in period, now time.Time) (period, error) {
 	return best, nil
 }
 
-// shows returns an error if the view has ranges, but no single range contains the times from ≤ t < to.
+// shows returns an error if the view has ranges, but no single range contains the times `from <= t < to`.
 func (r reach) shows(path string, from, to, now time.Time) error {
 	for _, one := range r.ranges {
 		first, last, err := one.resolved(r.ends(now), r.zone)
@@ -141,8 +142,8 @@ func (r reach) shows(path string, from, to, now time.Time) error {
 	return notShown(path)
 }
 
-// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page,
-// and at most pageTime ago, it returns this time, so that all pages have the same range.
+// ends returns the time at which the presets of the view's ranges end. If `now` is the time of a cursor's first page
+// and is at most pageTime ago, the result is `now`. So all pages have the same range.
 func (r reach) ends(now time.Time) time.Time {
 	if now.Before(r.now.Add(-pageTime)) || now.After(r.now) {
 		return r.now

@@ -7,14 +7,14 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// from runs statements over the best source of a scope. refs and estimate are as in [sources.choose].
+// from runs statements over the best source of a scope. `refs` and `estimate` are as in [sources.choose].
 func (
 	q *query,
 ) from(ctx context.Context, sc scope, refs []ref, estimate insights.Counting, run func(scope) error) error {
 	return q.over(ctx, q.service.sources.choose(ctx, sc, refs, estimate), sc, run)
 }
 
-// over runs statements on `best`, which is sc with its best source. If this source cannot be read, it runs the
+// over runs statements on `best`, which is `sc` with its best source. If this source cannot be read, it runs the
 // statements on the scope `sc` itself.
 func (q *query) over(ctx context.Context, best, sc scope, run func(scope) error) error {
 	if best.source.visits != nil && !q.service.sources.whole(ctx, q.site) {
@@ -80,7 +80,7 @@ func (q *query) weigh(refs []ref, estimate insights.Counting, scopes ...scope) {
 	q.weighScans(scopes[0], estimate, scans)
 }
 
-// weighScans sets the query's cost to the estimated number of rows that all scans read. sc is the request's scope.
+// weighScans sets the query's cost to the estimated number of rows that all scans read. `sc` is the request's scope.
 func (q *query) weighScans(sc scope, estimate insights.Counting, scans []scan) {
 	q.size = size{known: true, length: sc.to.Sub(sc.from)}
 	for _, s := range scans {

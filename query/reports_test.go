@@ -92,7 +92,7 @@ func injected(text string) map[Report]string {
 }
 
 // TestValuesAreNotInReports checks that statements of reports have the same text if they differ only in values. The
-// engine uses every value literally. The short form runs a fifth of the values on the engine.
+// engine uses every value literally. With -short, the engine gets only a fifth of the values.
 func TestValuesAreNotInReports(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

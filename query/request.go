@@ -41,7 +41,7 @@ type request struct {
 type reach struct {
 	site  Site
 	saved func(id string) (where []byte, err error) // saved finds a saved segment; nil means that the site has none
-	// where has the conditions of the view and of its segments. They are joined with the request's where by AND.
+	// where has the conditions of the view and of its segments. They are joined with the request's `where` by AND.
 	where  []conditionRequest
 	ranges []rangeRequest // ranges of the view; nil means all time
 	zone   *time.Location // time zone in which the days of the ranges begin
@@ -64,7 +64,7 @@ type scopeRequest struct {
 
 var scopeMembers = []string{"where", "segments", "range", "timezone", "weekStart"}
 
-// decode reads a request's body, which must be an object. decode reads scopeMembers itself, and calls `read` for the
+// decode reads a request's body, which must be an object. `decode` reads scopeMembers itself, and calls `read` for the
 // other members. Then it adds the conditions of the request's segments and of the caller's view.
 func (q *scopeRequest) decode(
 	of reach, body []byte, members []string, read func(r *reader, name string) error,
@@ -117,7 +117,7 @@ func (q *scopeRequest) narrow() error {
 	return nil
 }
 
-// segment returns the conditions of a saved segment. path is the segment's place in the request.
+// segment returns the conditions of a saved segment. `path` is the segment's place in the request.
 func (r reach) segment(path, id string, left *whereBudget) ([]conditionRequest, error) {
 	if r.saved == nil {
 		return nil, unknownSegment(path)
@@ -157,7 +157,7 @@ type columnRequest struct {
 	extras map[string]jsontext.Value
 }
 
-// conditionRequest is an entry of where: a filter, or a group of conditions.
+// conditionRequest is an entry of `where`: a filter, or a group of conditions.
 type conditionRequest struct {
 	filterRequest
 	joined string // the joining word of a group
@@ -175,7 +175,7 @@ type orderRequest struct {
 	direction string
 }
 
-// place is a column's position in the body. It is an entry of a list, or a single member if index is -1. The path is
+// place is a column's position in the body. It is an entry of a list, or a single member if `index` is -1. The path is
 // computed only for errors.
 type place struct {
 	path  string
@@ -287,7 +287,7 @@ func (c *columnRequest) requireName() error {
 	return schema.Invalid(c.member("column"), "is required")
 }
 
-// whereBudget has the numbers of entries and values that the remaining part of where may have.
+// whereBudget has the numbers of entries and values that the remaining part of `where` may have.
 type whereBudget struct{ entries, values int }
 
 func (r *reader) conditions(path string, left *whereBudget) ([]conditionRequest, error) {
@@ -376,13 +376,13 @@ const accuracyExact = "exact"
 
 var accuracies = []string{"auto", accuracyExact}
 
-// Accuracies returns the allowed words of accuracy, the default first.
+// Accuracies returns the allowed words of `accuracy`, the default first.
 func Accuracies() []string { return accuracies }
 
 // directions are the words of order.direction, the default first.
 var directions = []string{"asc", "desc"}
 
-// conditionsOf reads an object whose only member is where, with conditions on events.
+// conditionsOf reads an object whose only member is `where`, with conditions on events.
 func (r *reader) conditionsOf(path string, left *whereBudget) (list []conditionRequest, err error) {
 	err = r.object([]string{"where"}, func(name string) (err error) {
 		list, err = r.conditions(at(path, name), left)

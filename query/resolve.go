@@ -13,10 +13,10 @@ import (
 // resolve resolves a request's names. Presets end at `now`.
 //
 // Two rules give extras the meaning that users expect:
-//   - If groupBy has a column once, the column without its extra (datetime without interval) in select or order means
-//     the grouped column. A groupBy column without its extra means the selected column in the same way. In all other
-//     cases it is the column without extra: exact time.
-//   - The result is also grouped by the dimensions of select that groupBy does not name, except by exact times: see
+//   - If `groupBy` has a column once, the column without its extra (datetime without interval) in `select` or `order`
+//     means the grouped column. A `groupBy` column without its extra means the selected column in the same way. In all
+//     other cases it is the column without extra: exact time.
+//   - The result is also grouped by the dimensions of `select` that `groupBy` does not name, except by exact times: see
 //     lastTimes.
 func resolve(r request, now time.Time) (plan, error) {
 	p := plan{limit: r.limit, now: now, paged: r.cursor != nil, others: r.others, total: r.count}
@@ -165,7 +165,7 @@ var columnNames = func() []string {
 }()
 
 // inferExtras completes each column of `list` that has no extra. It copies the extra of the same column in `others`. A
-// column that is not in others keeps its default.
+// column that is not in `others` keeps its default.
 func inferExtras(list, others []namedColumn) ([]ref, error) {
 	refs := make([]ref, len(list))
 	for i, n := range list {
@@ -207,7 +207,7 @@ func lastTimes(groups, output []ref) []ref {
 	return list
 }
 
-// withDimensions returns groups, each once, followed by the dimensions of output.
+// withDimensions returns `groups`, each once, followed by the dimensions of `output`.
 func withDimensions(groups, output []ref) []ref {
 	var all []ref
 	for _, r := range slices.Concat(groups, output) {
@@ -356,7 +356,7 @@ func resolveOrder(o *orderRequest, groups, output []ref) ([]term, error) {
 	return []term{t}, nil
 }
 
-// resolveExtras reads the column's own extra and refuses other extras. explicit is true if the request has the extra,
+// resolveExtras reads the column's own extra and refuses other extras. `explicit` is true if the request has the extra,
 // or if the column has no extra.
 func resolveExtras(c columnRequest, column *insights.Column, to *insights.Arguments) (explicit bool, err error) {
 	for _, extra := range insights.Extras {

@@ -42,11 +42,12 @@ func (q *query) rows(ctx context.Context, st sqltree.Statement, targets []any, e
 
 // spilling returns the statement of a query that spills, with a setting that lets the engine write few groups to disk.
 //
-// The engine (26.5) writes the groups of a GROUP BY to disk if the whole statement takes more memory than spillsFrom,
-// and if the groups are worth it: more than a number of groups, or more than a number of bytes. It takes as bytes what
-// the whole statement allocated. Long sessions fill the memory with few groups, each with a list of views. So the
-// grouping of events has a limit of bytes. The limit is spillsFrom, so that it adds no condition. The settings of the
-// statement, and thus a grouping of groups, have no limit of bytes: see run.
+// The engine (26.5) writes the groups of a GROUP BY to disk under two conditions. The whole statement must take more
+// memory than spillsFrom, and the groups must exceed a limit: a number of groups, or a number of bytes. It counts as
+// the groups' bytes everything that the whole statement has allocated. Long sessions fill the memory with few groups,
+// each with a list of views. So the grouping of events has a limit of bytes. The limit is spillsFrom, so that it adds
+// no condition. A grouping of groups has no limit of bytes, because the settings of the statement have no such limit:
+// see `run`.
 func (q *query) spilling(st sqltree.Statement) sqltree.Statement {
 	if !q.spills {
 		return st
@@ -121,9 +122,9 @@ func (q *query) run(
 		settings["distributed_product_mode"] = "global"
 	}
 	if q.spills || q.passes {
-		// With a limit of bytes, the engine would write the few groups of groups to disk after each block, in 256
-		// parts: it counts the bytes of the inner groups, too. So only the number of groups counts. The statements of
-		// a query that spills have a limit of bytes for their inner groups: see spilling.
+		// A limit of bytes would also count the bytes of the inner groups. So the engine would write the few groups of
+		// groups to disk after each block, in 256 parts. So only the number of groups counts. The statements of a
+		// query that spills have a limit of bytes for their inner groups: see `spilling`.
 		settings["group_by_two_level_threshold_bytes"] = 0
 	}
 	switch {

@@ -9,7 +9,7 @@ const (
 	// fewValues is a number of different values. A claim with at most this many values makes segments, even if few
 	// visitors share a value.
 	fewValues = 10
-	// maxShared limits the claims that segments are made of, to the claims that most visitors have.
+	// maxShared is the largest number of claims that segments are made of: the claims that most visitors have.
 	maxShared = 1000
 )
 
@@ -45,7 +45,7 @@ func lowerSegments(sc scope, shared []string, part segmentPage) sqltree.Statemen
 		{Expr: insights.ClaimSet(shared), As: "claim_set"},
 		{Expr: insights.HasClaims(), As: "known"},
 		// The visitors of a segment may have sent the same text as different JSON types. The notes of any visitor are
-		// sufficient. max chooses the same notes in each query.
+		// sufficient. `max` chooses the same notes in each query.
 		{Expr: sqltree.Call("max", insights.ClaimNotes()), As: "notes"},
 		{Expr: measure(insights.EventsCount), As: "events_count"},
 		{Expr: measure(insights.VisitorsCount), As: "visitors_count"},

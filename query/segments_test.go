@@ -30,7 +30,7 @@ func segmentsOf(t *testing.T, s *Service, site, page string, limit *int) schema.
 	return list
 }
 
-// visit returns an event of a visitor with claims. claims has each claim's name, followed by its value.
+// visit returns an event of a visitor with claims. `claims` has each claim's name, followed by its value.
 func visit(visitor uint64, claims ...string) insights.Event {
 	e := fixture()[0]
 	e.TimeMillis, e.Visitor, e.Session, e.Claims = testNow.UnixMilli()-1000, visitor, visitor, nil
@@ -110,8 +110,8 @@ func TestSegmentsAreShared(t *testing.T) {
 	}
 }
 
-// TestSegmentPages checks that the pages have every segment once, and that count is the number of segments. Events that
-// arrive between the pages change neither the segments nor the count.
+// TestSegmentPages checks that the pages have every segment once, and that `count` is the number of segments. Events
+// that arrive between the pages change neither the segments nor the count.
 func TestSegmentPages(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

@@ -28,7 +28,7 @@ type Service struct {
 	grace     time.Duration
 }
 
-// New makes a service that runs its statements on `conn`. conn is a native-protocol pool with at least Concurrency
+// New makes a service that runs its statements on `conn`. `conn` is a native-protocol pool with at least Concurrency
 // connections to the database of the events table.
 func New(c Config, conn driver.Conn, m *Metrics) *Service {
 	log := c.Log

@@ -188,7 +188,7 @@ func TestLongestRequests(t *testing.T) {
 	}
 }
 
-// TestReadOnly checks that the method rows, which reads answers, cannot run a statement that writes.
+// TestReadOnly checks that the method `rows`, which reads answers, cannot run a statement that writes.
 func TestReadOnly(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

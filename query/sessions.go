@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/sqltree"
 )
 
-// joining returns the scope with the parts of sessions that refs and its conditions read.
+// joining returns the scope with the parts of sessions that `refs` and its conditions read.
 func (s scope) joining(refs []ref) scope {
 	s.sessions = nil
 	for _, r := range slices.Concat(refs, reads(s.where)) {

@@ -39,7 +39,7 @@ func (c Config) freshUntil(ctx context.Context, site string) string {
 // headerAge is the answer's age in seconds: the time since the query that computed it was requested.
 const headerAge = "Age"
 
-// shared answers a query from the result cache, or by calling work. Queries with equal `kind`, `site` and `key` have
+// shared answers a query from the result cache, or by calling `work`. Queries with equal `kind`, `site` and `key` have
 // the same answer, except for the time at which presets end.
 func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte, map[string]string, error) {
 	s := q.service
@@ -53,7 +53,7 @@ func (q *query) shared(ctx context.Context, key string, work answerFunc) ([]byte
 		},
 		Run:     func(ctx context.Context) (answer, error) { return q.admitted(ctx, work) },
 		Version: q.version, Lasts: q.lasts,
-		// The other queries of a batch may have used most of its time. Other callers have more.
+		// The other queries of a batch may have used most of its time. Other callers have more time.
 		Own: func(err error) bool { return !q.until.IsZero() && ranOut(err) },
 	})
 	if err != nil {
@@ -91,8 +91,8 @@ func (q *query) key(identity string) resultcache.Key {
 	return resultcache.NewKey(q.site, string(q.kind)+"\n"+identity)
 }
 
-// refused returns the error for the caller. The query that ran has already counted its failure. refused also counts the
-// failure for each query that shared the run.
+// refused returns the error for the caller. The query that ran has already counted its failure. `refused` also counts
+// the failure for each query that shared the run.
 func (q *query) refused(ctx context.Context, err error, from resultcache.Source) error {
 	f, ran := errors.AsType[*failure](err)
 	switch {

@@ -234,8 +234,8 @@ func TestBatchTimeIsItsOwn(t *testing.T) {
 	}
 }
 
-// TestLiveShareIsItsOwn checks that the refusal of a caller that has used up its share does not go to another caller
-// who waits for the same live answer.
+// TestLiveShareIsItsOwn has two callers who wait for the same live answer. If one caller has used up its share, only
+// this caller is refused.
 func TestLiveShareIsItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

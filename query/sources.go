@@ -144,8 +144,8 @@ const (
 	visitsWhole = `SELECT count() = 0
 		AND (SELECT count() FROM system.projection_parts WHERE database = currentDatabase() AND table = {table:String} AND name = {projection:String} AND active AND is_broken) = 0
 		FROM system.parts WHERE database = currentDatabase() AND table = {table:String} AND active AND rows > 0 AND NOT has(projections, {projection:String})`
-	// visitsReadable checks what visitsWhole checks, that the events table has the projection of visits, and that the
-	// engine can read it. It takes twice as long as visitsWhole.
+	// visitsReadable checks the same as visitsWhole. It also checks that the events table has the projection of visits,
+	// and that the engine can read the projection. It takes twice as long as visitsWhole.
 	visitsReadable = `SELECT (` + visitsWhole + `)
 		AND (SELECT count() FROM system.table_functions WHERE name = 'mergeTreeProjection') > 0
 		AND (SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = {table:String} AND position(create_table_query, {projection:String}) > 0) > 0`
@@ -217,8 +217,8 @@ func (s *sources) joinDied(sc scope) {
 	s.died[sc.site] = death{length, time.Now()}
 }
 
-// inVisits returns a function that reports whether a scope without states is read from visits. It returns true if best
-// reads visits, and if the scope is long or has many events.
+// inVisits returns a function that reports whether a scope without states is read from visits. It returns true if
+// `best` reads visits, and if the scope is long or has many events.
 func (s *sources) inVisits(best scope) func(scope) bool {
 	return func(sc scope) bool {
 		return best.source.visits != nil && (!s.limits.isShort(sc) || s.known(sc).events > s.limits.few)
@@ -268,7 +268,7 @@ func (s *sources) within(
 	return errors.Join(rows.Err(), rows.Close())
 }
 
-// cost returns the number of rows that a statement reads. It takes the same arguments as choose. `known` is false if
+// cost returns the number of rows that a statement reads. It takes the same arguments as `choose`. `known` is false if
 // the number is a guess.
 func (s *sources) cost(sc scope, refs []ref, estimate insights.Counting) (rows cost, known bool) {
 	if _, rows, known := s.expect(sc, refs, estimate); known {

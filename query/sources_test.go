@@ -122,8 +122,8 @@ func TestBestSource(t *testing.T) {
 	}
 }
 
-// TestShortRanges checks that the first query of a short range reads visits if the engine's index has many events, and
-// that no query of a short range waits until its rows are counted. Later queries know the number of rows.
+// TestShortRanges checks queries of a short range. The first query reads visits if the engine's index has many events.
+// No query waits until the rows are counted. Later queries know the number of rows.
 func TestShortRanges(t *testing.T) {
 	t.Parallel()
 	conn := store(t)

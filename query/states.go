@@ -23,8 +23,8 @@ func (p plan) hasStates(counting insights.Counting) bool {
 	return p.rest == nil && len(p.sessions) == 0 && !p.perSession() && !slices.ContainsFunc(p.groups, exactTime)
 }
 
-// fromStates returns the plan for reading from states of settled parts. visits reports whether a remaining scope is
-// read from visits, if they have its columns. ok is false if no span has states.
+// fromStates returns the plan for reading from states of settled parts. `visits` reports whether a remaining scope is
+// read from visits, if they have its columns. `ok` is false if no span has states.
 func (p plan) fromStates(parts statecache.Parts, cuts statecache.Cuts, visits func(scope) bool) (_ plan, ok bool) {
 	in := func(from, to time.Time) scope {
 		s := p.scope
@@ -80,7 +80,7 @@ func entriesOf(spans []stateSpan) []*statecache.Entry {
 	return list
 }
 
-// split moves the spans whose states are absent to the rest, and returns their keys.
+// split moves the spans whose states are absent to `rest`, and returns their keys.
 func (st *states) split() (absent []string) {
 	var spans []stateSpan
 	for _, span := range st.spans {
@@ -104,7 +104,7 @@ func (st *states) toBuild() (list []stateSpan) {
 	return list
 }
 
-// readsVisits reports whether the rest is read from visits.
+// readsVisits reports whether the scopes in `rest` are read from visits.
 func (st *states) readsVisits() bool {
 	return slices.ContainsFunc(st.rest, func(sc scope) bool { return sc.source.visits != nil })
 }

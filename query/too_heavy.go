@@ -22,8 +22,8 @@ type size struct {
 // margin leaves room for the error of the estimate.
 const margin = 0.8
 
-// lighter returns advice on how to make a query lighter. err is the error that ended the query. `read` is the number of
-// rows that it read, and `most` is the limit.
+// lighter returns advice on how to make a query lighter. `err` is the error that ended the query. `read` is the number
+// of rows that it read, and `most` is the limit.
 func (s size) lighter(err error, read, most uint64) string {
 	ways := []string{"narrow the range of " + days(s.length), "add filters"}
 	if fits := s.fits(err, read, most); fits > 0 {

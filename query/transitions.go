@@ -25,11 +25,11 @@ type transitions struct {
 	scope
 	page  pageTarget
 	limit int
-	// everySession is set if too many sessions have the page to find them by their keys.
+	// everySession is set if the page's sessions are too many to be found by their keys.
 	everySession bool
 }
 
-// pageTarget is the page of transitions: a page of a space or, if space is "", all pages with a path.
+// pageTarget is the page of transitions: a page of a space or, if `space` is "", all pages with a path.
 type pageTarget struct{ space, page, path string }
 
 func (t pageTarget) String() string {

@@ -65,7 +65,7 @@ func (t transitions) answer(ctx context.Context, q *query) ([]byte, error) {
 }
 
 // fitted changes t and q so that the next count needs less memory than the count that ended with err. Later counts also
-// need less memory. fitted returns false if no change can help.
+// need less memory. `fitted` returns false if no change can help.
 func fitted(t *transitions, q *query, err error) bool {
 	switch {
 	case !t.everySession && tooManyInSet(err):
@@ -121,7 +121,7 @@ func (t transitions) names(
 // all pages.
 func (t transitions) shown(p passage) []neighbour { return p.pages[:min(len(p.pages), t.limit)] }
 
-// encode writes the answer. ok is false if `names` lacks a page.
+// encode writes the answer. `ok` is false if `names` lacks a page.
 func (t transitions) encode(q *query, steps map[stepKind]passage, names map[uint64]seenPage) (b []byte, ok bool) {
 	from, to := steps[stepFrom], steps[stepTo]
 	entries, reloads := steps[stepEntry].total, steps[stepReload].total

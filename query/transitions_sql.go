@@ -132,8 +132,8 @@ func stepsOf(name string) sqltree.Expr {
 		sqltree.Call("arrayMap", sqltree.Lambda([]string{"other"}, marked), after)))
 }
 
-// kindOfStep returns the kind of a step. side is 1 after a view of the page. page has the bits of the step's page. It
-// is 0 if the step has no view, and 1 if the step's view is a view of the request's page.
+// kindOfStep returns the kind of a step. `side` is 1 after a view of the page. `page` has the bits of the step's page.
+// It is 0 if the step has no view, and 1 if the step's view is a view of the request's page.
 func kindOfStep(side, page sqltree.Expr) sqltree.Expr {
 	return sqltree.Call("toUInt8", sqltree.Call("plus", sqltree.Bin(sqltree.Mul, side, stepAfter.expr()),
 		sqltree.Call("least", page, stepFrom.expr())))

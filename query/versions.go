@@ -22,7 +22,7 @@ import (
 // no site has other events, so the events are not counted again.
 type versions struct {
 	sources *sources
-	// age is the maximum age of a version that current returns without reading it again. If a version took long to
+	// `age` is the maximum age of a version that `current` returns without reading it again. If a version took long to
 	// read, it may be older: up to `rest` times its reading time.
 	age  time.Duration
 	rest time.Duration
@@ -63,8 +63,9 @@ const (
 	// table engine, versions are unknown.
 	versionedEngine = "MergeTree"
 	engineOf        = `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = {table:String}`
-	// tableOf reads the values that change when rows leave the table, and then the same with the table's parts. Every
-	// mutation has a unique block number. A part's path has the id of its table. A new table uses the same names again.
+	// tableOf reads two texts: the values that change when rows leave the table, and these values together with the
+	// table's parts. Every mutation has a unique block number. A part's path has the id of its table. A new table uses
+	// the same names again.
 	tableOf = `SELECT toString(tuple(min(min_block_number),
 		(SELECT count() FROM system.detached_parts WHERE database = currentDatabase() AND table = {table:String}),
 		(SELECT tuple(count(), max(arrayMax(block_numbers.number)), countIf(is_done), sum(parts_to_do))

@@ -14,7 +14,7 @@ const visitsName = "visits"
 // the range that the conditions on types select.
 const chosenName = "is_chosen"
 
-// ofVisits returns the scope read from visits. ok is false if visits lack a column that refs or the scope's
+// ofVisits returns the scope read from visits. `ok` is false if visits lack a column that `refs` or the scope's
 // conditions read.
 func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	if !s.env.Zone.Quarters() {
@@ -56,8 +56,8 @@ func (s scope) ofVisits(refs []ref) (in scope, ok bool) {
 	return s, true
 }
 
-// add adds the columns that `r` reads to the columns that are read from visits. ok is false if visits do not have these
-// columns.
+// add adds the columns that `r` reads to the columns that are read from visits. `ok` is false if visits do not have
+// these columns.
 func (v *visits) add(r ref) (ok bool) {
 	if r.isTime() && !r.args.Interval.Quarters() || len(r.column.Session) > 0 {
 		return false
@@ -83,7 +83,7 @@ func (r ref) onlyOfEvents() bool {
 	})
 }
 
-// maxPushed is the number of parameters up to which conditions are in a statement twice.
+// maxPushed is the largest number of parameters with which a statement contains its conditions twice.
 const maxPushed = 500
 
 // read builds the first part of the SELECT that reads the rows of visits, and the events at both ends of the range. The
@@ -193,7 +193,7 @@ func siteOfVisit(site string) sqltree.Expr {
 	return sqltree.Bin(sqltree.Eq, insights.VisitColumn(insights.ColumnSite), sqltree.Param(sqltree.T("String"), site))
 }
 
-// row returns the columns of the rows that read reads, from events or from visits.
+// row returns the columns of the rows that the method `read` reads, from events or from visits.
 func (v *visits) row(at sqltree.Expr, read func(name string) sqltree.Expr, number func(*insights.Counter) sqltree.Expr) []sqltree.Aliased {
 	row := []sqltree.Aliased{{Expr: at, As: insights.ColumnTime}}
 	for _, name := range v.columns {

@@ -1,8 +1,8 @@
 package schema
 
 // The functions below return the names of cache tags. Front ends of sites cache responses with these tags. When
-// something changes, Octavo sends the front ends its tags. The triggers of the table front_end_changes generate the
-// same names.
+// something changes, Octavo sends the tags of this thing to the front ends. The triggers of the table front_end_changes
+// generate the same names.
 
 // SiteTag returns the tag of everything that a site shows, except the content of its spaces.
 func SiteTag(site string) string { return "site:" + site }

@@ -61,7 +61,7 @@ func ChangeRequestStatuses() []string {
 	return append(SettableChangeRequestStatuses(), ChangeRequestMerged)
 }
 
-// SettableChangeRequestStatuses returns the statuses that a client can set. Only a merge sets the status merged.
+// SettableChangeRequestStatuses returns the statuses that a client can set. Only a merge sets the status `merged`.
 func SettableChangeRequestStatuses() []string {
 	return []string{ChangeRequestDraft, ChangeRequestOpen, ChangeRequestArchived}
 }

@@ -7,8 +7,8 @@ import (
 )
 
 // ChangeRequestConflict is a part of the content that the change request and the main content have changed differently.
-// Only changes since the change request was created or last updated are compared. Ours is the version of the change
-// request, and theirs is the version of the main content.
+// Only changes since the change request was created or last updated are compared. `Ours` is the version of the change
+// request, and `Theirs` is the version of the main content.
 type ChangeRequestConflict struct {
 	Object string `json:"object"`
 	// ID identifies a conflict with its versions. If a version changes, the conflict gets another ID.

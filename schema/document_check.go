@@ -25,7 +25,7 @@ var problemText = fmt.Sprintf("must have at most %d bytes of text", MaxPage)
 
 const problemNUL = "must not hold the character U+0000"
 
-// Problems lists the places where the document does not satisfy the grammar. It lists at most 20 places. field is the
+// Problems lists the places where the document does not satisfy the grammar. It lists at most 20 places. `field` is the
 // path of the document in the request. Call Normalize before Problems.
 func (d Document) Problems(field string) []Detail {
 	p := &problems{}
@@ -51,9 +51,9 @@ func (d Document) TooLarge() bool { return d.Size() > MaxDocumentNodes }
 // least one node for each cell. If the document is too large, the number is above the limit, but not exact.
 func (d Document) Size() int { return measure(d.Nodes, 0).nodes }
 
-// amount says how much a reader of nodes sees. nodes is the number that Size describes. text is the number of bytes of
-// text in leaves, and data is the number of bytes of text in data. If a table shows a text in several cells, text has
-// its bytes for each cell.
+// amount says how much a reader of nodes sees. `nodes` is the number that Size describes. `text` is the number of bytes
+// of text in leaves, and `data` is the number of bytes of text in data. If a table shows a text in several cells,
+// `text` has its bytes for each cell.
 type amount struct{ nodes, text, data int }
 
 // mostAmount bounds the numbers of an amount, because the product of two numbers must not overflow.

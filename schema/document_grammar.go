@@ -16,7 +16,8 @@ type nodeRule struct {
 	fragments    []fragmentRule // fragments is nil if the kind has no fragments
 }
 
-// childRule defines which nodes a list may contain, and how many. If most is 0, the number of nodes has no upper limit.
+// childRule defines which nodes a list may contain, and how many. If `most` is 0, the number of nodes has no upper
+// limit.
 type childRule struct {
 	types       []string
 	text        bool
@@ -260,9 +261,9 @@ func nodeTypes() []string { return slices.Sorted(maps.Keys(nodeRules)) }
 // markTypes returns the kinds of marks, sorted.
 func markTypes() []string { return slices.Sorted(maps.Keys(markRules)) }
 
-// Allows reports whether a node of kind parent may contain a node of kind child. If `parent` is "", the parent is the
-// document. parent may also be the type of a fragment. Fragments without a type are the cells of a table. For them,
-// parent is FragmentCell, and all blocks are allowed.
+// Allows reports whether a node of kind `parent` may contain a node of kind `child`. If `parent` is "", the parent is
+// the document. `parent` may also be the type of a fragment. Fragments without a type are the cells of a table. For
+// them, `parent` is FragmentCell, and all blocks are allowed.
 func Allows(parent, child string) bool {
 	rule := &documentNodes
 	if parent != "" {
@@ -273,7 +274,7 @@ func Allows(parent, child string) bool {
 	return slices.Contains(rule.types, child)
 }
 
-// Anchored reports whether blocks of this kind have an anchor. The anchor is the member id of the block's meta.
+// Anchored reports whether blocks of this kind have an anchor. The anchor is the member `id` of the block's meta.
 func Anchored(kind string) bool {
 	rule, known := nodeRules[kind]
 	return known && rule.meta == requiredID

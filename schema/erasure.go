@@ -12,8 +12,9 @@ type VisitorErasure struct {
 	State   string    `json:"state"`
 	AskedAt time.Time `json:"askedAt"`
 	// ErasedUntil is the end of the last full second before the latest request, measured with a correct clock. All
-	// events that were received before this time are erased and never stored again. Stored events that a fast clock
-	// received before this time are erased too. Events that were received later are not erased.
+	// events that were received before this time are erased and never stored again. This includes stored events with a
+	// later time of receipt, if the time is later only because a clock was ahead. Events that were received later are
+	// not erased.
 	ErasedUntil time.Time `json:"erasedUntil"`
 	// DoneAt is the time at which the last bytes of the erased events were removed from the events table. It is absent
 	// before that.
@@ -29,8 +30,8 @@ const (
 	ErasureDone    = "done"
 )
 
-// EventKeyErasure is the progress of the erasure of all events of one generation of a publishable key. It does not
-// reveal whether such events exist, because it is the same in both cases.
+// EventKeyErasure is the progress of an erasure that erases all events of one generation of a publishable key. It does
+// not reveal whether such events exist, because it is the same in both cases.
 type EventKeyErasure struct {
 	Object string `json:"object"`
 	Site   string `json:"site"`
@@ -44,7 +45,7 @@ type EventKeyErasure struct {
 }
 
 // Tombstone prevents erased events from being stored in the events table again. It applies to events of a visitor, or
-// of a publishable key's generation, that were received before the time Before.
+// of a publishable key's generation, that were received before the time `Before`.
 type Tombstone struct {
 	// Version is the number of the batch of tombstones. Each batch has a higher version.
 	Version int64
@@ -79,7 +80,7 @@ type PendingErasures struct {
 // extension stay deleted.
 type Expiry struct {
 	SiteID string
-	// Events before the time Before are deleted.
+	// Events before the time `Before` are deleted.
 	Before time.Time
 	Days   int32 // number of days that the site keeps events
 	// CarriedOut is the time of the last deletion. Events that were received after this time may not be deleted yet.

@@ -94,8 +94,8 @@ func BadRequest(message string) *Error {
 	return &Error{Code: CodeBadRequest, Message: message}
 }
 
-// Invalid returns the error for a request with a problem in one member. field is the name of the member. problem is the
-// end of a sentence that begins with this name. `allowed` lists the accepted values, if the member has only a few.
+// Invalid returns the error for a request with a problem in one member. `field` is the name of the member. `problem` is
+// the end of a sentence that begins with this name. `allowed` lists the accepted values, if the member has only a few.
 func Invalid(field, problem string, allowed ...string) *Error {
 	return InvalidAll([]Detail{{Field: field, Problem: problem, Allowed: allowed}})
 }

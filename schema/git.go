@@ -33,7 +33,7 @@ type GitOperation struct {
 	CommitURL  string     `json:"commitURL,omitempty"`
 	Revision   string     `json:"revision,omitempty"`
 	FinishedAt *time.Time `json:"finishedAt,omitempty"`
-	// NextAttemptAt is the earliest time of the next attempt, if the operation is in the state retrying.
+	// NextAttemptAt is the earliest time of the next attempt, if the operation is in the state `retrying`.
 	NextAttemptAt *time.Time `json:"nextAttemptAt,omitempty"`
 	// Progress is the current or final progress of an operation.
 	Progress *GitProgress `json:"progress,omitempty"`

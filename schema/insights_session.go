@@ -46,7 +46,7 @@ func IsInsightsSession(token []byte) bool {
 	return bytes.HasPrefix(token, []byte(InsightsSessionPrefix))
 }
 
-// ReadInsightsSession returns the content of a token. signed is false if the key did not sign the token.
+// ReadInsightsSession returns the content of a token. `signed` is false if the key did not sign the token.
 func ReadInsightsSession(key, token []byte) (t InsightsSessionToken, signed bool) {
 	digits, ok := strings.CutPrefix(string(token), InsightsSessionPrefix)
 	if !ok || len(digits) != idEncoding.EncodedLen(sessionBytes) {

@@ -124,7 +124,7 @@ type InstallationState struct {
 	Configuration map[string]any `json:"configuration,omitzero"`
 }
 
-// These are the states of events. Events of an integration that is not in development mode get the state success when
+// These are the states of events. Events of an integration that is not in development mode get the state `success` when
 // they are recorded.
 const (
 	EventSuccess = "success"
@@ -226,8 +226,8 @@ func (c *IntegrationConfiguration) Complete(values map[string]any) bool {
 	return true
 }
 
-// Of returns the configuration for a level, which is account, space or site. It returns nil if the integration has no
-// configuration for this level.
+// Of returns the configuration for a level, which is `account`, `space` or `site`. It returns nil if the integration
+// has no configuration for this level.
 func (c *IntegrationConfigurations) Of(level string) *IntegrationConfiguration {
 	if c == nil {
 		return nil

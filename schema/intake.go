@@ -79,12 +79,12 @@ type Place struct {
 // InsightsView limits which events the queries of a caller can read. Its members have the form that they have in
 // requests.
 type InsightsView struct {
-	// Where has conditions that every event must meet, as JSON in the form of a request's member where. If Where is
+	// Where has conditions that every event must meet, as JSON in the form of a request's member `where`. If Where is
 	// empty, there are no conditions.
 	Where []byte
 	// Segments are the ids of the site's saved segments. Every event must be in all of these segments.
 	Segments []string
-	// Ranges has the ranges to which queries are limited. It is a JSON list of values that the member range of a
+	// Ranges has the ranges to which queries are limited. It is a JSON list of values that the member `range` of a
 	// request can have. If it is empty, the range of a query is not limited.
 	Ranges []byte
 	// Timezone is the time zone of the days in Ranges. If it is "", the time zone is UTC.
@@ -184,7 +184,7 @@ type EventBalance struct {
 	// yet.
 	InFlight int64 `json:"inFlight"`
 	// Scope is always "node": the numbers above are about the process that sends the response. Roles has the roles of
-	// this process. A process without the role sink stores no events. In its balance, the events that it accepts stay
+	// this process. A process without the role `sink` stores no events. In its balance, the events that it accepts stay
 	// in flight. In the balance of the process that stores them, they are stored.
 	Scope string   `json:"scope"`
 	Roles []string `json:"roles"`

@@ -137,7 +137,7 @@ func (p ContentSecurityPolicy) MarshalJSONTo(e *jsontext.Encoder) error {
 	return WriteEither(e, p.Header, p.Directives)
 }
 
-// These are the states of an installation. The state is pending until the configuration has everything that the
+// These are the states of an installation. The state is `pending` until the configuration has everything that the
 // integration requires.
 const (
 	InstallationActive  = "active"

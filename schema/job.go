@@ -6,7 +6,7 @@ import "time"
 type JobState string
 
 // These are the states of a job. If a job must wait until another job of its sequence ends, it is also in the state
-// waiting.
+// `waiting`.
 const (
 	JobWaiting  JobState = "waiting"
 	JobRunning  JobState = "running"

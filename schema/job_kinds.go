@@ -21,8 +21,8 @@ var (
 		Attempts: 6, Timeout: 30 * time.Minute,
 	}
 	// Imports and exports are one kind, so that a space's operations run in order. An operation that waits for a retry
-	// does not block the next operation. If the transfer is slow, the job is reported as slow even before the time Slow
-	// has passed.
+	// does not block the next operation. If the transfer is slow, the job is reported as slow even before the time
+	// `Slow` has passed.
 	syncGit = JobKind{
 		Name: "sync_git", Doc: "Imports a branch of a Git repository into a space, or exports a space to a branch.",
 		Order: JobsInOrder, Yields: true, Workers: 2, Slow: 5 * time.Minute,

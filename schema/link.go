@@ -113,7 +113,7 @@ func LinkScheme(link string) string {
 }
 
 // shownLinks returns `data` for a response, without links that are not allowed. It removes such links from references,
-// and from the address of a block that embeds an address. If there are no such links, it returns data itself.
+// and from the address of a block that embeds an address. If there are no such links, it returns `data` itself.
 func shownLinks(data map[string]any) map[string]any {
 	address, _ := data["url"].(string)
 	shown, _ := withShownLinks(data).(map[string]any)

@@ -45,7 +45,7 @@ func (p PageRequest) Size() int {
 	return *p.Limit
 }
 
-// PageToken identifies a position in a list: the sort keys of the last object in the response. The argument list
+// PageToken identifies a position in a list: the sort keys of the last object in the response. The argument `list`
 // identifies the list and its filters. Any other list refuses the token, because its keys have other meanings. A token
 // contains no secret and grants no access. Its keys only become parameters of the list's database query, and each
 // request is authorized separately.

@@ -29,11 +29,11 @@ type RevisionURLs struct {
 // RevisionTypes returns the values of a revision's `type`.
 func RevisionTypes() []string { return []string{"edits", "merge", "rollback", "update", "computed"} }
 
-// RevisionPage is a page of type document, group or link. The contract defines which members a page of each type has.
-// All other members are absent.
+// RevisionPage is a page of type `document`, `group` or `link`. The contract defines which members a page of each type
+// has. All other members are absent.
 type RevisionPage struct {
 	ID string `json:"id"`
-	// Kind is the older name of the member type.
+	// Kind is the older name of the member `type`.
 	Kind          string            `json:"kind"`
 	Type          string            `json:"type" rules:"enum=pageKind"`
 	Title         string            `json:"title"`

@@ -46,7 +46,7 @@ func (r Role) Rank() int { return slices.Index(roles, r) }
 // RoleOfRank returns the role with a rank. The guest has the rank 0.
 func RoleOfRank(rank int) Role { return roles[rank] }
 
-// AtLeast reports whether r has all rights of minimum.
+// AtLeast reports whether r has all rights of `minimum`.
 func (r Role) AtLeast(minimum Role) bool { return r.Rank() >= minimum.Rank() }
 
 // Valid reports whether r is a role or the guest.

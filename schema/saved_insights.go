@@ -20,7 +20,7 @@ type SavedSegment struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	Name   string `json:"name"`
-	// Scope is personal if only the creator sees the segment, and otherwise site.
+	// Scope is `personal` if only the creator sees the segment, and otherwise `site`.
 	Scope string `json:"scope" rules:"enum=segmentScope"`
 	// Where has the conditions of the segment, in the form that conditions have in a query.
 	Where jsontext.Value `json:"where"`

@@ -125,8 +125,8 @@ func TranslationReportKinds() []string {
 	}
 }
 
-// TranslationReport is a result of a run that a user should check. Segment identifies the part of the page: title,
-// description, or the key of a block and the part of the block. If the part belongs to a reusable content, Segment
+// TranslationReport is a result of a run that a user should check. Segment identifies the part of the page: `title`,
+// `description`, or the key of a block and the part of the block. If the part belongs to a reusable content, Segment
 // begins with the id of the content's file. Text is the beginning of the source text. It is absent if the caller may
 // not read the source.
 type TranslationReport struct {

@@ -8,18 +8,18 @@ type WebhookEventType struct {
 	Name string
 	// Doc is the end of the sentence "It is sent when ...".
 	Doc string
-	// Data describes the object in the payload's member data.
+	// Data describes the object in the payload's member `data`.
 	Data *WebhookData
 }
 
 // WebhookData describes a kind of object in payloads.
 type WebhookData struct {
 	Object string
-	// Members has the names of the members of data, without urls. If a name ends with a question mark, the member may
-	// be absent.
+	// Members has the names of the members of `data`, without `urls`. If a name ends with a question mark, the member
+	// may be absent.
 	Members []string
-	// Location returns the elements of the object's path in the API. The function member returns the value of a member
-	// of data.
+	// Location returns the elements of the object's path in the API. The function `member` returns the value of a
+	// member of `data`.
 	Location func(member func(name string) string) []string
 }
 
@@ -132,8 +132,8 @@ func WebhookEventNames() []string {
 	return names
 }
 
-// WebhookLocation returns the path of an event's object in the API. ok is false if this version of Octavo does not have
-// the event's type.
+// WebhookLocation returns the path of an event's object in the API. `ok` is false if this version of Octavo does not
+// have the event's type.
 func WebhookLocation(eventType string, data map[string]any) (path []string, ok bool) {
 	for _, row := range WebhookEventTypes() {
 		if row.Name == eventType {

@@ -74,8 +74,8 @@ func (s *Store) OpenBrowserLink(ctx context.Context, link string) (BrowserSessio
 	return made, postgres.Interpret(err, "browser session")
 }
 
-// AuthenticateBrowser returns the principal of a browser session. A session is invalid if the token with which it was
-// created has ended.
+// AuthenticateBrowser returns the principal of a browser session. The session is valid only while the token with
+// which it was created is valid.
 func (s *Store) AuthenticateBrowser(ctx context.Context, hash schema.TokenHash) (Principal, error) {
 	row, err := s.db.Queries.TokenOfBrowserSession(ctx, hash[:])
 	if err == nil {

@@ -30,8 +30,8 @@ type Subjects struct {
 }
 
 // Grant gives users and teams of the target's organization a role on the target. It replaces their earlier grants on
-// the target. The role guest removes these grants. If a user or a team is not in the organization, Grant changes no
-// grant and returns not_found.
+// the target. For the role guest, it removes these grants and adds none. If a user or a team is not in the
+// organization, Grant changes no grant and returns not_found.
 func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role schema.Role) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
@@ -62,8 +62,9 @@ func (s *Store) Grant(ctx context.Context, target GrantTarget, to Subjects, role
 	})
 }
 
-// ChangeGrant changes the grants of users and teams on the target. If `role` is nil, it changes nothing. The role guest
-// removes the grants. If none of the users and teams has a grant on the target, ChangeGrant returns not_found.
+// ChangeGrant changes the grants of users and teams on the target. If `role` is nil, it changes nothing. For the role
+// guest, it removes the grants. If none of the users and teams has a grant on the target, ChangeGrant returns
+// not_found.
 func (s *Store) ChangeGrant(ctx context.Context, target GrantTarget, to Subjects, role *schema.Role) error {
 	users, teams := postgres.Distinct(to.Users), postgres.Distinct(to.Teams)
 	var changed int64
@@ -119,8 +120,8 @@ func (s *Store) ListGrantedUsers(
 }
 
 // ListContentAccess lists all members who have access to content, and their roles on the content. The access may come
-// from a grant, from the content's level, or from the role in the organization. level is the content's default level.
-// If `role` is set, the list has only members with exactly this role.
+// from a grant, from the content's level, or from the role in the organization. `level` is the content's default
+// level. If `role` is set, the list has only members with exactly this role.
 func (s *Store) ListContentAccess(
 	ctx context.Context, to GrantTarget, level schema.Level, role *schema.Role, after string, size int,
 ) (postgres.Page[UserRole], error) {

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	// integrationSigningKeyName is the name of the key from which the signing secrets of integrations are derived. A
+	// integrationSigningKeyName is the name of a key. The signing secrets of integrations are derived from this key. A
 	// release may change the name, because each event that an integration receives contains the current secret.
 	integrationSigningKeyName = "integration-signature"
 	// integrationTokenLife is the lifetime of a token of an integration or of an installation.
@@ -83,7 +83,7 @@ func (s *Store) IntegrationSigningSecret(ctx context.Context, name, owner string
 	return hex.EncodeToString(mac.Sum(nil)), nil
 }
 
-// SpaceOfInstallation reads a space that belongs to an installation.
+// SpaceOfInstallation reads a space that an installation covers. A paused installation covers no spaces.
 func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space string) (Space, error) {
 	row, err := s.db.Queries.SpaceOfInstallation(ctx, db.SpaceOfInstallationParams{
 		InstallationID: installation, SpaceID: space,
@@ -91,7 +91,7 @@ func (s *Store) SpaceOfInstallation(ctx context.Context, installation, space str
 	return row.Space, postgres.Interpret(err, "space")
 }
 
-// SiteOfInstallation reads a site that belongs to an installation.
+// SiteOfInstallation reads a site that an installation covers. A paused installation covers no sites.
 func (s *Store) SiteOfInstallation(ctx context.Context, installation, organization, site string) (sites.Row, error) {
 	row, err := s.db.Queries.SiteOfInstallation(ctx, db.SiteOfInstallationParams{
 		InstallationID: installation, OrganizationID: organization, SiteID: site,

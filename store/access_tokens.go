@@ -29,7 +29,7 @@ type Principal struct {
 	Integration    string
 	InstallationID string
 	Scopes         []string
-	// Browser is set for a browser session. The session has the rights of the token TokenID.
+	// Browser is set for a browser session. The session has the rights of the token whose id is TokenID.
 	Browser bool
 	// ShareLink and Generation are set for the sessions of share links that show insights. The session's site is the
 	// link's site.

@@ -29,9 +29,10 @@ var longestPauses = clock.Pauses{Job: 2 * time.Hour, Fetch: 2 * time.Hour}
 func TestRowsAfterClockWasAhead(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		// columns are the columns with times ahead.
+		// columns lists the columns that have times in the future when the clock is right.
 		columns string
-		// make makes rows while the clock is ahead. later does the waiting work when the clock is right.
+		// make creates rows while the clock is ahead. `later` is called when the clock is right, and checks that
+		// nothing waits.
 		make, later func(*wrongClock)
 	}{
 		"deliveries": {"webhook_deliveries.next_attempt_at webhooks.due_at webhooks.held_until", func(b *wrongClock) {

@@ -60,7 +60,7 @@ func (b *wrongClock) exec(sql string, arguments ...any) {
 	b.must(b.conn.Exec(b.t.Context(), sql, arguments...))
 }
 
-// wants checks the value of a query.
+// wants checks that a query returns the number `want`.
 func (b *wrongClock) wants(want int, sql string) {
 	b.t.Helper()
 	var got int
@@ -105,7 +105,7 @@ func TestRowsWhileClockIsBehind(t *testing.T) {
 	t.Parallel()
 	const invites = "select count(*) from email_invites where expires_at > creation_time()"
 	for name, c := range map[string]struct {
-		// make makes rows while the clock is behind, and later checks the rows when the clock is right.
+		// make creates rows while the clock is behind. `later` checks the rows when the clock is right.
 		make, later func(*wrongClock)
 	}{
 		"deliveries": {func(b *wrongClock) {

@@ -123,7 +123,7 @@ func addContributor(ctx context.Context, q *db.Queries, requestID, userID string
 
 // ChangeRequest reads a change request of a space by its id or its number.
 func (s *Store) ChangeRequest(ctx context.Context, spaceID, idOrNumber string) (ChangeRequest, error) {
-	// Numbers begin at 1. So text that is not a number becomes 0, which is the number of no change request.
+	// Numbers begin at 1. So a text that is not a number becomes 0, and no change request has the number 0.
 	number, err := strconv.ParseInt(idOrNumber, 10, 32)
 	if idOrNumber != strconv.FormatInt(number, 10) {
 		number = 0 // 01 and +1 are not numbers of change requests
@@ -198,7 +198,7 @@ func setStatus(ctx context.Context, q *db.Queries, row *ChangeRequest, status st
 // updated_at.
 var errUnchanged = errors.New("there is nothing to change")
 
-// changeRequest locks a request and its space, calls change to edit the row, and stores the row.
+// changeRequest locks a request and its space, calls `change` to edit the row, and stores the row.
 func (s *Store) changeRequest(
 	ctx context.Context, request ChangeRequest, change func(q *db.Queries, space Space, row *ChangeRequest) error,
 ) (ChangeRequestRow, error) {

@@ -30,8 +30,8 @@ type Change struct {
 
 // RevisionChanges lists at most `most` changes of a revision since its first parent, and returns the number of the
 // remaining changes. In a space's first revision, all content is new. If `allows` is set, the list is for a visitor. A
-// visitor sees changes of pages that the visitor sees in both revisions, and changes of files that the visitor sees in
-// the later revision. A visitor sees no deletions.
+// visitor sees changes of pages only if the visitor sees the page in both revisions. A visitor sees changes of files
+// only if the visitor sees the file in the later revision. A visitor sees no deletions.
 func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, most int) ([]Change, int, error) {
 	c := comparison{s: s, ctx: ctx, to: r, allows: allows, most: most}
 	if len(r.Parents) > 0 {
@@ -43,7 +43,7 @@ func (s *Store) RevisionChanges(ctx context.Context, r Revision, allows Allows, 
 	return c.run()
 }
 
-// RequestChanges lists the changes of a change request since the revision of the main content from which it starts. The
+// RequestChanges lists the changes of a change request since its base, which is a revision of the main content. The
 // parameters and results have the same meaning as those in RevisionChanges.
 func (s *Store) RequestChanges(ctx context.Context, request ChangeRequest, allows Allows, most int) ([]Change, int, error) {
 	found, err := revisions(ctx, s.db.Queries, request.SpaceID, baseOf(request), request.Revision)
@@ -140,7 +140,7 @@ func (c *comparison) read(r Revision, ids []string) (map[string]*tree.Node, erro
 // unseen replaces a page that the visitor must not see.
 var unseen = new(tree.Node)
 
-// hide replaces pages that the visitor must not see in a revision by `unseen`.
+// hide puts `unseen` in the place of each page that the visitor must not see in a revision.
 func (c *comparison) hide(r Revision, pages map[string]*tree.Node) error {
 	if c.allows == nil || len(pages) == 0 {
 		return nil
@@ -175,7 +175,7 @@ func (c *comparison) page(was, is *tree.Node) {
 	}
 }
 
-// above returns the parent of a page, and sets only its id. The method parents later reads the rest.
+// above returns the parent of a page, with only its id. The method `parents` reads the other fields later.
 func above(n *tree.Node) *tree.Placed {
 	if n.Parent == "" {
 		return nil
@@ -217,8 +217,8 @@ func (c *comparison) files() error {
 	return err
 }
 
-// each calls `visit` for each listed page and for the parents of moved pages, with the page's revision. parent is true
-// for parents.
+// each calls `visit` for each listed page and for the parents of moved pages, with the page's revision. `parent` is
+// true for parents.
 func (c *comparison) each(visit func(r Revision, p *tree.Placed, parent bool)) {
 	for i := range c.list {
 		change := &c.list[i]

@@ -78,7 +78,7 @@ func (c CollectionCursor) Keys() []string {
 	return append([]string{strconv.FormatInt(int64(c.Depth), 10)}, c.Cursor.Keys()...)
 }
 
-// ParseCollectionCursor reads the sort keys of a page token. For the first page, keys and the result are nil.
+// ParseCollectionCursor reads the sort keys of a page token. For the first page, `keys` and the result are nil.
 func ParseCollectionCursor(keys []string) (*CollectionCursor, error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.

@@ -23,7 +23,7 @@ type Place struct {
 	ChangeRequestID *string
 }
 
-// thread returns the id of the list of the comments at this place: the id of the change request or of the space.
+// thread returns the id of this place's list of comments: the id of the change request or of the space.
 func (p Place) thread() string {
 	if p.ChangeRequestID != nil {
 		return *p.ChangeRequestID
@@ -46,7 +46,7 @@ type CommentRef struct {
 	Parent *string
 }
 
-// what returns the word for the object in error messages.
+// what returns the word for the object in error messages: "comment" or "reply".
 func (r CommentRef) what() string {
 	if r.Parent != nil {
 		return "reply"

@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// discussionPlaces creates a space with a change request, and returns both as places of comments. users are the users
-// who comment.
+// discussionPlaces creates a space with a change request, and returns both as places of comments. `users` are the
+// users who comment.
 func discussionPlaces(t *testing.T, st *store.Store) (places []store.Place, users []string) {
 	t.Helper()
 	tenant := storetest.NewTenant(t, st, "acme")

@@ -20,14 +20,14 @@ import (
 type Conflicts struct {
 	list    []merge.Conflict
 	choices conflictRows
-	// in is the merge that found the conflicts. It is nil if there are no conflicts.
+	// in is the three-way merge that found the conflicts. It is nil if there are no conflicts.
 	in *threeWay
 }
 
 // ConflictRow is a conflict with the related data that is shown with it. In merge.Conflict, "ours" is the main content.
 type ConflictRow struct {
 	merge.Conflict
-	// Of is the page with the conflict. Others are the pages of a conflict about the places of several pages.
+	// Of is the page with the conflict. If the conflict is about the places of several pages, Others are these pages.
 	Of     *PageName
 	Others []PageName
 	// ResolvedBy and ResolvedAt are set if the conflict is resolved.
@@ -268,8 +268,8 @@ func (c *Conflicts) store(
 }
 
 // stale lists the choices that have no conflict and that the merge does not need. A choice without a conflict may be
-// needed: a conflict about a whole document hides the conflicts of its blocks, and without the choices for the blocks
-// the conflict about the document would not exist.
+// needed. For example, a conflict about a whole document hides the conflicts of its blocks. Without the choices for
+// the blocks, the conflict about the document would not exist.
 func (c *Conflicts) stale(ctx context.Context, q *db.Queries, id string, choice merge.Choice) ([]string, error) {
 	choices := c.choices.all()
 	choices[id] = choice

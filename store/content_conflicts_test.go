@@ -333,8 +333,8 @@ func (m *conflictModel) holds(c store.ConflictRow, all []store.ConflictRow, page
 			}
 			return
 		}
-		// If both sides have put blocks at one place, the conflict has the key of our block, and the other version has
-		// blocks with other keys.
+		// If both sides have added blocks at one place, the conflict has the key of our block. The other version then
+		// has blocks with other keys.
 		text, several := textOf(m, value)
 		alone := at >= 0 && !several
 		if alone && content.Plain(schema.Document{Nodes: d.Nodes[at : at+1]}) != text ||

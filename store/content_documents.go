@@ -42,7 +42,8 @@ func NewDocument(t Text) (Document, error) {
 	return Document{Hash: postgres.HashOf(encoded), Content: encoded, refs: refs, words: wordsOf(t)}, err
 }
 
-// wordsOf returns the number of words of a document. A document has only megabytes, so the number fits into an int32.
+// wordsOf returns the number of words of a document. The size of a document is limited, so the number fits into an
+// int32.
 func wordsOf(t Text) int32 { return int32(words.Count(content.Plain(t.Document))) }
 
 func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documents []Document) error {
@@ -64,8 +65,8 @@ func insertDocuments(ctx context.Context, q *db.Queries, spaceID string, documen
 	return nil
 }
 
-// errLost is wrapped by errors about documents or files to which stored content refers, but which the database does not
-// have.
+// errLost marks errors about missing documents and files. Stored content refers to them, but the database does not
+// have them.
 var errLost = errors.New("contents that stored content names are missing")
 
 // lostDocument returns the error about a document to which stored content refers, but which the database does not have.
@@ -159,8 +160,8 @@ func (s *Store) SpecDocuments(ctx context.Context, slug string, spaces []string)
 	return rows, postgres.Interpret(err, "documents")
 }
 
-// ShownDocuments returns the hashes whose documents are texts of pages that a visitor sees in a revision. The parameter
-// hashes must be sorted.
+// ShownDocuments returns the hashes whose documents are texts of pages that a visitor sees in a revision. The
+// parameter `hashes` must be sorted.
 func (s *Store) ShownDocuments(ctx context.Context, spaceID, revisionID string, hashes []string, allows Allows) ([]string, error) {
 	pages, err := s.ShownPages(ctx, spaceID, revisionID, allows)
 	var shown []string

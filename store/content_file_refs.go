@@ -15,11 +15,11 @@ import (
 )
 
 // A visitor of a site may read the files to which the visible pages refer. Each document and each reusable content is
-// stored with the list of the files to which it refers. So the files of a revision are found without reading texts. The
-// result, keptRefs, is cached.
+// stored with the list of the files to which it refers. So the files of a revision are found without reading texts.
+// The result, of the type keptRefs, is cached.
 
 const (
-	// keptFileRefs is the largest number of places in all cached keptRefs together. A place takes about 100 bytes.
+	// keptFileRefs is the largest total number of places (see keptRefs) in the cache. A place takes about 100 bytes.
 	keptFileRefs = 200_000
 	// conditionalRefs is the largest number of places and branches of one revision. Beyond the limit, only files at
 	// unconditional places are shown.
@@ -47,8 +47,8 @@ func fileRefsOf(content []byte, t Text) ([]byte, error) {
 // which are shown at the places of their pages. The other holders are reusable contents, which are shown at the places
 // of blocks that refer to them.
 type keptRefs struct {
-	// files has the places of each file, by the file's id. If the file belongs to another space, the key of the map is
-	// the result of the function elsewhere.
+	// files has the places of each file, by the file's id. If the file belongs to another space, the key of the map
+	// is the result of the function `elsewhere`.
 	files   map[string][]refPlace
 	holders [][]refPlace
 	// branches has the conditions. Each branch comes after the branch that contains it. Branch 0 and holder 0 are
@@ -82,8 +82,8 @@ func (k *keptRefs) shown(allows Allows) func(file string) bool {
 }
 
 // LinkedFiles returns the ids of a space's files to which a site's customization links, for example in the header. It
-// leaves out links with conditions that the visitor does not meet. siteSpace is the place at which the site shows the
-// space.
+// leaves out links with conditions that the visitor does not meet. `siteSpace` is the place at which the site shows
+// the space.
 func (s *Store) LinkedFiles(
 	ctx context.Context, siteID, siteSpace, spaceID string, allows Allows,
 ) (map[string]bool, error) {
@@ -254,7 +254,8 @@ func (b *refsBuilder) build() error {
 // unshown is the branch of references that exceed the limits.
 const unshown = -1
 
-// branch returns the number of a branch, and adds the branch if it is new. It returns unshown if the limit is reached.
+// branch returns the number of a branch, and adds the branch if it is new. It returns `unshown` if the limit is
+// reached.
 func (b *refsBuilder) branch(branch refBranch) int32 {
 	number, known := b.numbers[branch]
 	switch {

@@ -32,7 +32,7 @@ type NewFile struct {
 	Content     []byte
 }
 
-// insertFiles adds files to a branch. The new revision r is the first revision that has them.
+// insertFiles adds files to a branch. The new revision `r` is the first revision that has them.
 func insertFiles(ctx context.Context, q *db.Queries, r Revision, added []NewFile) error {
 	for _, file := range added {
 		if err := insertFile(ctx, q, r, schema.NewID(), file); err != nil {

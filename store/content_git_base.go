@@ -21,9 +21,9 @@ import (
 //
 // An export starts from the last synchronization with its branch and folder. An import starts from the state of the
 // repository that the space last imported. This may be a state of the operation's branch, or of another branch or
-// folder that was imported later. An export to another branch or folder may be missing in the operation's branch. So an
-// import starts from such an export only if the repository was never imported. An import that updates a change request
-// starts from the request's state of the branch, and from the request's pages.
+// folder that was imported later. An export to another branch or folder may be missing in the operation's branch. So
+// an import starts from such an export only if the repository was never imported. If an import updates a change
+// request, it starts from the content that the request's last import found, and from the request's pages.
 type GitBase struct {
 	gitlayout.Base
 	// Commit is the commit of the earlier synchronization. It is "" if there was no such synchronization.
@@ -32,7 +32,7 @@ type GitBase struct {
 	Known       map[string]gitlayout.Synced
 	KeepMissing bool
 	// Others are synchronizations with other branches. Synchronizations with the same repository come first. If an
-	// export's branch was never synchronized, the export can start from one of them.
+	// export's branch was never synchronized, the export can start from a synchronization in this list.
 	Others []GitSource
 	// Organization is the space's organization.
 	Organization string
@@ -40,10 +40,10 @@ type GitBase struct {
 	// of this revision.
 	Head  string
 	Pages []tree.Node
-	// revision is the revision that has the pages of Base.
+	// revision is the revision of the pages in the embedded Base.
 	revision string
-	// id is the id of the synchronization with the operation's branch and folder. remote is the name of this branch and
-	// folder.
+	// id is the id of the synchronization with the operation's branch and folder. `remote` is the name of this branch
+	// and folder.
 	id, remote, folder string
 	// stored has the files of the synchronization id, by path.
 	stored map[string]gitlayout.Synced
@@ -61,7 +61,7 @@ type GitSource struct {
 // Synchronized reports whether the space was synchronized with the operation's branch and folder before.
 func (b *GitBase) Synchronized() bool { return b.stored != nil }
 
-// GitBase reads the starting point of an operation. proposes is true if the import must become a change request.
+// GitBase reads the starting point of an operation. `proposes` is true if the import must become a change request.
 func (s *Store) GitBase(ctx context.Context, o GitOperation, proposes bool) (b GitBase, err error) {
 	return s.gitBase(ctx, o, proposes, "")
 }
@@ -142,8 +142,8 @@ func (b *GitBase) own(known []db.GitSync) *db.GitSync {
 	return nil
 }
 
-// cameFrom returns the synchronization from which an import starts. `known` is sorted, with the latest synchronization
-// first.
+// cameFrom returns the synchronization that is the starting point of an import. `known` is sorted, with the latest
+// synchronization first.
 func (b *GitBase) cameFrom(known []db.GitSync, address string) (from *db.GitSync) {
 	var at time.Time
 	for i := range known {
@@ -186,8 +186,8 @@ func (b *GitBase) list(known []db.GitSync, address string) {
 }
 
 // read reads the pages and the files of the synchronization `from`. If an import starts from another branch or folder,
-// read reads the last imported revision. If the folder differs, read drops entries without a file, because they belong
-// to the table of contents of the other folder.
+// read reads the last imported revision. If the folder differs, `read` drops entries without a file, because they
+// belong to the table of contents of the other folder.
 func (b *GitBase) read(ctx context.Context, q *db.Queries, o GitOperation, from *db.GitSync) (err error) {
 	if from == nil {
 		return nil

@@ -11,9 +11,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// GitConflict is the error of an import that changes the same parts of pages as people have changed in the space. The
-// import becomes a change request, in which people resolve the conflicts: see [GitImport.Conflicts]. Text names the
-// pages and their conflicts.
+// GitConflict is the error of an import if people have changed the same parts of pages in the space. The import becomes
+// a change request, in which people resolve the conflicts: see [GitImport.Conflicts]. Text names the pages and their
+// conflicts.
 type GitConflict struct{ Text string }
 
 func (c *GitConflict) Error() string { return c.Text }
@@ -25,7 +25,7 @@ const (
 	longestExcerpt = 60
 )
 
-// gitConflicts returns a text about conflicts. who names the people whose changes conflict with the repository.
+// gitConflicts returns a text about conflicts. `who` names the people whose changes conflict with the repository.
 func gitConflicts(who string, open []merge.Conflict, pages ...[]tree.Node) string {
 	titles := map[string]string{}
 	for _, list := range pages {

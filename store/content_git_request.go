@@ -32,7 +32,7 @@ type gitWay struct {
 	proposes bool
 	// allowedBy is the reason why the merge rules do not restrict the user. It is nil if there are no merge rules.
 	allowedBy *string
-	// proposed is the proposed synchronization of the branch, or nil. request is its change request, or nil if the
+	// proposed is the proposed synchronization of the branch, or nil. `request` is its change request, or nil if the
 	// request is archived.
 	proposed *db.GitSync
 	request  *ChangeRequest
@@ -41,7 +41,7 @@ type gitWay struct {
 // updates reports whether the import updates an open change request.
 func (w gitWay) updates() bool { return w.proposes && w.request != nil }
 
-// same reports whether an import can proceed as it was prepared. w is how the import was to proceed when it was
+// same reports whether an import can proceed as it was prepared. `w` is how the import was to proceed when it was
 // prepared. `as` is how the import must proceed now.
 func (w gitWay) same(as gitWay) bool {
 	if !w.updates() || !as.updates() {
@@ -288,7 +288,8 @@ func (i *gitImporter) proposeTo(row ChangeRequest, theirs Revision) error {
 	if err := addContributor(ctx, q, row.ID, *in.Operation.CreatedBy); err != nil {
 		return err
 	}
-	// If the proposed synchronization is not the base of this import, its request is archived. So it ends.
+	// If the proposed synchronization is not the base of this import, its request is archived. So the proposed
+	// synchronization ends.
 	if proposed := i.way.proposed; proposed != nil && proposed.ID != in.Base.id {
 		if err := q.DeleteGitSync(ctx, proposed.ID); err != nil {
 			return postgres.Interpret(err, "git synchronization")

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// confirmGit makes the proposed synchronization of a merged change request the last synchronization. head is the
+// confirmGit makes the proposed synchronization of a merged change request the last synchronization. `head` is the
 // revision of the merge.
 func confirmGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, head Revision) error {
 	if !row.GitImport {
@@ -74,9 +74,9 @@ func replaceGitSync(ctx context.Context, q *db.Queries, old, next string, head R
 	return postgres.Interpret(q.DeleteGitSync(ctx, old), "git synchronization")
 }
 
-// settleGit is called after a request's status has changed. was is the earlier status. If the request is now archived,
-// settleGit queues the exports that waited for the request. If the earlier status is archived, and a later
-// synchronization has replaced the request's import, settleGit returns an error, so the request stays archived.
+// settleGit is called after a request's status has changed. `was` is the earlier status. If the request is now
+// archived, settleGit queues the exports that waited for the request. If the earlier status is archived, and a later
+// synchronization has replaced the import of the request, settleGit returns an error. The request then stays archived.
 // Otherwise both imports would make the same changes.
 func settleGit(ctx context.Context, q *db.Queries, space Space, row ChangeRequest, was string) error {
 	switch {

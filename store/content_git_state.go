@@ -251,8 +251,8 @@ func putGitRedirects(ctx context.Context, q *db.Queries, spaceID string, redirec
 	return postgres.Interpret(q.PutGitRedirects(ctx, put), "redirects")
 }
 
-// showGit sets the repository that a space shows to users. An operation without a provider and a URL for people changes
-// only the time of the last synchronization.
+// showGit sets the repository that a space shows to users. If the operation has no provider and no URL for people,
+// showGit changes only the time of the last synchronization.
 func showGit(ctx context.Context, q *db.Queries, space Space, out GitOutcome) error {
 	o := out.Operation
 	var state schema.GitSyncState

@@ -122,8 +122,8 @@ func TestImportGitLocksLate(t *testing.T) {
 	}
 }
 
-// TestManyPages writes more pages than one statement can write: to a space, over earlier pages, and to a separate
-// branch, which records deletions.
+// TestManyPages writes more pages than one statement can write. It writes to a new space, over earlier pages, and to
+// a separate branch. The separate branch also records deletions.
 func TestManyPages(t *testing.T) {
 	t.Parallel()
 	const many, fewer = 2500, 1200

@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestLostContents deletes the rows of a document and a file to which content refers, as if Postgres had lost the disk
-// page with these rows. Reading the document or the file must return the error about damage, and not an empty text or
-// not_found.
+// TestLostContents deletes the rows of a document and a file, as if Postgres had lost the disk page with these rows.
+// Content still refers to the document and the file. Reading the document or the file must return the error about
+// damage, and not an empty text or not_found.
 func TestLostContents(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -137,9 +137,9 @@ var ErrCostly = errors.New("the merge has to be judged without a lock")
 type MergeJudge func(facts MergeFacts, locked bool) error
 
 // MergeChangeRequest merges the content of a request into its space, as a new revision. It calls `judge` while the
-// space is locked. If `judge` returns ErrCostly, MergeChangeRequest unlocks the space and calls `judge` again. If judge
-// allows the merge and the facts are unchanged under the next lock, the request is merged. A request without changes
-// can be merged too.
+// space is locked. If `judge` returns ErrCostly, MergeChangeRequest unlocks the space and calls `judge` again. If
+// `judge` allows the merge and the facts are unchanged under the next lock, the request is merged. A request without
+// changes can be merged too.
 func (s *Store) MergeChangeRequest(
 	ctx context.Context, request ChangeRequest, userID string, judge MergeJudge,
 ) (MergeResult, error) {

@@ -178,8 +178,8 @@ func (r *rowsRead) TraceQueryEnd(_ context.Context, _ *pgx.Conn, data pgx.TraceQ
 	r.n.Add(data.CommandTag.RowsAffected())
 }
 
-// TestContentCostsWhatItTouches makes the same changes in a space with few pages and in a space with many pages. Both
-// must read and write equally many rows.
+// TestContentCostsWhatItTouches makes the same changes in a space with few pages and in a space with many pages. In
+// both spaces, the changes must read and write the same number of rows.
 func TestContentCostsWhatItTouches(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)

@@ -68,8 +68,8 @@ func behindContent(ctx context.Context, q *db.Queries, organizationID string, pa
 	return content.MakePlace(ctx, q, len(content))
 }
 
-// takePlace locks the organization and returns a position at the end of the parent. levels is the number of levels of
-// collections that the item adds. If the nesting would be too deep, takePlace returns an error.
+// takePlace locks the organization and returns a position at the end of the parent. `levels` is the number of levels
+// of collections that the item adds. If the nesting would be too deep, takePlace returns an error.
 func takePlace(ctx context.Context, q *db.Queries, organizationID string, parentID *string, levels int) (int64, error) {
 	if _, err := q.LockOrganization(ctx, organizationID); err != nil {
 		return 0, postgres.Interpret(err, "organization")
@@ -143,7 +143,8 @@ func checkParent(ctx context.Context, q *db.Queries, organizationID, id, parentI
 	return checkNesting(len(path) + height)
 }
 
-// collectionTree returns the ids of a collection and of all collections below it. height is the number of their levels.
+// collectionTree returns the ids of a collection and of all collections below it. `height` is the number of their
+// levels.
 func collectionTree(ctx context.Context, q *db.Queries, id string) (ids []string, height int, err error) {
 	rows, err := q.CollectionTree(ctx, id)
 	if err != nil {
@@ -180,7 +181,7 @@ func place(ctx context.Context, q *db.Queries, was Collection, parent *string, m
 	return row, postgres.Interpret(err, "collection")
 }
 
-// among returns the index of the moved collection among the other items.
+// among returns the moved collection's new place: an index in the list of the other items.
 func (m Move) among(others postgres.Siblings) (int, error) {
 	for _, beside := range []*Neighbor{m.After, m.Before} {
 		if beside != nil && others.Index(*beside.pointer()) < 0 {

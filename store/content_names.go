@@ -23,8 +23,8 @@ type Sight struct {
 	Allows Allows
 }
 
-// maxNames is the largest number of a document's references for which names are read. For other references, the name is
-// the word for the target's kind.
+// maxNames is the largest number of a document's references for which names are read. References beyond this number
+// get the word for the target's kind as their name.
 const maxNames = 2000
 
 // Named returns a document of a revision. Its references have the names of their targets wherever Markdown shows names.

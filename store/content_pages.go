@@ -295,8 +295,8 @@ func (s *Store) PagesIn(ctx context.Context, r Revision) tree.Source {
 // would be in memory three times, and one statement would take too long.
 const pagesAtOnce = 1000
 
-// writePages writes changed pages to a branch. The new revision r is the first revision that has them. If the branch
-// has a base, writePages also records which pages of the base the branch does not have.
+// writePages writes changed pages to a branch. The new revision `r` is the first revision that has them. If the
+// branch has a base, writePages also records which pages of the base the branch does not have.
 func writePages(ctx context.Context, q *db.Queries, r Revision, changed tree.Changed) error {
 	// The old rows of all changed pages end before the first new row is written, because two pages may have swapped
 	// their places.

@@ -93,8 +93,8 @@ func (s *Store) tree(ctx context.Context, spaceID, revisionID string) (*keptTree
 	return t, nil
 }
 
-// once returns a function with the same results as allows. It evaluates each condition only once, because many pages
-// have equal conditions.
+// once returns a function with the same results as `allows`. It evaluates each condition only once, because many
+// pages have equal conditions.
 func once(allows Allows) Allows {
 	known := map[string]bool{}
 	return func(condition string) bool {

@@ -133,7 +133,7 @@ type pdfWriter struct {
 	size    int64
 }
 
-// Write adds p to the PDF, and stores each full chunk.
+// Write adds `p` to the PDF, and stores each full chunk.
 func (w *pdfWriter) Write(p []byte) (int, error) {
 	if w.size += int64(len(p)); w.size > MaxPDF {
 		return 0, &schema.Error{Code: schema.CodeTooLarge, Message: "the PDF would have more than 512 MiB: fetch a part of the pages"}

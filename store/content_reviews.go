@@ -202,7 +202,7 @@ func StillAt(request ChangeRequest, seen *string) error {
 		": read this one, and repeat the request with it")
 }
 
-// Review reads a review of a change request. revision is the request's current revision, by which Review decides
+// Review reads a review of a change request. `revision` is the request's current revision, by which Review decides
 // whether the review is outdated.
 func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string) (ReviewRow, error) {
 	row, err := s.db.Queries.Review(ctx, db.ReviewParams{ID: id, ChangeRequestID: changeRequestID})
@@ -212,8 +212,8 @@ func (s *Store) Review(ctx context.Context, changeRequestID, id, revision string
 	return s.reviewRow(ctx, row, revision)
 }
 
-// ListReviews lists the reviews of a change request, after the id `after`. revision is the request's current revision.
-// If `outdated` is set, the list has only outdated reviews (true) or only current reviews (false).
+// ListReviews lists the reviews of a change request, after the id `after`. `revision` is the request's current
+// revision. If `outdated` is set, the list has only outdated reviews (true) or only current reviews (false).
 func (s *Store) ListReviews(
 	ctx context.Context, changeRequestID, revision string, outdated *bool, after string, size int,
 ) (postgres.Page[ReviewRow], error) {

@@ -23,7 +23,7 @@ type Revision struct {
 	SpaceID string
 	Type    string
 	Parents []string
-	// ChangeRequestID is the change request that a merge has merged. It is nil for other revisions.
+	// If a merge created the revision, ChangeRequestID is the merged change request. It is nil for other revisions.
 	ChangeRequestID *string
 	CreatedBy       *string
 	CreatedAt       time.Time
@@ -52,7 +52,7 @@ func revision(ctx context.Context, q *db.Queries, spaceID, id string) (Revision,
 	return readRevision(row), nil
 }
 
-// revisions reads revisions by id. It returns an error if one of them does not exist.
+// revisions reads revisions by id. It returns an error if a revision does not exist.
 func revisions(ctx context.Context, q *db.Queries, spaceID string, ids ...string) (map[string]Revision, error) {
 	rows, err := q.RevisionsByID(ctx, db.RevisionsByIDParams{SpaceID: spaceID, Ids: ids})
 	if err != nil {
@@ -90,8 +90,8 @@ func insertRevision(ctx context.Context, q *db.Queries, r Revision) (string, err
 	return id, postgres.Interpret(err, "revision")
 }
 
-// nextOf returns the revision of a change request that follows r. If r is on the request's branch, the next revision
-// has the same base as r. Otherwise the request has no own changes yet, and r becomes the base.
+// nextOf returns the revision of a change request that follows the revision `r`. If `r` is on the request's branch,
+// the next revision has the same base as `r`. Otherwise the request has no own changes yet, and `r` becomes the base.
 func nextOf(ctx context.Context, q *db.Queries, request string, r Revision) (Revision, error) {
 	next := Revision{SpaceID: r.SpaceID, Parents: []string{r.ID}, Branch: request, Base: r.Base, BaseSeq: r.BaseSeq, Seq: r.Seq + 1}
 	if r.Branch == request {

@@ -13,9 +13,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// FoundPage is a page that a search found. A higher Rank is a better match. Number is the place of the page in the list
-// of all found pages, from 1. A search of one space does not set Number, because only the caller knows the number of
-// pages on earlier pages of the list.
+// FoundPage is a page that a search found. A higher Rank is a better match. Number is the place of the page in the
+// list of all found pages, from 1. A search of one space does not set Number, because only the caller knows how many
+// results come before the current page of the list.
 type FoundPage struct {
 	PageID      string
 	Title       string
@@ -67,7 +67,7 @@ func (s *Store) SearchSpace(
 		return postgres.Page[FoundPage]{}, postgres.Interpret(err, "pages")
 	}
 	if len(found) == 0 && after != nil {
-		// Only rows contain the total number. If no rows are left, read the first row again for the total number.
+		// Each row contains the total number. If no rows are left, read the first row again to get the total number.
 		first, err := s.SearchSpace(ctx, by, spaceID, query, nil, 1)
 		return postgres.Page[FoundPage]{Total: first.Total}, err
 	}
@@ -206,7 +206,7 @@ type searchPlan struct {
 	// title is the title that a page must have to match exactly.
 	title                   string
 	spaces, queries, exacts []string
-	// terms has the words that a page must have, for each space. without has the words that a page must not have.
+	// terms has the words that a page must have, for each space. `without` has the words that a page must not have.
 	terms   [][]string
 	without []string
 	// matchers find the words of the query in the texts of each space.

@@ -47,7 +47,7 @@ func (s *Store) describeFound(ctx context.Context, spaces []FoundSpace, search s
 	return s.cutFound(ctx, spaces, search, by)
 }
 
-// cutFound adds to the best pages their sections with words of the search.
+// cutFound adds sections to the best pages: the sections with words of the search.
 func (s *Store) cutFound(ctx context.Context, spaces []FoundSpace, search searchPlan, by Sight) error {
 	type found struct {
 		*FoundPage

@@ -133,7 +133,7 @@ func (s *searched) foundBy(by store.Sight, query string) (titles []string) {
 	return titles
 }
 
-// do adds the change that a line of a case describes to the pending changes.
+// do reads a change from a line of a case, and adds it to the pending changes.
 func (s *searched) do(line, body string) {
 	s.t.Helper()
 	what, rest, _ := strings.Cut(line, " ")

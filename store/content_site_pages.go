@@ -10,9 +10,9 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// SitePages reads the pages of the given spaces of a site. If `spaces` is nil, it reads the pages of all spaces of the
-// site. It leaves out links and groups, because visitors cannot open them. ok is false if there are more than `most`
-// pages, links and groups.
+// SitePages reads the pages of the given spaces of a site. If `spaces` is nil, it reads the pages of all spaces of
+// the site. It leaves out links and groups, because visitors cannot open them. `ok` is false if there are more than
+// `most` pages, links and groups.
 func (s *Store) SitePages(
 	ctx context.Context, siteID string, spaces []string, most int,
 ) (pages []schema.SitePage, ok bool, err error) {

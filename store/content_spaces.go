@@ -29,7 +29,7 @@ type NewSpace struct {
 	Language *string
 }
 
-// CreateSpace adds a space with an empty first revision at the end of its parent.
+// CreateSpace adds a space at the end of its parent. The space's first revision is empty.
 func (s *Store) CreateSpace(ctx context.Context, space NewSpace) (Space, error) {
 	var row Space
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -14,8 +14,8 @@ import (
 // merged is the result of a merge of the main content and a change request.
 type merged struct {
 	head, branch Revision
-	// changed has the differences of the merged content from head. The documents of the changed pages are already
-	// stored.
+	// changed has the differences between the revision `head` and the merged content. The documents of the changed
+	// pages are already stored.
 	changed tree.Changed
 	// chosen is true if the merge has used choices for conflicts.
 	chosen bool
@@ -59,9 +59,9 @@ func (m merged) forget(ctx context.Context, q *db.Queries, requestID string) err
 
 // threeWay is a merge of two revisions that have a common base.
 type threeWay struct {
-	// of and sides each have three elements: the base, the newest revision of the main content, and the revision that
-	// is merged into the main content. The third element is the newest revision of a change request, Git's state, or
-	// the result of a translation run.
+	// of and sides have three elements each. The first is the base, and the second is the newest revision of the main
+	// content. The third is the revision that is merged into the main content. This third revision is the newest
+	// revision of a change request, Git's state, or the result of a translation run.
 	of      [3]Revision
 	sides   [3]mergeSide
 	changed []string
@@ -126,7 +126,7 @@ func (m *threeWay) with(ctx context.Context, q *db.Queries, choices merge.Choice
 }
 
 // mergeSide reads the pages of one side of a merge. The methods of [merge.Side] return no error, so mergeSide stores
-// its first error in err.
+// its first error in `err`.
 type mergeSide struct {
 	from pageSource
 	// pages has the pages that were read, by id. nil means that this side does not have the page.

@@ -53,8 +53,8 @@ const (
 )
 
 // FinishTranslationRun writes a run's translation into the translated copy of the source space. It first creates the
-// copy if it does not exist. It calls make to get the translation. make stores the documents of the copy with the
-// function put.
+// copy if it does not exist. It calls `make` to get the translation. The function `make` stores the documents of the
+// copy with its parameter `put`.
 //
 // The copy follows its source, but changes that users make in the copy stay. So the run's translation is merged with
 // the copy, as an import is merged with a space. If users and the source have changed the same part differently, the
@@ -98,8 +98,8 @@ func (s *Store) FinishTranslationRun(
 	return err
 }
 
-// errRunDone rolls back the work of an attempt if another attempt has already finished the run. This happens if the
-// other attempt was wrongly considered lost.
+// errRunDone rolls back the work of an attempt if another attempt has already finished the run. Two attempts run at
+// the same time if the other attempt was wrongly considered lost.
 var errRunDone = &schema.Error{Code: schema.CodeConflict, Message: "the run is done"}
 
 // copier updates a copy in one transaction.
@@ -112,8 +112,8 @@ type copier struct {
 
 	space Space
 	head  Revision
-	// after is the copy's newest revision after the run. state is the revision with the run's own pages, before the
-	// merge. pages is the number of pages that the run has changed.
+	// after is the copy's newest revision after the run. `state` is the revision with the run's own pages, before the
+	// merge. `pages` is the number of pages that the run has changed.
 	after, state string
 	pages        int
 }
@@ -356,7 +356,7 @@ func (c *copier) gone(m *threeWay, conflicts []merge.Conflict) merge.Choices {
 	return choices
 }
 
-// report adds a report for each conflict. In the merged content, one side of the conflict has been chosen.
+// report adds a report for each conflict. For each conflict, the merged content already has one of the sides.
 func (c *copier) report(conflicts []merge.Conflict) {
 	for _, conflict := range conflicts {
 		r := schema.TranslationReport{Kind: schema.ReportConflict, Page: conflict.Page, Segment: conflict.Block}

@@ -77,7 +77,7 @@ func (s *Store) StartTranslationRun(ctx context.Context, translationID, id strin
 	return organizationID, run, err
 }
 
-// FailTranslationRun records the reason why a run failed. The run's job may retry it. noted is false if the run is
+// FailTranslationRun records the reason why a run failed. The run's job may retry it. `noted` is false if the run is
 // already done, or was deleted with its translation.
 func (s *Store) FailTranslationRun(ctx context.Context, id, reason string) (noted bool, err error) {
 	n, err := s.db.Queries.FailTranslationRun(ctx, db.FailTranslationRunParams{ID: id, Reason: reason})
@@ -104,7 +104,7 @@ type TranslationBase struct {
 	Pages []tree.Node
 	// CopyID is the id of the copy, which is a space. Copied is false before the first run, when the copy does not
 	// exist yet. Made are the pages that the last run made. Edited are the copy's current pages. Source are the
-	// source's pages from which Made were made.
+	// source's pages from which the last run made them.
 	CopyID               string
 	Copied               bool
 	Made, Edited, Source []tree.Node
@@ -201,8 +201,8 @@ func (s *Store) TranslatedSegments(ctx context.Context, translationID string, ke
 	return known, postgres.Interpret(err, "translation")
 }
 
-// KeepTranslated stores segments that a run has translated. Each key must occur only once. words is the number of words
-// that were sent to the translation service. KeepTranslated adds this number to the run's number of words.
+// KeepTranslated stores segments that a run has translated. Each key must occur only once. `words` is the number of
+// words that were sent to the translation service. KeepTranslated adds this number to the run's number of words.
 func (s *Store) KeepTranslated(ctx context.Context, translationID, run string, segments []Translated, words int) error {
 	keep := db.KeepTranslatedSegmentsParams{TranslationID: translationID, RunID: run, Segments: int64(len(segments)), Words: int64(words)}
 	for _, t := range segments {

@@ -38,7 +38,7 @@ func (s *Store) withRuns(ctx context.Context, rows []Translation) ([]ShownTransl
 	return shown, err
 }
 
-// withRun returns a translation with its last run. row and err are the results of the statement that read the
+// withRun returns a translation with its last run. `row` and `err` are the results of the statement that read the
 // translation.
 func (s *Store) withRun(ctx context.Context, row Translation, err error) (ShownTranslation, error) {
 	if err != nil {

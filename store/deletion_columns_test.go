@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/store/audit"
 )
 
-// Each constant is a reason why a row that was created while the clock was far behind does not look old when the clock
-// is right again.
+// Each constant is a reason why a row does not look old later, although it was created while the clock was far
+// behind.
 const (
 	// insertedWith means that each statement that inserts rows or sets the column uses creation_time() for the column.
 	insertedWith = "insert: creation_time()"
@@ -51,8 +51,8 @@ var deletionColumns = map[string]string{
 	"translation_segments.used_at":  "a run marks the segments that it uses before it drops the others",
 }
 
-// deletionStatements has the statements in which deletion_time() is not next to a column, with the columns that they
-// compare with it.
+// deletionStatements has statements in which deletion_time() is not next to a column. For each statement, it has the
+// columns that the statement compares with deletion_time().
 var deletionStatements = map[string][]string{
 	"BeginRetention":     {"expiries.before"},
 	"ClaimEventKeys":     {"event_keys.created_at"},

@@ -50,7 +50,7 @@ func (t *keptTree) addConditions(pages []tree.Page, above []string) {
 	}
 }
 
-// shows reports whether a page is shown to a visitor. allows reports whether the visitor meets a condition.
+// shows reports whether a page is shown to a visitor. `allows` reports whether the visitor meets a condition.
 func (t *keptTree) shows(page string, allows Allows) bool {
 	return !slices.ContainsFunc(t.conditions[page], func(condition string) bool { return !allows(condition) })
 }

@@ -31,7 +31,8 @@ func (s *Store) InsightsKey(ctx context.Context) ([]byte, error) {
 // ExportKey returns the installation's 32-byte key for signing the URLs of files.
 func (s *Store) ExportKey(ctx context.Context) ([]byte, error) { return s.db.Key(ctx, exportKeyName) }
 
-// PublishableKeysSecret returns the installation's 32-byte secret from which the texts of publishable keys are derived.
+// PublishableKeysSecret returns the installation's 32-byte secret. The texts of publishable keys are derived from this
+// secret.
 func (s *Store) PublishableKeysSecret(ctx context.Context) ([]byte, error) {
 	return s.db.Key(ctx, publishableKeysName)
 }

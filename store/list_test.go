@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// walked is one page of a list that a test reads, with the id of each row and the row's sort keys in a page token.
+// walked is one page of a list that a test reads. It has the id of each row, and the row's sort keys in a page token.
 type walked struct {
 	ids  []string
 	keys [][]string

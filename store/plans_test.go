@@ -85,7 +85,7 @@ func TestListsUseTheirIndexes(t *testing.T) {
 	}
 }
 
-// orders has the lists whose statement can sort in several orders. values are the values of the statement's first
+// orders has the lists whose statement can sort in several orders. `values` are the values of the statement's first
 // parameters. The function explain gives the other parameters the same values as in other lists.
 var orders = map[string]struct {
 	values []string
@@ -216,8 +216,8 @@ func fillTables(t *testing.T, conn *pgx.Conn) {
 	exec("vacuum analyze")
 }
 
-// usually has statements that give rows their most common state, because generated rows do not have realistic
-// proportions.
+// usually is a list of statements that give rows their most common state, because generated rows do not have
+// realistic proportions.
 var usually = []string{
 	`update river_job set metadata = jsonb_build_object('organization', 'v' || id % 100, 'sequence', 'v' || id % 200)`,
 	"update erasures set done_at = asked_at where visitor % 100 > 0", // a hundredth of the erasures stay pending

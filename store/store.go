@@ -80,7 +80,8 @@ func (s *Store) Start(ctx context.Context) error { return s.db.Start(ctx) }
 // Stop waits until all connections are returned to the pool, and closes them.
 func (s *Store) Stop() { s.db.Stop() }
 
-// NewPool opens another pool for the same database. A library that must not wait for this store's connections uses it.
+// NewPool opens another pool for the same database. It is for a library that must not wait for this store's
+// connections.
 func (s *Store) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	return s.db.NewPool(ctx, connections)
 }

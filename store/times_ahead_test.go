@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// Each constant is a reason why a time from a clock that was far ahead makes nothing wait after the clock was set back.
+// Each constant is a reason why nothing waits for a time that was stored while a clock was far ahead.
 const (
 	// hastened means that the function hasten corrects the column.
 	hastened = "hasten"
@@ -101,7 +101,7 @@ var shownTimes = strings.Fields(`accepted_at attempted_at chosen_at confirmed_at
 	restored_at revoked_at settled_at started_at tstamp updated_at`)
 
 // TestTimesAhead finds each column with a time in the catalog, and each column that a statement compares with the
-// present. timesAhead must have a decision for the column, so a new column needs one.
+// present. For each of these columns, timesAhead must have a decision. So a new column needs a decision.
 func TestTimesAhead(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))

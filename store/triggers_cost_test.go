@@ -47,8 +47,8 @@ func (m *measured) next() string {
 	return fmt.Sprint("n", m.n)
 }
 
-// measuredWrites are the kinds of writes that are timed. prepare prepares a write and returns the function that is
-// timed. repeat is the number of writes in each round.
+// measuredWrites are the kinds of writes that are timed. `prepare` prepares a write and returns the function that is
+// timed. `repeat` is the number of writes in each round.
 var measuredWrites = []struct {
 	name    string
 	repeat  int

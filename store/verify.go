@@ -39,8 +39,8 @@ func (s *Store) VerifyTables(ctx context.Context, small bool, each Verified) err
 	})
 }
 
-// Verified is a function that a verification calls for each table, document or file that it has read. bytes is the size
-// of this data. damage describes the damage. It is "" if the data is undamaged.
+// Verified is a function that a verification calls for each table, document or file that it has read. `bytes` is the
+// size of this data. `damage` describes the damage. It is "" if the data is undamaged.
 type Verified func(bytes int64, damage string)
 
 // VerifyDocuments compares the contents of all documents with their hashes.

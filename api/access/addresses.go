@@ -11,7 +11,7 @@ import (
 )
 
 // addressEntries limits the number of addresses in the cache. An evicted address starts with a full burst, so a client
-// that uses more addresses than this evades the limits.
+// that uses more addresses than this number evades the limits.
 const addressEntries = 1 << 16
 
 // addressLimits limits the requests without a valid token that each client address may send to this node. Trusted
@@ -91,7 +91,7 @@ func Network(ip netip.Addr) netip.Addr {
 	return ip
 }
 
-// Trusted reports whether ip is the address of a trusted proxy. Such a proxy names the client in forwarding headers.
+// Trusted reports whether `ip` is the address of a trusted proxy. Such a proxy names the client in forwarding headers.
 func Trusted(ip netip.Addr, trusted []netip.Prefix) bool {
 	for _, prefix := range trusted {
 		if prefix.Contains(ip) {

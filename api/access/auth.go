@@ -14,8 +14,8 @@ import (
 // touchEvery is the shortest time between two records of a token's use.
 const touchEvery = time.Minute
 
-// Session is a cached principal. touched is the time (schema.Elapsed) at which the session's last use was queued for
-// recording. touched is the only field that changes after the session is cached.
+// Session is a cached principal. `touched` is the time (schema.Elapsed) at which the session's last use was queued for
+// recording. `touched` is the only field that changes after the session is cached.
 type Session struct {
 	Principal store.Principal
 	// Reader is set for site tokens.
@@ -27,10 +27,10 @@ type Session struct {
 // finder loads the session of a token.
 type finder func(context.Context) (*Session, error)
 
-// Authenticate finds the principal of a request. p has the request's Authorization header, or the cookie of a browser's
-// session. Both alias the request, and Authenticate does not store them. If the token must be looked up in the store,
-// the request counts against the caller's address, because the token may be made up. A request with a token that was
-// valid a short time ago does not count.
+// Authenticate finds the principal of a request. `p` has the request's Authorization header, or the cookie of a
+// browser's session. Both alias the request, and Authenticate does not store them. If the token must be looked up in
+// the store, the request counts against the caller's address, because the token may be made up. A request with a token
+// that was valid a short time ago does not count.
 func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, now time.Time) (*Session, error) {
 	if len(p.Authorization) == 0 && len(p.Cookie) > 0 {
 		return g.browser(ctx, p, ip, now)
@@ -61,7 +61,7 @@ func (g *Guard) Authenticate(ctx context.Context, p Presented, ip netip.Addr, no
 	return g.load(ctx, hash, ip, now, find)
 }
 
-// load returns the session from the cache, or calls find and caches the session.
+// load returns the session from the cache, or calls `find` and caches the session.
 func (g *Guard) load(
 	ctx context.Context, hash schema.TokenHash, ip netip.Addr, now time.Time, find finder,
 ) (*Session, error) {

@@ -43,7 +43,7 @@ func newTTLCache[K comparable, V any](entries int, ttl time.Duration, flightKey 
 	return &ttlCache[K, V]{answers: answers, refusals: refusals, ttl: ttl, flightKey: flightKey}, nil
 }
 
-// peek returns the cached answer or refusal; ok is false if the cache has neither. `key` may share the memory of the
+// peek returns the cached answer or refusal; `ok` is false if the cache has neither. `key` may share the memory of the
 // request, because peek only compares it.
 func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool) {
 	if hit, found := c.answers.Get(key); found && now.Before(hit.until) {
@@ -58,7 +58,7 @@ func (c *ttlCache[K, V]) peek(key K, now time.Time) (value V, err error, ok bool
 // wasGood reports whether the cache has an answer for `key`, even if the answer has expired.
 func (c *ttlCache[K, V]) wasGood(key K) bool { return c.answers.Contains(key) }
 
-// load calls the function load and caches its answer or refusal. Concurrent callers with the same key share one call.
+// load calls the function `load` and caches its answer or refusal. Concurrent callers with the same key share one call.
 // The cache stores the key, so the key must not alias the request.
 func (c *ttlCache[K, V]) load(
 	ctx context.Context, key K, now time.Time, load func(context.Context) (V, error),

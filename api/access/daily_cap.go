@@ -77,8 +77,8 @@ func dayNumber(now time.Time) uint64 { return uint64(max(now.Unix(), 0)) / uint6
 // slowest is the longest time from a request's start to the count of its events. It is a generous estimate.
 const slowest = time.Hour
 
-// counted reports whether the day of `today` is the day of `now`. If `now` is at most slowest before midnight, the next
-// day also counts, because a later request may have begun it. Any other day is over, or a wrong clock has set it.
+// counted reports whether the day of `today` is the day of `now`. If midnight is at most the time `slowest` away, the
+// next day also counts, because a later request may have begun it. Any other day is over, or a wrong clock has set it.
 func counted(today uint64, now time.Time) bool {
 	number := today >> eventBits
 	return number == dayNumber(now) || number == dayNumber(now.Add(slowest))
@@ -93,8 +93,8 @@ func (u *keyUse) events(now time.Time) int64 {
 	return int64(today & (1<<eventBits - 1))
 }
 
-// add adds events to the day's number. If a later request has already started a new day, the events of a request that
-// began before midnight are added to the new day.
+// add adds events to the day's number. The request may have begun before midnight, and a later request may have started
+// the new day. Then its events are added to the new day.
 func (u *keyUse) add(events int, now time.Time) {
 	for {
 		today := u.today.Load()

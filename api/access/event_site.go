@@ -31,7 +31,7 @@ func newEventSites(entries int, cfg Config) (*ttlCache[eventSiteKey, eventSiteGr
 // findEventSite does the same as findSite, with a cache, because requests for insights are the most frequent ones. It
 // also admits the site's own key, front-end tokens and tokens for the site's insights.
 func findEventSite(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
-	// The strings in key may alias the request. Cache lookups only compare the strings, and the cache stores clones.
+	// The strings in `key` may alias the request. Cache lookups only compare the strings, and the cache stores clones.
 	key := eventSiteKey{
 		kind: c.Principal.Kind, user: c.Principal.UserID,
 		organization: path.PathParam("organizationId"), site: path.PathParam("siteId"),

@@ -9,7 +9,7 @@ import (
 const goneEvery = 250 * time.Millisecond
 
 // UntilGone returns a context that is canceled when the client closes its connection. fasthttp itself notices this only
-// when it writes the response. The operation must call `stop` before it returns. stop ends the goroutine that checks
+// when it writes the response. The operation must call `stop` before it returns. `stop` ends the goroutine that checks
 // the connection.
 func (c *Caller) UntilGone(ctx context.Context) (until context.Context, stop func()) {
 	until, cancel := context.WithCancel(ctx)

@@ -124,8 +124,8 @@ func (g *Guard) Admit(ctx context.Context, s Scope, path PathParams, c *Caller) 
 }
 
 // AdmitNamed is like Admit, for an operation whose body names the object that it reads or changes. Handlers must use
-// the object in the Caller. They must not read the object's name from the body again, because the body may have the
-// member with the name twice.
+// the object in the Caller. They must not read the object's name from the body again, because the body may contain this
+// member twice.
 func (g *Guard) AdmitNamed(ctx context.Context, s Scope, name string, c *Caller) error {
 	if err := s.Named.find(ctx, g, name, c); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (g *Guard) AdmitWidening(ctx context.Context, c *Caller) error {
 	return nil
 }
 
-// admit decides whether a principal of this kind may call the operation with the scope s. It refuses kinds that this
+// admit decides whether a principal of this kind may call the operation with the scope `s`. It refuses kinds that this
 // version of the code does not know.
 func (s Scope) admit(p *store.Principal) error {
 	switch p.Kind {

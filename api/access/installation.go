@@ -153,8 +153,8 @@ func findInstallation(ctx context.Context, g *Guard, path PathParams, c *Caller)
 	return nil
 }
 
-// findInstallationItself finds the installation of a token. For an integration's token it finds one of the
-// integration's installations.
+// findInstallationItself finds the installation of a token. For an integration's token, it finds the installation of
+// this integration that the path names.
 func findInstallationItself(ctx context.Context, g *Guard, path PathParams, c *Caller) error {
 	id, ok := pathID(path, "installationId")
 	if !ok || path.PathParam("integrationName") != c.Principal.Integration || c.Principal.InstallationID != "" && c.Principal.InstallationID != id {

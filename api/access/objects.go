@@ -22,8 +22,8 @@ func pathID(path PathParams, name string) (string, bool) {
 	return strings.Clone(raw), true
 }
 
-// Object is a kind of object that a scope can name. param is the name of the path parameter with the object's id. find
-// looks up the object and a user's rights on it, and sets them in the Caller. It returns "not found" for missing
+// Object is a kind of object that a scope can name. `param` is the name of the path parameter with the object's id.
+// `find` looks up the object and a user's rights on it, and sets them in the Caller. It returns "not found" for missing
 // objects and for objects of other organizations. findForReader does the same for readers of a published site.
 // findForInstallation finds the object for tokens of installations and integrations, but sets no rights. findForReader
 // or findForInstallation is nil if such callers cannot use objects of this kind.

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// KeySecret is the secret from which the texts of publishable keys are made.
+// KeySecret is the secret that is used to make the texts of publishable keys.
 type KeySecret struct{ installationKey }
 
 // NewKeySecret builds a KeySecret. The secret is read from the store at its first use.

@@ -239,7 +239,7 @@ func findChangeRequestForReader(ctx context.Context, g *Guard, path PathParams, 
 }
 
 // mayPreview refuses a draft that the token does not name. A token with a user and without a draft may preview the
-// drafts that its user may read now. what names the object in the error.
+// drafts that its user may read now. `what` names the object in the error.
 func (g *Guard) mayPreview(ctx context.Context, r *Reader, space, draft, what string) error {
 	if draft == r.changeRequest {
 		return nil

@@ -64,15 +64,16 @@ type Access struct {
 //
 //  1. On an organization and its sites, the member's role in the organization decides. A guest, who has no role, may
 //     only know that the organization exists.
-//  2. Content, that is collections and spaces, has a default level. The level gives members a role there, which replaces
-//     their role in the organization, upwards or downwards. A null level gives nothing. The level `inherit` gives what they
-//     have on the parent collection, or at the top their role in the organization. A guest gets nothing from any level.
+//  2. Content, that is collections and spaces, has a default level. The level gives members a role there, which
+//     replaces their role in the organization, upwards or downwards. A null level gives nothing. The level `inherit`
+//     gives members the role that they have on the parent collection. At the top, it gives them their role in the
+//     organization. A guest gets nothing from any level.
 //  3. A grant gives a member or a team a role on a space, or on a collection and everything in it at any depth. The
-//     highest of the grants and the level's role counts. So a grant never lowers a role, and a lower level does not
-//     revoke a grant.
+//     highest role among the grants and the level's role counts. So a grant never lowers a role, and a lower level does
+//     not revoke a grant.
 //  4. An admin of the organization is an admin of everything in it.
 //  5. If these rules give a user no role on a piece of content, the content is not found.
-//  6. A role may do everything that a lower one may (lowestRole).
+//  6. A role may do everything that a lower role may do (lowestRole).
 //
 // The store finds the effective level and the highest grant in a single statement. The effective level is the level of
 // the content, or of the nearest parent whose level is not `inherit`. Lists apply the same rules in SQL (access_rank),

@@ -98,7 +98,7 @@ func (s Scope) OrReaders() Scope {
 // OrInstallation also admits the tokens of installations that have a scope of schema.IntegrationScopes.
 // schema.ScopeInstallation admits the tokens of all installations for themselves.
 //
-// members are the members of the body that an installation may send. An operation that changes an object lists them
+// `members` are the members of the body that an installation may send. An operation that changes an object lists them
 // here, because only people may set the other members.
 func (s Scope) OrInstallation(scope string, members ...string) Scope {
 	s.Installation, s.Members = scope, members

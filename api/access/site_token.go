@@ -24,8 +24,8 @@ type SiteClaims struct {
 	SiteSpace    string `json:"siteSpace"`
 	SiteSection  string `json:"siteSection,omitempty"`
 	Space        string `json:"space"`
-	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, only
-	// Space is set. Spaces does not decide which spaces the token may read: the store decides this for each session.
+	// Spaces are the spaces that the site shows to the visitor. For a site with more than maxNamedSpaces spaces, Spaces
+	// has only Space. Spaces does not decide which spaces the token may read: the store decides this for each session.
 	Spaces []string `json:"spaces"`
 	// ShareLink is the id of the share link that opened the site. The token ends when this link ends.
 	ShareLink string `json:"shareLink,omitempty"`
@@ -61,7 +61,7 @@ const siteTokenKind = "site"
 // maxNamedSpaces limits the spaces that a token names, because tokens in headers and paths must be short.
 const maxNamedSpaces = 32
 
-// NameSpaces sets Spaces to these spaces, or to Space alone if they are too many.
+// NameSpaces sets Spaces to these spaces. If they are too many, it sets Spaces to Space alone.
 func (s *SiteClaims) NameSpaces(spaces []string) {
 	if len(spaces) > maxNamedSpaces {
 		spaces = []string{s.Space}

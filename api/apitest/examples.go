@@ -20,9 +20,9 @@ type example struct {
 	Needs access.Rights
 }
 
-// Examples has, by the operation's id, the example call of each operation that has a body, requires a query parameter,
-// or needs objects that are created for the call. Each resource has a function that adds the examples of its
-// operations. A test fails if an example is missing.
+// Examples has the example calls of operations, by the operation's id. An operation needs an example call if it has a
+// body, requires a query parameter, or needs objects that are created for the call. Each resource has a function that
+// adds the examples of its operations. A test fails if an example is missing.
 var Examples = map[string]example{}
 
 func init() {

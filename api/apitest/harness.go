@@ -90,7 +90,7 @@ func New(t testing.TB, options ...option) *Harness {
 	return h
 }
 
-// In returns a copy of the harness that reports failures on t, the subtest.
+// In returns a copy of the harness that reports failures on `t`, the subtest.
 func (h *Harness) In(t testing.TB) *Harness {
 	inner := *h
 	inner.T = t
@@ -278,7 +278,7 @@ func (h *Harness) Try(op *frame.Operation, tenant *storetest.Tenant, token strin
 	return a
 }
 
-// trial is an example of an operation for a tenant that no call has used up yet.
+// trial is an example call of an operation on a tenant's objects. No test has used up its objects yet.
 type trial struct {
 	op     *frame.Operation
 	tenant *storetest.Tenant

@@ -85,7 +85,7 @@ func discussed(inRequest bool) func(h *Harness, tenant *storetest.Tenant) map[st
 	}
 }
 
-// Send sends a request as the user with this role, and checks that it succeeds. If s is not nil, Send decodes the
+// Send sends a request as the user with this role, and checks that it succeeds. If `s` is not nil, Send decodes the
 // response and checks its shape.
 func (h *Harness) Send(role schema.Role, method, path string, body any, s shape.Of) map[string]any {
 	h.T.Helper()

@@ -107,7 +107,7 @@ func (h *Harness) LinkInvite(tenant *storetest.Tenant, body string) people.LinkI
 	return invite
 }
 
-// Role returns a user's role in our organization; ok is false if the user is not a member.
+// Role returns a user's role in our organization; `ok` is false if the user is not a member.
 func (h *Harness) Role(userID string) (role schema.Role, ok bool) {
 	h.T.Helper()
 	m, err := h.Store.Orgs.Organization(h.T.Context(), userID, h.Ours.Organization.ID)

@@ -89,7 +89,7 @@ func (s *SAML) LogIn(who samltest.Person) Answer {
 	return s.Post(s.IdP.Good(s.Service, request, who), cookie)
 }
 
-// Known binds an identity provider's name for a person to a user, as that person's first login does.
+// Known links a NameID to a user, as the person's first login does.
 func (s *SAML) Known(nameID, userID string) {
 	s.H.T.Helper()
 	s.H.Exec("insert into saml_identities (provider_id, name_id, organization_id, user_id) values ($1, $2, $3, $4)",

@@ -13,8 +13,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// configured is the manifest of an integration that needs a configuration: for the organization with key and color, and
-// for each space with channel.
+// configured is the manifest of an integration that needs a configuration. The configuration has `key` and `color` for
+// the organization, and `channel` for each space.
 const configured = `{"title":"Tool","description":"","script":"x","organization":"%s","visibility":"%s","scopes":["space:metadata:read","openapi:read"],
 	"configurations":{"account":{"properties":{"key":{"type":"string"},"color":{"type":"string","enum":["red","blue"],"default":"red"},
 		"times":{"type":"number"},"on":{"type":"boolean"},"go":{"type":"button","callback_url":"/","button_text":"Go"}},"required":["key","color","go"]},

@@ -159,7 +159,7 @@ func (h *integrations) publish(ctx context.Context, c *access.Caller, r *publish
 	return h.view.Integration(row)
 }
 
-// assetOf returns the asset for an image in base64. It returns an error that names field if the image cannot be
+// assetOf returns the asset for an image in base64. It returns an error that names `field` if the image cannot be
 // decoded.
 func assetOf(field, encoded string) (store.IntegrationAsset, error) {
 	image, mediaType, ok := encodeAgain(encoded)

@@ -290,7 +290,7 @@ func TestIntegrationPictures(t *testing.T) {
 		t.Errorf("%v", listed)
 	}
 	// These files are refused: a small file with a picture of 4 gigapixels, an incomplete picture, and a picture in a
-	// format that can contain scripts.
+	// format that allows scripts.
 	huge := append([]byte{}, sent...)
 	binary.BigEndian.PutUint32(huge[16:], 65_536)
 	binary.BigEndian.PutUint32(huge[20:], 65_536)

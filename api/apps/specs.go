@@ -108,7 +108,7 @@ type openAPISource struct {
 	Text *string `json:"text" rules:"len=1.."`
 }
 
-// problems returns a problem if the source has neither or both of text and url.
+// problems returns a problem if the source has neither or both of `text` and `url`.
 func (s *openAPISource) problems() []schema.Detail {
 	var c rules.Checker
 	if (s.URL == nil) == (s.Text == nil) {
@@ -117,7 +117,7 @@ func (s *openAPISource) problems() []schema.Detail {
 	return c.Details
 }
 
-// read returns the source in the form that the store needs. If the source is a text, read parses it and returns its
+// read returns the source in the form that the store needs. If the source is a text, `read` parses it and returns its
 // errors.
 func (s *openAPISource) read() (apispecs.Source, error) {
 	if s.URL != nil {
@@ -174,7 +174,7 @@ type setOpenAPISpecRequest struct {
 
 func (r *setOpenAPISpecRequest) Validate() []schema.Detail { return r.Body.Source.problems() }
 
-// openAPISpecSet is the answer to setting a specification. added is true if the specification is new.
+// openAPISpecSet is the answer to setting a specification. `added` is true if the specification is new.
 type openAPISpecSet struct {
 	schema.OpenAPISpec
 	added bool
@@ -279,7 +279,7 @@ func (h *specs) version(
 	return h.read(ctx, c, r.Slug, &r.Version)
 }
 
-// read returns the version of a specification with this id, or the newest version if id is nil.
+// read returns the version of a specification with this id, or the newest version if `id` is nil.
 func (h *specs) read(ctx context.Context, c *access.Caller, slug string, id *string) (schema.OpenAPISpecVersion, error) {
 	organization := c.Organization.Organization.ID
 	row, err := h.store.Specs.Version(ctx, organization, slug, id)

@@ -13,7 +13,7 @@ import (
 )
 
 // accessible checks the page at each width, in light and dark mode. The page must fit the screen, and must not violate
-// axe's rules. accessible also saves screenshots.
+// axe's rules. The method also saves screenshots.
 func (b *tab) accessible(name string, widths ...int64) {
 	b.t.Helper()
 	for _, width := range widths {

@@ -41,7 +41,7 @@ func chromium(t *testing.T) string {
 	return program
 }
 
-// newTab starts a separate browser, so that tests do not share cookies. flags has the names and values of additional
+// newTab starts a separate browser, so that tests do not share cookies. `flags` has the names and values of additional
 // command-line flags.
 func newTab(t *testing.T, flags ...string) *tab {
 	t.Helper()
@@ -125,8 +125,8 @@ func (b *tab) until(expression string) {
 	})
 }
 
-// press types keys like a keyboard: if the page handles a key, it can prevent the character from being inserted into
-// the focused field. chromedp.KeyEvent would insert the character nevertheless.
+// press types keys like a keyboard. If the page handles a key, it can prevent the browser from inserting the character
+// into the focused field. chromedp.KeyEvent would always insert the character.
 func (b *tab) press(keys string) {
 	b.t.Helper()
 	for _, key := range keys {

@@ -19,17 +19,17 @@ import (
 // the same query to the API, get the same figures.
 type madeUp struct {
 	mu sync.Mutex
-	// If refuse is set, each batch fails with this error. broken has the names of queries that fail while the other
+	// If refuse is set, each batch fails with this error. `broken` has the names of queries that fail while the other
 	// queries of their batch succeed.
 	refuse error
 	broken map[string]bool
-	// rows has the values of the columns by which lists are grouped. keys has other values for some columns.
+	// rows has the values of the columns by which lists are grouped. `keys` has other values for some columns.
 	rows []any
 	keys map[string][]any
-	// former has more values of a list that begins and ends at given times. So the list of a compared range has rows
-	// that the list of the range does not have. If former is nil, answers do not name their compared range.
+	// former has values that only the earlier range has. So the list of the compared range has rows that the current
+	// range's list lacks. If `former` is nil, answers do not name their compared range.
 	former []any
-	// zero means that all counts are 0. allRead means that each page was opened.
+	// zero means that all counts are 0. `allRead` means that each page was opened.
 	zero, allRead bool
 	// zone is the time zone of the site; "" means UTC.
 	zone string
@@ -37,7 +37,7 @@ type madeUp struct {
 	batches int
 }
 
-// set changes the settings from which the answers are computed.
+// set changes the settings that determine the answers.
 func (m *madeUp) set(change func(*madeUp)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

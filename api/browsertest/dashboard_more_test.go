@@ -120,8 +120,8 @@ func TestDashboardAgents(t *testing.T) {
 		"missing": "eventsCount", "agentSearches": "eventsCount", "forms": "eventsCount", "verified": "eventsCount",
 		"sentBy": "peopleCount",
 	})
-	// An increase must have the colour for bad changes if the figure counts pages that were not found, and the colour
-	// for good changes if it counts pages that were read.
+	// If the figure counts pages that were not found, an increase must have the colour for bad changes. If it counts
+	// pages that were read, an increase must have the colour for good changes.
 	for _, of := range []string{"[data-total=gone]", "[data-panel=missing]"} {
 		d.run(`for (const e of document.querySelectorAll('` + of + ` .delta, [data-panel=agents] .delta'))
 			e.classList.replace('down', 'up')`)

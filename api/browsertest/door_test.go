@@ -188,7 +188,7 @@ func (d *door) simple() {
 	}
 }
 
-// tag returns the element that loads a bundle. attributes has additional attributes of the element. The attribute
+// tag returns the element that loads a bundle. `attributes` has additional attributes of the element. The attribute
 // data-local allows a browser that a test controls to send events.
 func (d *door) tag(bundle, attributes string) string {
 	return fmt.Sprintf(`<script defer src="%s/%s.js" data-key="%s" data-local="on" %s></script>`,

@@ -16,8 +16,8 @@ type guide struct {
 	build         func(program, folder, snippet string) *exec.Cmd
 	path          string // address of the site's second page
 	copying       string // selector of the button that copies code
-	// opening is the selector of the element that opens the search. input and result are the selectors of the search's
-	// input and of a result. `found` is the number of results that the search shows.
+	// opening is the selector of the element that opens the search. `input` and `result` are the selectors of the
+	// search's input and of a result. `found` is the number of results that the search shows.
 	opening, input, result string
 	found                  float64
 	// linked is true if the results are links. Only then can the tracker report which result the reader opened.

@@ -188,8 +188,8 @@ func TestCommandLine(t *testing.T) {
 	s.call(t, 404, "GET", installation, token, nil)
 }
 
-// tail runs the command tail for an integration until the output has the wanted texts in this order. It then interrupts
-// the command with SIGINT, as a user does.
+// tail runs the command `tail` for an integration until the output has the wanted texts in this order. It then
+// interrupts the command with SIGINT, as a user does.
 func (c commandLine) tail(dir string, wanted ...string) {
 	c.t.Helper()
 	ctx, cancel := context.WithTimeout(c.t.Context(), eventually.Patience)

@@ -59,7 +59,7 @@ func (m *contentModel) within(id, ancestor string) bool {
 }
 
 // role returns the role that a user has on a node. The role follows from the grants and the levels of the node and its
-// ancestors. names has the ids of the user and of the user's teams.
+// ancestors. `names` has the ids of the user and of the user's teams.
 func (m *contentModel) role(role schema.Role, names []string, id string) schema.Role {
 	if role == schema.RoleAdmin {
 		return role

@@ -115,8 +115,8 @@ func (b *pageBody) text(
 }
 
 // text converts the body to a document with keys, and stores the original Markdown with it. All Markdown in requests is
-// converted here. resolve replaces links by references. It may be nil. `before` is the document before the change. Its
-// nodes keep their keys.
+// converted here. `resolve` replaces links by references. It may be nil. `before` is the document before the change.
+// Its nodes keep their keys.
 func (b *richBody) text(
 	ctx context.Context, field string, before *schema.Document, resolve func(schema.Document) (schema.Document, error),
 ) (store.Text, error) {

@@ -14,7 +14,7 @@ import (
 
 // embeds has the operations that return previews of addresses.
 type embeds struct {
-	// users loads pages from hosts of the public network, and from hosts that the operator has allowed. readers loads
+	// users loads pages from hosts of the public network, and from hosts that the operator has allowed. `readers` loads
 	// pages only from hosts of the public network, because anybody can be a reader.
 	users, readers *embed.Client
 }

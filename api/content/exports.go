@@ -79,7 +79,8 @@ func (h *exports) fileURL(ctx context.Context, c *access.Caller, revision, file 
 // export describes the data to which a signed URL gives access.
 type export struct {
 	space, revision string
-	// page and only say which part of a revision a PDF contains: a page with its descendants, or a single page.
+	// page and only say which part of a revision a PDF contains. With `only`, it is the single page `page`, and
+	// otherwise this page with its descendants.
 	page string
 	only bool
 	// user is the user who requested the PDF. The PDF contains only names of link targets that this user may see.

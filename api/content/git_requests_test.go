@@ -61,7 +61,7 @@ func (b *gitBench) requests(status string) []schema.ChangeRequest {
 	).Items
 }
 
-// status changes the status of a change request. The HTTP status of the response must be want.
+// status changes the status of a change request. The HTTP status of the response must be `want`.
 func (b *gitBench) status(id, status string, want int) {
 	b.T.Helper()
 	b.Want(want, "PATCH", b.RequestPath(id), b.Ours.Tokens[schema.RoleAdmin], map[string]any{"status": status})
@@ -437,8 +437,8 @@ func TestGitRequestMeetsEdits(t *testing.T) {
 	}
 }
 
-// TestGitExportsWait exports to a branch of which an open change request contains an import. The export waits until the
-// request is closed, and its state shows this. Other exports run.
+// TestGitExportsWait exports to a branch. An open change request contains an import of the same branch. The export
+// waits until the request is closed, and its state shows this. Other exports run.
 func TestGitExportsWait(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -588,8 +588,8 @@ func TestGitTrustedBranches(t *testing.T) {
 }
 
 // TestGitRounds edits both sides at random in rounds of imports, merges and exports. Each edit adds a unique word to a
-// separate paragraph. At the end of a round, every word is in the space once, and in the repository once. The short
-// form has two seeds: a space that was imported, and a space that is only synchronized.
+// separate paragraph. At the end of a round, every word is in the space once, and in the repository once. With -short,
+// the test has two seeds: a space that was imported, and a space that is only synchronized.
 func TestGitRounds(t *testing.T) {
 	t.Parallel()
 	const paragraphs, rounds = 6, 5

@@ -107,8 +107,8 @@ func (l *linkPaths) known(
 }
 
 // resolved returns a new document with references instead of links. If the previous document also has a link, the link
-// keeps its form. id is empty for a new page. `at` returns the position of the page, and is called only if a link needs
-// it.
+// keeps its form. `id` is empty for a new page. `at` returns the position of the page, and is called only if a link
+// needs it.
 func (l *linkPaths) resolved(
 	ctx context.Context, id string, at placing, d schema.Document, before *schema.Document,
 ) (schema.Document, error) {

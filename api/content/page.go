@@ -83,11 +83,12 @@ func onePageOperations(h *pages) []frame.Operation {
 }
 
 // These are the values of the parameter `format.markdown.refs`. With `relative`, a link to another page is a path
-// relative to the page's file. With `stable`, the link is /pages/ and the id of the page, which front ends replace. If
-// the parameter is absent, links in Markdown are returned as they were written, and links in pages that were written as
-// documents are relative. Editors can send each of these forms back. For editors, paths are paths of files in the Git
-// repository. For readers, and if there is no repository, a page is treated as a file at the page's path. References by
-// id are shown with the title of their target, except in Markdown that is returned as it was written.
+// relative to the page's file. With `stable`, the link is /pages/ followed by the id of the page, and front ends
+// replace such links. If the parameter is absent, links in Markdown are returned as they were written, and links in
+// pages that were written as documents are relative. Editors can send each of these forms back. For editors, paths are
+// paths of files in the Git repository. For readers, and if there is no repository, a page is treated as a file at the
+// page's path. References by id are shown with the title of their target, except in Markdown that is returned as it was
+// written.
 const (
 	refsRelative = "relative"
 	refsStable   = "stable"

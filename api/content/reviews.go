@@ -244,7 +244,7 @@ func (h *reviews) resource(
 }
 
 // checkMergeRules refuses a merge that the rules of the space forbid. If the space has no rules, the rules of the
-// organization apply. locked is true while the space is locked. No expression may run during this time, so
+// organization apply. `locked` is true while the space is locked. No expression may run during this time, so
 // checkMergeRules then returns ErrCostly if the rules have expressions.
 func checkMergeRules(ctx context.Context, actor string, f store.MergeFacts, locked bool) error {
 	rules, err := f.Rules()

@@ -100,10 +100,10 @@ func (h *searches) spaces(
 		})
 }
 
-// These are the values of `mode` in a search of a site. With default, the search covers the site spaces that a visitor
-// sees first. In the section with the current site space, it covers only this site space. current is the older name of
-// default, and requires the current site space. With specific, the search covers the named site spaces. With all, it
-// covers every site space.
+// These are the values of `mode` in a search of a site. With `default`, the search covers the site spaces that a
+// visitor sees first. In the section with the current site space, it covers only this site space. `current` is the
+// older name of `default`, and requires the current site space. With `specific`, the search covers the named site
+// spaces. With `all`, it covers every site space.
 const (
 	searchDefault  = "default"
 	searchCurrent  = "current"
@@ -111,7 +111,7 @@ const (
 	searchAll      = "all"
 )
 
-// These are the values of `restrictTo`. They select from the site spaces that the mode default covers: either the
+// These are the values of `restrictTo`. They select from the site spaces that the mode `default` covers: either the
 // current site space, or all other site spaces.
 const (
 	searchCurrentOnly = "currentSiteSpace"

@@ -11,7 +11,7 @@ import (
 	"github.com/octavo-docs/octavo/store"
 )
 
-// Table returns the operations on collections, on spaces and on their content. policy decides which hosts users may
+// Table returns the operations on collections, on spaces and on their content. `policy` decides which hosts users may
 // name for Git repositories and embedded pages.
 func Table(st *store.Store, v view.Presenter, policy outbound.Policy) frame.Table {
 	requests, pdfs := &changeRequests{store: st, view: v}, newExports(st, v)

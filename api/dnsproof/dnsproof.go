@@ -22,8 +22,8 @@ const lookupTimeout = 5 * time.Second
 // Prefix is the prefix of the text of every record that proves a name.
 const Prefix = "octavo-domain-verification="
 
-// Find returns an error if the name has no record that proves it. If the name servers do not answer, the error is a
-// failed precondition too, not a fault of this server.
+// Find returns an error if the name has no record that proves it. If the name servers do not answer, the error is also
+// a failed precondition, because this server is not at fault.
 func Find(ctx context.Context, resolver Resolver, record schema.DomainRecord) error {
 	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()

@@ -23,7 +23,7 @@ const (
 // becomes 5 % larger than at the best level.
 const brotliLevel = 7
 
-// Pages returns the pages that describe a table. describe returns the OpenAPI document of the table.
+// Pages returns the pages that describe a table. `describe` returns the OpenAPI document of the table.
 func Pages(table frame.Table, describe func() ([]byte, error)) *frame.Pages {
 	// The operations are copied, because the server later sets default values in its table. Pages must show the values
 	// from before this change.

@@ -52,7 +52,7 @@ func (o operation) StatusText() string {
 // Badge returns the text and the explanation of the badge for the operation's origin.
 func (o operation) Badge() struct{ Label, Doc string } { return origins[o.Origin] }
 
-// sources has the data from which the pages of operations are made.
+// sources has the data for making the pages of operations.
 type sources struct {
 	document document
 	examples map[string]example

@@ -69,7 +69,7 @@ func (d *document) operation(path, method string) (described, error) {
 	return op, err
 }
 
-// resolve returns the schema to which s refers, or s if it is no reference.
+// resolve returns the schema to which `s` refers, or `s` itself if it is no reference.
 func (d *document) resolve(s *jsonSchema) *jsonSchema {
 	if name, ok := strings.CutPrefix(s.Ref, "#/components/schemas/"); ok && d.Components.Schemas[name] != nil {
 		return d.Components.Schemas[name]

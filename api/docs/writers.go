@@ -22,8 +22,8 @@ var writers = []writer{
 	{"python", "Python", "python", python},
 }
 
-// joined returns the code for an address. text and variable return the code for a piece of each kind, and glue is the
-// code between two pieces.
+// joined returns the code for an address. `text` and `variable` return the code for a piece of each kind, and `glue` is
+// the code between two pieces.
 func joined(pieces []piece, text, variable func(string) string, glue string) string {
 	parts := make([]string, len(pieces))
 	for i, p := range pieces {

@@ -30,7 +30,7 @@ func checkAmount(body []byte) error {
 	return nil
 }
 
-// amount counts the objects and arrays of a JSON text. members is the number of commas. Each object or array with n
+// amount counts the objects and arrays of a JSON text. `members` is the number of commas. Each object or array with n
 // members or elements has n-1 commas.
 func amount(text []byte) (containers, members int) {
 	for i := 0; i < len(text); i++ {

@@ -48,8 +48,8 @@ type bodyPlan struct {
 	lasting  []string     // lasting has the members that a PATCH cannot remove. See rules.RefuseNulls.
 }
 
-// param binds one field. read finds the field's values in the request. set stores the values in the field, and returns
-// "", or a problem as the end of a sentence that begins with the parameter's name.
+// param binds one field. `read` finds the field's values in the request. `set` stores the values in the field, and
+// returns a problem or "". The problem is the end of a sentence that begins with the parameter's name.
 type param struct {
 	name  string
 	index []int
@@ -155,7 +155,7 @@ func (p *bindPlan) addBody(tag string, t reflect.Type, index []int) error {
 }
 
 // paramSource is a part of the request that can contain parameters. It has the tag of the struct fields that are read
-// from this part. The values that read returns alias the request.
+// from this part. The values that `read` returns alias the request.
 type paramSource struct {
 	Tag  string
 	In   string // In is the parameter's place in the OpenAPI document.

@@ -34,8 +34,8 @@ type fuzzRequest struct {
 }
 
 // FuzzBind sends arbitrary bytes as every part of a request. The request is bound, or the answer is 400 or 404 and
-// names the cause. Because of its encoding, a body may also be answered with 413 or 415. bind never panics. Bound texts
-// outside of JSON are valid and have no U+0000.
+// names the cause. Because of its encoding, a body may also be answered with 413 or 415. `bind` never panics. Bound
+// texts outside of JSON are valid and have no U+0000.
 func FuzzBind(f *testing.F) {
 	for _, body := range []string{
 		``, `{}`, `[]`, `null`, `{"text":null,"number":1,"float":1e3,"flag":true,"list":["a"],"inner":{"map":{"a":1}}}`,

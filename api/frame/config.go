@@ -30,8 +30,8 @@ type Config struct {
 	// AuthEntries is the largest number of tokens in the cache, and also the largest number of rights on sites'
 	// insights. 0 means 65,536.
 	AuthEntries int
-	// HeaderTimeout limits the time until a new connection sends a request, and the time in which the headers and the
-	// first piece of the body must arrive. So a slow sender cannot occupy a connection. 0 means 10 s.
+	// HeaderTimeout limits the time until a new connection sends a request. It also limits the time in which the
+	// headers and the first piece of the body must arrive. So a slow sender cannot occupy a connection. 0 means 10 s.
 	HeaderTimeout time.Duration
 	// ReadTimeout limits the time in which a large body must arrive. 0 means 30 s.
 	ReadTimeout time.Duration

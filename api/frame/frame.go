@@ -55,7 +55,8 @@ type call struct {
 	frame    *frame
 	http     *fasthttp.RequestCtx
 	checks   rules.Checker
-	// raw is the body as it was sent, and inflated is the decompressed body. received is the number of bytes of raw.
+	// raw is the body as it was sent, and `inflated` is the decompressed body. `received` is the number of bytes of
+	// `raw`.
 	raw, inflated body
 	received      int
 	readTimeout   time.Duration

@@ -43,7 +43,7 @@ var (
 
 // readJSON decodes `body` strictly: names of members are case-sensitive, duplicate members are errors, text must be
 // valid UTF-8, and a string is not accepted as a number. Unknown members are ignored if options do not refuse them.
-// value does not share memory with `body`.
+// `value` does not share memory with `body`.
 func readJSON(body []byte, value any, options ...json.Options) error {
 	if err := checkAmount(body); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 	listStep     = 100
 )
 
-// ListPage returns one page of a list that is sorted by one key. name identifies the list and its filters, so that a
+// ListPage returns one page of a list that is sorted by one key. `name` identifies the list and its filters, so that a
 // page token of another list is refused. `read` gets the key of the last row of the previous page, or "" for the first
 // page.
 func ListPage[Row, Resource any](

@@ -11,7 +11,7 @@ import (
 )
 
 // TestListsAreBoundedByBytes reads all pages of a list with small and large objects. Every object is on exactly one
-// page. No page is empty. A page is larger than the limit only if its single object is.
+// page. No page is empty. A page is larger than the limit only if it has a single object that is larger than the limit.
 func TestListsAreBoundedByBytes(t *testing.T) {
 	t.Parallel()
 	const rows = 120

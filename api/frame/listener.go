@@ -84,7 +84,7 @@ func (c *connections) forget(conn *edgeConn) {
 
 // closeIdle closes the connections that have been idle longest: a sixteenth of the allowed connections, and at least
 // one. It closes many together, so it runs rarely and may be slow. The caller holds c.mu. It removes the connections
-// from open itself, because forget needs the lock.
+// from `open` itself, because `forget` needs the lock.
 func (c *connections) closeIdle() int {
 	idle := make([]*edgeConn, 0, len(c.open))
 	for conn := range c.open {
@@ -275,9 +275,9 @@ type edgeConn struct {
 	idleSince atomic.Int64
 	// unsent is the answer that the client has not read yet. It is nil if the answer is not counted.
 	unsent atomic.Pointer[unsentAnswer]
-	// Only the goroutine that serves and closes the connection uses the fields below. unread means that a request was
-	// refused before it was read to its end. begun means that a byte has arrived. ended means that the client has
-	// closed its sending side. bounded means that at most allowance bytes may still be read.
+	// Only the goroutine that serves and closes the connection uses the fields below. `unread` means that a request was
+	// refused before it was read to its end. `begun` means that a byte has arrived. `ended` means that the client has
+	// closed its sending side. `bounded` means that at most `allowance` bytes may still be read.
 	unread, begun, ended, bounded bool
 	allowance                     int
 	closed                        atomic.Bool

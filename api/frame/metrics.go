@@ -12,7 +12,7 @@ import (
 
 // Metrics records facts about requests, answers and connections.
 type Metrics interface {
-	// ObserveRequest counts an answered request; operation is an operationId, "none" or "malformed".
+	// ObserveRequest counts an answered request; `operation` is an operationId, "none" or "malformed".
 	ObserveRequest(operation string, status int, duration time.Duration, bytesIn, bytesOut int)
 	// ObservePanic counts a function that panicked.
 	ObservePanic(operation string)

@@ -41,8 +41,8 @@ type Operation struct {
 	// types.
 	Accepts []string
 	// Strict means that unknown members of the body are errors. Operations of the contract ignore unknown members,
-	// because clients of other versions send them. Our own operations that set the protection of people's data are
-	// strict, so that a misspelled setting is noticed.
+	// because clients of other versions send them. Our own operations on the protection of people's data are strict, so
+	// that a misspelled setting is noticed.
 	Strict bool
 	// Timeout limits the time that an operation may take; 0 means Config.OperationTimeout. See Unbounded for operations
 	// without a limit.

@@ -25,7 +25,7 @@ type formRequest struct {
 	} `body:"form"`
 }
 
-// formServer serves one operation that takes a form and answers with a page. answer returns the page.
+// formServer serves one operation that takes a form and answers with a page. `answer` returns the page.
 func formServer(t *testing.T, answer func(r formRequest) frame.Page) *apitest.Harness {
 	t.Helper()
 	h := apitest.New(t)

@@ -53,7 +53,8 @@ type bodyMemory struct {
 // of one token.
 const noTokenHolder = "none"
 
-// bodyHolder has the use of the memory by one token. bodies is the number of its bodies that use memory or wait for it.
+// bodyHolder has the use of the memory by one token. `bodies` is the number of its bodies that use memory or wait for
+// it.
 type bodyHolder struct {
 	fair.Party
 	token  string
@@ -118,7 +119,7 @@ func (m *bodyMemory) take(class int) *[]byte {
 // ends.
 type body struct {
 	memory *bodyMemory
-	// token is the id of the token against whose share the body is counted. holder is set when the body gets a larger
+	// token is the id of the token against whose share the body is counted. `holder` is set when the body gets a larger
 	// buffer than the first one.
 	token  string
 	holder *bodyHolder
@@ -133,7 +134,7 @@ type body struct {
 
 var errBodyTooLarge = errors.New("the body is larger than its limit")
 
-// fill reads r to its end, but at most limit bytes. It calls `ready`, if not nil, before each read.
+// fill reads `r` to its end, but at most `limit` bytes. It calls `ready` before each read, if `ready` is not nil.
 func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() error) ([]byte, error) {
 	if b.piece == nil {
 		b.piece, b.class = b.memory.take(0), 0
@@ -172,8 +173,8 @@ func (b *body) fill(ctx context.Context, r io.Reader, limit int, ready func() er
 	return nil, io.ErrNoProgress
 }
 
-// grow replaces the full buffer by a larger one. If there is not enough memory, it waits. limit is the largest size of
-// the body in bytes.
+// grow replaces the full buffer by a larger one. If there is not enough memory, it waits. `limit` is the largest size
+// of the body in bytes.
 func (b *body) grow(ctx context.Context, limit int) error {
 	if b.class+1 == len(bodyPieces) {
 		return errBodyTooLarge
@@ -203,7 +204,7 @@ func (b *body) grow(ctx context.Context, limit int) error {
 	return nil
 }
 
-// nextClass returns the index in bodyPieces of the buffer that follows the full one.
+// nextClass returns the index, in bodyPieces, of the size that follows the full buffer's size.
 func (b *body) nextClass(limit int) int {
 	want := min(bodyLeap*bodyPieces[b.class], limit)
 	if b.announced > 0 {
@@ -239,8 +240,8 @@ type chunks struct {
 	conn *edgeConn
 }
 
-// chunkPart is the largest number of bytes of data in one read. chunkFraming is the number of bytes that may be read in
-// addition, for framing and for what fasthttp reads ahead.
+// chunkPart is the largest number of bytes of data in one read. chunkFraming is the number of further bytes that may be
+// read, for framing and because fasthttp reads ahead.
 const (
 	chunkPart    = 64 << 10
 	chunkFraming = 64 << 10
@@ -252,7 +253,7 @@ func (c chunks) Read(p []byte) (int, error) {
 	return c.Reader.Read(p)
 }
 
-// receive reads the body from the connection. The frame has admitted the caller before.
+// receive reads the body from the connection. The frame has already admitted the caller.
 func (c *call) receive(ctx context.Context, op *Operation) ([]byte, error) {
 	request := &c.http.Request
 	length := request.Header.ContentLength()

@@ -116,7 +116,7 @@ func (f *frame) notFound(ctx *fasthttp.RequestCtx) {
 }
 
 // methodNotAllowed answers requests for a path that exists with other methods. The router has already set the header
-// Allow. cors is true if pages of any origin may call an operation at this path, and so may read this answer.
+// Allow. `cors` is true if pages of any origin may call an operation at this path, and so may read this answer.
 func (f *frame) methodNotAllowed(ctx *fasthttp.RequestCtx, cors bool) {
 	c := f.begin(ctx)
 	if cors {

@@ -25,8 +25,8 @@ const (
 // pieces is a body that is read piece by piece. It has no bytes in memory between two reads.
 type pieces interface {
 	io.Reader
-	// Next returns at most most of the next bytes, or io.EOF. Back undoes the reading of the last n bytes, so that Next
-	// returns them again.
+	// Next returns the next bytes, at most `most` of them, or io.EOF. Back undoes the reading of the last n bytes, so
+	// that Next returns them again.
 	Next(most int) ([]byte, error)
 	Back(n int)
 }

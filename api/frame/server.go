@@ -35,8 +35,8 @@ type Server struct {
 	endUses context.CancelFunc
 }
 
-// New builds the server for a table. It returns an error for invalid rows and settings. It opens no listener. describe
-// returns the OpenAPI document, and is called when the document is first requested.
+// New builds the server for a table. It returns an error for invalid rows and settings. It opens no listener.
+// `describe` returns the OpenAPI document, and is called when the document is first requested.
 func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Server, error) {
 	cfg = cfg.withDefaults()
 	f, err := newFrame(cfg, d)
@@ -77,8 +77,8 @@ func New(cfg Config, d Deps, table Table, describe func() ([]byte, error)) (*Ser
 	return s, nil
 }
 
-// router returns the router of all requests. answer answers the requests of the table's operations. Each path with GET
-// also has HEAD, for which fasthttp omits the body.
+// router returns the router of all requests. `answer` answers the requests of the table's operations. Each path with
+// GET also has HEAD, for which fasthttp omits the body.
 func (s *Server) router(routes []*route, answer func(rt *route, ctx *fasthttp.RequestCtx)) *router.Router {
 	r := router.New()
 	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false

@@ -68,8 +68,8 @@ func (s *sharedAnswers) get(ctx context.Context, shared *Shared) (*sharedAnswer,
 	}
 }
 
-// load reads an answer for all callers that wait for it. If loading fails, it removes the answer from held, so that the
-// next caller tries again.
+// load reads an answer for all callers that wait for it. If loading fails, it removes the answer from `held`, so that
+// the next caller tries again.
 func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Shared) error {
 	defer func() {
 		if into.err != nil {
@@ -83,7 +83,7 @@ func (s *sharedAnswers) load(ctx context.Context, into *sharedAnswer, shared *Sh
 	return into.err
 }
 
-// leave ends the use of an answer. After the last use, the answer is removed from held.
+// leave ends the use of an answer. After the last use, the answer is removed from `held`.
 func (s *sharedAnswers) leave(a *sharedAnswer) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

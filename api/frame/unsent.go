@@ -83,7 +83,7 @@ func (l *ledger) remove(a *unsentAnswer) {
 }
 
 // take counts an answer, or returns an error if the answer must not be sent. An answer to a change is always sent,
-// because the change is done and a retry would repeat it. admit limits changes before they are made.
+// because the change is done and a retry would repeat it. `admit` limits changes before they are made.
 func (u *unsent) take(a *unsentAnswer, changed bool) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -63,7 +63,7 @@ func random(size int) []byte {
 	return made
 }
 
-// downloads stores content as a file and as a PDF, and returns the paths from which they are downloaded.
+// downloads stores content as a file and as a PDF, and returns the paths for downloading them.
 func downloads(h *apitest.Harness, content []byte) map[string]string {
 	h.T.Helper()
 	paths := map[string]string{}

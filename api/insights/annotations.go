@@ -163,7 +163,7 @@ func (r *createAnnotationRequest) body() *annotationBody {
 	return &body
 }
 
-// Validate checks the members at and date.
+// Validate checks the members `at` and `date`.
 func (r *createAnnotationRequest) Validate() []schema.Detail { return r.body().problems() }
 
 func (h *annotations) create(
@@ -192,7 +192,7 @@ type updateAnnotationRequest struct {
 	Body annotationBody `body:"json"`
 }
 
-// Validate checks the members at and date.
+// Validate checks the members `at` and `date`.
 func (r *updateAnnotationRequest) Validate() []schema.Detail { return r.Body.problems() }
 
 func (h *annotations) update(
@@ -220,7 +220,7 @@ func (h *annotations) users(ctx context.Context, rows ...sites.Annotation) (map[
 	return h.store.Orgs.UsersByID(ctx, ids)
 }
 
-// answer returns the answer for an annotation, or the error, that the store returned.
+// answer converts the store's result for an annotation: it returns an answer or the store's error.
 func (h *annotations) answer(
 	ctx context.Context, c *access.Caller, row sites.Annotation, err error,
 ) (schema.Annotation, error) {

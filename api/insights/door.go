@@ -88,7 +88,7 @@ func (b *browser) info(c *access.Caller) schema.DoorInfo {
 }
 
 // admit reports whether the request's events may be accepted. If they may not, it counts the refusal, and the body is
-// not read. err is nil if the reader opted out, because the answer is then a success.
+// not read. `err` is nil if the reader opted out, because the answer is then a success.
 func (h *door) admit(c *access.Caller, b *browser) (taken bool, err error) {
 	refuse := func(reason *insights.Reason, err error) (bool, error) {
 		h.intake.RefuseUnread(c.EventSite.SiteID, reason)

@@ -23,8 +23,8 @@ import (
 
 const batch = `{"id":"a","events":[{"type":"page_view","url":"https://docs.example.com/"}]}`
 
-// opened returns a harness whose server trusts local proxies, and a key for docs.example.com and *.example.org. door is
-// the path at which the key posts events.
+// opened returns a harness whose server trusts local proxies, and a key for docs.example.com and *.example.org. `door`
+// is the path at which the key posts events.
 func opened(t *testing.T, options ...func(*frame.Config, *api.Deps)) (h *apitest.Harness, id, door string) {
 	t.Helper()
 	trusted := func(c *frame.Config, _ *api.Deps) {

@@ -14,8 +14,8 @@ type trackEventsRequest struct {
 	IdempotencyKey *string `header:"Idempotency-Key" rules:"len=1..255,pattern=ascii"`
 	// Prefer with handling=lenient (RFC 7240) requests that events of unknown types are refused individually.
 	Prefer []string `header:"Prefer"`
-	// Country, Latitude and Longitude are the visitor's place. They are empty if the request comes neither through a
-	// trusted proxy nor from a front end.
+	// Country, Latitude and Longitude are the visitor's place. They are empty unless the request comes through a
+	// trusted proxy or from a front end.
 	Country   string `trusted:"X-Location-Country"`
 	Latitude  string `trusted:"X-Location-Latitude"`
 	Longitude string `trusted:"X-Location-Longitude"`

@@ -19,7 +19,7 @@ import (
 )
 
 // EventIntake takes in the events of a request. It stores all events of the request or none. `from` may allow it to
-// refuse only the events of unknown types. body is the decompressed JSON text and belongs to the caller.
+// refuse only the events of unknown types. `body` is the decompressed JSON text and belongs to the caller.
 // Implementations must copy the bytes that they store.
 type EventIntake interface {
 	Accept(ctx context.Context, site schema.EventSite, body []byte, from schema.ClientInfo) (unknown int, err error)
@@ -36,8 +36,8 @@ type EventBalances interface {
 	Balance(ctx context.Context, siteID string) schema.EventBalance
 }
 
-// Insights answers queries about a site's events. answer is the JSON body of the response. headers are the response's
-// headers about how the answer was computed. body is the query as JSON text and belongs to the caller.
+// Insights answers queries about a site's events. `answer` is the JSON body of the response. `headers` are the
+// response's headers about how the answer was computed. `body` is the query as JSON text and belongs to the caller.
 type Insights interface {
 	Answer(ctx context.Context, from schema.QueryOrigin, of query.Report, body []byte) (answer []byte, headers map[string]string, err error)
 	Batch(
@@ -66,8 +66,8 @@ type siteInsights struct {
 	balances EventBalances
 }
 
-// Table returns the operations on a site's events. files are the tracker's files. policy decides from which hosts the
-// installation check may load pages.
+// Table returns the operations on a site's events. `files` are the tracker's files. `policy` decides from which hosts
+// the installation check may load pages.
 func Table(
 	intake EventIntake, answers Insights, balances EventBalances, erasures VisitorErasures, metrics DoorMetrics,
 	st *store.Store, urls schema.URLs, files []frame.Static, policy outbound.Policy,

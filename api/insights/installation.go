@@ -28,7 +28,7 @@ type installations struct {
 	// files are the tracker's files that this node serves.
 	files []frame.Static
 	pages *pagecheck.Client
-	// room limits how many checks run at once on this node. rates limits how often each site is checked.
+	// room limits how many checks run at once on this node. `rates` limits how often each site is checked.
 	room  *semaphore.Weighted
 	rates checkRates
 }
@@ -91,7 +91,7 @@ func (h *installations) check(
 	return h.judge(bounded, site, page)
 }
 
-// load loads a page. problem is the reason why the page cannot be loaded, which is a result and not an error.
+// load loads a page. `problem` is the reason why the page cannot be loaded, which is a result and not an error.
 func (h *installations) load(ctx context.Context, address string) (page *pagecheck.Page, problem string) {
 	page, err := h.pages.Load(ctx, address)
 	if err != nil {
@@ -215,7 +215,7 @@ type goodKey struct {
 	hosts []string
 }
 
-// readKey finds the publishable key that has this text. problem is the reason why browsers cannot post events of the
+// readKey finds the publishable key that has this text. `problem` is the reason why browsers cannot post events of the
 // site with the key, or "".
 func (h *installations) readKey(ctx context.Context, site, text string) (key goodKey, problem string, err error) {
 	secret, err := h.secret.Read(ctx)

@@ -11,12 +11,12 @@ const (
 	// A site may be checked checkBurst times at once, and then once every checkEvery.
 	checkBurst = 5
 	checkEvery = 5 * time.Second
-	// checkSites is the number of sites in checkRates from which on take removes sites that have not been checked
-	// lately.
+	// checkSites is a number of sites. If checkRates has at least so many sites, `take` removes sites that have not
+	// been checked lately.
 	checkSites = 1024
 )
 
-// checkRates limits how often each site is checked by this node. arrival has each site's theoretical arrival time, as
+// checkRates limits how often each site is checked by this node. `arrival` has each site's theoretical arrival time, as
 // in the rate limits of package access. The zero value is ready to use.
 type checkRates struct {
 	mu      sync.Mutex

@@ -175,7 +175,7 @@ func (h *publishableKeys) delete(ctx context.Context, c *access.Caller, r *keyRe
 	return frame.NoContent{}, h.store.Sites.DeletePublishableKey(ctx, c.EventSite.SiteID, r.ID)
 }
 
-// answer returns the answer for a key, or the error, that the store returned.
+// answer converts the store's result for a key: it returns an answer or the store's error.
 func (h *publishableKeys) answer(
 	ctx context.Context, c *access.Caller, row sites.PublishableKey, err error,
 ) (schema.PublishableKey, error) {

@@ -32,8 +32,8 @@ const (
 	hashWait  = 3 * time.Second
 )
 
-// passwords hashes passwords with Argon2id, which needs much memory and time. turns limits how many hashes are computed
-// at the same time.
+// passwords hashes passwords with Argon2id, which needs much memory and time. `turns` limits how many hashes are
+// computed at the same time.
 type passwords struct{ turns chan struct{} }
 
 func newPasswords() *passwords { return &passwords{turns: make(chan struct{}, hashTurns)} }

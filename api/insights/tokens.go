@@ -83,7 +83,7 @@ func (h *insightsTokens) create(
 	return token, err
 }
 
-// endsIn returns the time that is seconds after `now`, or nil if `seconds` is nil.
+// endsIn returns the sum of `now` and `seconds`, or nil if `seconds` is nil.
 func endsIn(now time.Time, seconds *int) *time.Time {
 	if seconds == nil {
 		return nil

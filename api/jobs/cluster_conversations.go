@@ -29,8 +29,8 @@ func clusterConversations(ctx context.Context, d Deps, args schema.ClusterConver
 // Encoder converts texts to vectors. The vectors of texts with similar meanings are close to each other.
 type Encoder interface{ Encode(text string) []float32 }
 
-// issueAnalysis implements issues.Analysis with the built-in method, and writes summaries for people. encoder is nil if
-// the node has no model.
+// issueAnalysis implements issues.Analysis with the built-in method, and writes summaries for people. `encoder` is nil
+// if the node has no model.
 type issueAnalysis struct {
 	method  *conversations.Method
 	encoder Encoder

@@ -104,7 +104,7 @@ func judge(due hooks.DueDelivery, sent webhooks.Result) hooks.DeliveryResult {
 	return r
 }
 
-// pauseOf returns the pause after a failure. failures is the number of failures before it.
+// pauseOf returns the pause after a failure. `failures` is the number of failures before it.
 func pauseOf(pauses []time.Duration, failures int) time.Duration {
 	return pauses[min(failures, len(pauses)-1)]
 }

@@ -372,7 +372,7 @@ func (h *hookBench) moves(w hooks.Webhook, to *webhookstest.Receiver) {
 }
 
 // TestWebhookMoves changes the address of a webhook after failures. The failures of the old address delay nothing at
-// the new address, and do not help to disable the webhook. A change that leaves the address keeps them.
+// the new address, and do not help to disable the webhook. If a change leaves the address unchanged, the failures stay.
 func TestWebhookMoves(t *testing.T) {
 	t.Parallel()
 	h := newHooks(t)
@@ -400,8 +400,8 @@ func TestWebhookMoves(t *testing.T) {
 	}
 }
 
-// TestWebhookMovesDuringAttempt changes the address of a webhook while the old receiver has a message. Whatever that
-// receiver answers, the new receiver gets the message.
+// TestWebhookMovesDuringAttempt changes the address of a webhook while the old receiver has not answered a message yet.
+// Whatever that receiver answers, the new receiver gets the message.
 func TestWebhookMovesDuringAttempt(t *testing.T) {
 	t.Parallel()
 	for _, status := range []int{http.StatusGone, http.StatusServiceUnavailable} {

@@ -20,7 +20,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// specServer serves an OpenAPI document whose version the test sets. If status is not 0, it answers with this status.
+// specServer serves an OpenAPI document whose version the test sets. If `status` is not 0, it answers with this status.
 type specServer struct {
 	*httptest.Server
 	mu       sync.Mutex
@@ -92,7 +92,7 @@ func (b *specBench) set(slug, url string) apispecs.Spec {
 	return spec
 }
 
-// until waits until a specification is in the state that is tests for.
+// until waits until a specification is in the state that `is` tests for.
 func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispecs.Spec {
 	b.t.Helper()
 	var spec apispecs.Spec
@@ -106,7 +106,7 @@ func (b *specBench) until(slug, what string, is func(apispecs.Spec) bool) apispe
 	return spec
 }
 
-// heard counts the changes of specifications of which front ends have not been notified yet.
+// heard counts changes of specifications: the changes about which front ends have not been notified yet.
 func (b *specBench) heard() (n int) {
 	b.t.Helper()
 	if err := b.conn.QueryRow(b.t.Context(), "select count(*) from front_end_changes where tag like '%:openapi:%'").Scan(&n); err != nil {

@@ -16,12 +16,12 @@ import (
 // exportFrom describes the commit on which an export builds.
 type exportFrom struct {
 	force bool
-	// The parent is the commit before the export's commit. snapshot has the parent's files. It is nil if the export's
+	// The parent is the commit before the export's commit. `snapshot` has the parent's files. It is nil if the export's
 	// commit has no parent. newBranch is true if the export creates the branch at the parent.
 	snapshot  *gitsync.Snapshot
 	newBranch bool
 	// copied is a commit of another repository. If it is set, the export's commit has no parent, and gets the
-	// synchronized files of copied.
+	// synchronized files of `copied`.
 	copied *gitsync.Snapshot
 	source store.GitSource
 	// whole is true if no repository has the synchronized files any more. The export then writes all pages.
@@ -39,8 +39,8 @@ func (f *exportFrom) close() error {
 }
 
 // match prepares an export to a branch that exists, but was never synchronized with the space. If the space was
-// synchronized with other branches or repositories, match uses the state of such a synchronization as the base of the
-// export. It prefers a synchronization whose commit is `tip`, the newest commit of the branch.
+// synchronized with other branches or repositories, `match` uses the state of one of these synchronizations as the base
+// of the export. It prefers a synchronization whose commit is `tip`, the newest commit of the branch.
 func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	others := g.base.Others
 	if len(others) == 0 {
@@ -54,11 +54,11 @@ func (g *gitRun) match(ctx context.Context, tip string) (err error) {
 	return err
 }
 
-// mostSources is the largest number of earlier synchronizations that begin tries.
+// mostSources is the largest number of earlier synchronizations that `begin` tries.
 const mostSources = 5
 
 // begin finds the commit at which the export creates the branch. It is the newest commit of an earlier synchronization
-// that the repository still has. If the repository has none of these commits, begin takes the files of such a commit
+// that the repository still has. If the repository has none of these commits, `begin` takes the files of such a commit
 // from the repository where it was synchronized.
 func (g *gitRun) begin(ctx context.Context, from *exportFrom) error {
 	var others []store.GitSource
@@ -153,8 +153,8 @@ func (g *gitRun) layoutOf(from exportFrom) (*gitlayout.Layout, error) {
 	return g.open(from.copied)
 }
 
-// copied adds the copied files that the export does not change to its changes, because a commit without a parent must
-// contain all files.
+// copied adds files to the changes of the export: the copied files that the export does not change. A commit without a
+// parent must contain all files.
 func (g *gitRun) copied(from exportFrom, changes []gitsync.Change) ([]gitsync.Change, error) {
 	done := map[string]bool{}
 	for _, change := range changes {

@@ -31,8 +31,8 @@ func (p *gitProgress) pushing() bool {
 	return p.now.Step == schema.GitPushing
 }
 
-// news returns the progress if it has changed since the last call of news, and otherwise nil. The result is a copy,
-// because the run and gitRun.watched call news concurrently.
+// news returns the progress if it has changed since the last call of `news`, and otherwise nil. The result is a copy,
+// because the run and gitRun.watched call `news` concurrently.
 func (p *gitProgress) news() *schema.GitProgress {
 	p.mu.Lock()
 	defer p.mu.Unlock()

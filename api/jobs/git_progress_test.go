@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestNewsOfProgressStays: the progress that news returns does not change while the watcher encodes it, even if the run
-// makes more progress at the same time.
+// TestNewsOfProgressStays: the progress that `news` returns does not change while the watcher encodes it, even if the
+// run makes more progress at the same time.
 func TestNewsOfProgressStays(t *testing.T) {
 	t.Parallel()
 	var p gitProgress

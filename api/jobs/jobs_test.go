@@ -399,7 +399,8 @@ func TestStop(t *testing.T) {
 	b.until(schema.JobDone, schema.JobDone, schema.JobDone)
 }
 
-// singleStep is a step of which a node runs one at a time. So the process that the test kills runs only one step.
+// singleStep is a step, and a node runs only one such step at a time. So the process that the test kills runs only one
+// step.
 type singleStep struct{ step }
 
 func (s singleStep) JobKind() schema.JobKind {
@@ -476,7 +477,7 @@ func (b *bench) victim(environment ...string) (kill func()) {
 	return kill
 }
 
-// TestKilledProcess kills a process that runs a job with SIGKILL. Another process runs the job again, and then the
+// TestKilledProcess uses SIGKILL to kill a process that runs a job. Another process runs the job again, and then the
 // later jobs. Jobs of a node that is still alive are not taken from it.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()

@@ -77,7 +77,7 @@ func hold(t testing.TB, at int) *held {
 	return &held{t: t, at: at, reached: make(chan struct{}), dead: make(chan struct{})}
 }
 
-// next counts the requests to the server. It makes the request with the number at wait until the process is dead.
+// next counts the requests to the server. It makes the request with the number `at` wait until the process is dead.
 func (h *held) next() {
 	h.mu.Lock()
 	h.asked++
@@ -109,15 +109,15 @@ func (h *held) half(w http.ResponseWriter, text string) {
 type exchange struct {
 	kind        string
 	counterpart string
-	// reached returns when the job is at the point at which the process is to be killed. release makes the server
+	// reached returns when the job is at the point at which the process is to be killed. `release` makes the server
 	// continue after the kill.
 	reached, release func()
-	// dead checks the database after the kill. after checks it when another process has finished the job.
+	// dead checks the database after the kill. `after` checks it when another process has finished the job.
 	dead, after func()
 }
 
 // TestKilledInTheMiddle kills the process of a job with SIGKILL while the job waits for a server's answer. Another node
-// runs the job again. The result is the same as without the kill, only some requests are sent twice.
+// runs the job again. The result is the same as without the kill, but some requests are sent twice.
 func TestKilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	for name, begin := range map[string]func(*bench, *storetest.Tenant) exchange{

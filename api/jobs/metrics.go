@@ -21,7 +21,7 @@ type Metrics struct {
 	wordsAlone                  prometheus.Gauge
 }
 
-// outcomes has the value of the label outcome for an attempt, by the state of the job after the attempt.
+// outcomes has the value of the label `outcome` for an attempt, by the state of the job after the attempt.
 var outcomes = map[schema.JobState]string{
 	schema.JobDone: "done", schema.JobRetrying: "retrying", schema.JobFailed: "failed", schema.JobWaiting: "interrupted",
 }

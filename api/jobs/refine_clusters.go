@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/store/issues"
 )
 
-// Refiner asks a language model for a title and a summary of a cluster. titles are the titles of the cluster's issues.
-// language is their language, or "" if it is unknown. If the model returns no title or no summary, the result is "".
-// Errors of the model are of type *provider.Error.
+// Refiner asks a language model for a title and a summary of a cluster. `titles` are the titles of the cluster's
+// issues. `language` is their language, or "" if it is unknown. If the model returns no title or no summary, the result
+// is "". Errors of the model are of type *provider.Error.
 type Refiner interface {
 	Refine(ctx context.Context, language string, titles []string) (title, overview string, err error)
 }

@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// FrontEnds notifies front ends of changes. tags are the cache tags of the changed objects. Users see the texts of its
-// errors.
+// FrontEnds notifies front ends of changes. `tags` are the cache tags of the changed objects. Users see the texts of
+// its errors.
 type FrontEnds interface {
 	Revalidate(ctx context.Context, tags []string) error
 }

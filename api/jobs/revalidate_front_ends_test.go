@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// ears is a front end that fails for the first calls. deaf is the number of these calls.
+// ears is a front end that fails for the first calls. `deaf` is the number of these calls.
 type ears struct {
 	mu    sync.Mutex
 	deaf  int

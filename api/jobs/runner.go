@@ -48,8 +48,8 @@ type Config struct {
 	Metrics *Metrics
 	// Grace is the time for which Stop waits for running jobs; 0 means 10 s.
 	Grace time.Duration
-	// Poll is the interval at which the runner searches for jobs that wait for their turn, and for jobs of which it was
-	// not notified; 0 means 1 s.
+	// Poll is the interval at which the runner searches for jobs that wait for their turn. It also searches for jobs
+	// about which it was not notified. 0 means 1 s.
 	Poll time.Duration
 	// Settle is the time between a change and the notification of front ends; 0 means none. After this time, no node
 	// has cached answers from before the change.
@@ -61,7 +61,7 @@ type Config struct {
 	Pause func(attempt int) time.Duration
 	// Ended is called after each attempt, when its result is stored. It gets the state of the job.
 	Ended func(schema.JobState)
-	// instead is called instead of the work of every kind, in tests.
+	// instead is a function of a test. It is called instead of the work of every kind.
 	instead func(context.Context, schema.JobArgs) error
 }
 
@@ -73,7 +73,7 @@ type Runner struct {
 	id     string
 	client *river.Client[pgx.Tx]
 	lock   *postgres.Lock
-	// kick makes tend run before the next poll.
+	// kick makes `tend` run before the next poll.
 	kick   chan struct{}
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -171,7 +171,7 @@ func (r *Runner) live(ctx context.Context) (err error) {
 	return err
 }
 
-// listen records the metrics of each ended attempt, and kicks tend, so that a waiting job can start.
+// listen records the metrics of each ended attempt, and makes `tend` run, so that a waiting job can start.
 func (r *Runner) listen(ctx context.Context, ended <-chan *river.Event) {
 	for {
 		select {
@@ -263,7 +263,7 @@ func (r *Runner) hasten(ctx context.Context) error {
 	return err
 }
 
-// longestPauses returns pauses that are longer than any pause that a node sets. specs is the interval between two
+// longestPauses returns pauses that are longer than any pause that a node sets. `specs` is the interval between two
 // fetches of a specification.
 func longestPauses(specs time.Duration) clock.Pauses {
 	return clock.Pauses{Job: 2 * longestPause, Fetch: 2 * max(specs, unpolledSpecs)}
@@ -271,7 +271,7 @@ func longestPauses(specs time.Duration) clock.Pauses {
 
 // rescue lets the jobs of lost nodes run again. A node is lost if it has no lock for Config.LostAfter. A node that has
 // only lost its connection takes its lock again before that. `before` has the time since which each node has had no
-// lock. rescue returns the new times.
+// lock. `rescue` returns the new times.
 func (r *Runner) rescue(ctx context.Context, now time.Time, before map[string]time.Time) (map[string]time.Time, error) {
 	nodes, err := r.deps.Store.Queue.LostNodes(ctx)
 	if err != nil {

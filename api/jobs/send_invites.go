@@ -107,7 +107,7 @@ func (s *inviteSending) open(ctx context.Context) error {
 	return nil
 }
 
-// unable stores, in all mails of the organization, the reason why mails cannot be sent. Users see the text of cause.
+// unable stores, in all mails of the organization, the reason why mails cannot be sent. Users see the text of `cause`.
 func (s *inviteSending) unable(ctx context.Context, cause error) error {
 	if ctx.Err() != nil { // The context has ended, so the error is not the mail server's.
 		return ctx.Err()

@@ -79,7 +79,7 @@ func heap() [2]uint64 {
 	return [2]uint64{samples[0].Value.Uint64(), samples[1].Value.Uint64()}
 }
 
-// watchHeap measures the heap repeatedly until the returned function is called. For each of the two numbers that heap
+// watchHeap measures the heap repeatedly until the returned function is called. For each of the two numbers that `heap`
 // returns, the returned function returns the largest value.
 func watchHeap() func() [2]uint64 {
 	var most [2]uint64

@@ -23,7 +23,7 @@ type reusable struct {
 	translatedPage
 }
 
-// eachContent calls `visit` with each reusable content to which pages refer and that is not in `seen`. It adds their
+// eachContent calls `visit` with each reusable content that pages refer to and that `seen` does not have. It adds their
 // ids to `seen`.
 func (t *translator) eachContent(ctx context.Context, pages []translatedPage, seen map[string]string, visit func(*reusable) error) error {
 	for i := range pages {

@@ -47,7 +47,7 @@ func pageOf(node tree.Node, document *schema.Document) translatedPage {
 	return p
 }
 
-// own adds the places of the page's title and description. They have pointers into p, so p must not be copied
+// own adds the places of the page's title and description. They have pointers into `p`, so `p` must not be copied
 // afterwards.
 func (p *translatedPage) own() {
 	field := func(id string, text *string, most int) {
@@ -105,7 +105,7 @@ func (t *translator) eachBatch(ctx context.Context, visit func([]translatedPage)
 	return nil
 }
 
-// copy returns the copy, made from the stored translations. put stores the documents of its pages.
+// copy returns the copy, made from the stored translations. `put` stores the documents of its pages.
 func (t *translator) copy(ctx context.Context, put func([]store.Document) error) (store.TranslatedSpace, error) {
 	made := store.TranslatedSpace{Title: t.base.Space.Title}
 	t.contentBytes = 0
@@ -185,7 +185,7 @@ func (t *translator) page(
 	return &document, err
 }
 
-// fill puts translations into `places`. `known` has the translations by their source text. fill returns a report for
+// fill puts translations into `places`. `known` has the translations by their source text. `fill` returns a report for
 // each segment that a person should review.
 func fill(places []translation.Place, known map[string]store.Translated) []schema.TranslationReport {
 	var reports []schema.TranslationReport

@@ -47,7 +47,7 @@ func translateSpace(ctx context.Context, d Deps, args schema.TranslateSpace) err
 	return errors.Join(err, failed)
 }
 
-// runTranslation does a run. organization owns the space now. It may differ from the organization in `args`, which
+// runTranslation does a run. `organization` owns the space now. It may differ from the organization in `args`, which
 // owned the space when the job was enqueued.
 func runTranslation(ctx context.Context, d Deps, args schema.TranslateSpace, organization string) error {
 	if d.Translator == nil {
@@ -99,13 +99,13 @@ type translator struct {
 	run  string
 	work translation.Work
 
-	// These maps have pages by id. `made` has the pages that the previous run made. edited has the same pages as users
-	// have edited them since. `source` has the pages of the source space at the time of the previous run.
+	// These maps have pages by id. `made` has the pages that the previous run made. `edited` has the same pages as
+	// users have edited them since. `source` has the pages of the source space at the time of the previous run.
 	made, edited, source map[string]tree.Node
 	corrections          map[[2]string]store.Correction
 
-	// waiting has the segments that are sent to the translator next, and asked has their keys. refused has the keys of
-	// segments that the translator has refused, so that they are not sent twice. All translations are stored in the
+	// waiting has the segments that are sent to the translator next, and `asked` has their keys. `refused` has the keys
+	// of segments that the translator has refused, so that they are not sent twice. All translations are stored in the
 	// database, so a run has few segments in memory.
 	waiting        []translation.Segment
 	asked, refused map[string]bool
@@ -193,7 +193,8 @@ func (t *translator) translate(ctx context.Context) error {
 	return t.send(ctx)
 }
 
-// add adds the segments of places that have no translation yet to waiting. If enough segments wait, it sends them.
+// add finds the segments of places that have no translation yet, and adds them to `waiting`. If enough segments wait,
+// it sends them.
 func (t *translator) add(ctx context.Context, places []translation.Place) error {
 	segments, known, err := t.known(ctx, places)
 	if err != nil {

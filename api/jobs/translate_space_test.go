@@ -84,8 +84,8 @@ func TestFirstTranslationHoldsUpNobody(t *testing.T) {
 	}
 }
 
-// watched is a translator that calls asked for each text. For a text that contains the word in refuses, it returns an
-// unusable translation.
+// watched is a translator that calls `asked` for each text. For a text that contains the word in `refuses`, it returns
+// an unusable translation.
 type watched struct {
 	translationtest.Loudly
 	asked   func(source string)
@@ -196,8 +196,8 @@ func TestExplainTranslation(t *testing.T) {
 }
 
 // TestLostTranslationRuns: the process of a translation run dies during the job's last attempt. The run is then marked
-// as failed, by the runner that rescues the job, or by the sweep if river has discarded the job. A run that is done
-// stays done, and a run whose job can still be retried stays running. A failed run can be tried again.
+// as failed by the runner that rescues the job. If river has discarded the job, the sweep marks the run as failed. A
+// run that is done stays done, and a run whose job can still be retried stays running. A failed run can be tried again.
 func TestLostTranslationRuns(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

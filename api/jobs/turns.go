@@ -17,8 +17,8 @@ var errGivesWay = errors.New("the job gives way to others")
 type turns struct {
 	mu      sync.Mutex
 	running map[int64]*turn
-	// waiting has, by kind, the oldest job that had no worker at the last check. looked is the time of the last check.
-	// Only tend uses these two fields.
+	// waiting has, by kind, the oldest job that had no worker at the last check. `looked` is the time of the last
+	// check. Only `tend` uses these two fields.
 	waiting map[string]int64
 	looked  time.Time
 }
@@ -27,14 +27,15 @@ type turns struct {
 type turn struct {
 	kind   string
 	slowAt time.Time
-	// found is true if a transfer of the job is slow. noted is true if the database has recorded that the job is slow.
+	// found is true if a transfer of the job is slow. `noted` is true if the database has recorded that the job is
+	// slow.
 	found, noted bool
 	end          context.CancelCauseFunc
 }
 
-// begins records that a job runs. It returns the job's context, which is cancelled when the job must give its worker to
-// another job, and the function to call when the attempt ends. If a transfer with this context is slow, the job is
-// marked as slow.
+// begins records that a job runs. It returns the job's context and the function to call when the attempt ends. The
+// context is cancelled when the job must give its worker to another job. If a transfer with this context is slow, the
+// job is marked as slow.
 func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (context.Context, func()) {
 	ctx, end := context.WithCancelCause(ctx)
 	t := &turn{kind: kind.Name, slowAt: time.Now().Add(kind.Slow), end: end}
@@ -59,7 +60,7 @@ func (r *Runner) begins(ctx context.Context, kind schema.JobKind, id int64) (con
 
 // takeTurns starts the jobs whose turn has come, and stops surplus jobs. Jobs are surplus if another job of their kind
 // has its turn and finds no worker. Then each organization and each user may have at most one job of the kind on this
-// node, and all slow jobs together at most one.
+// node. All slow jobs together may also have at most one.
 func (r *Runner) takeTurns(ctx context.Context) error {
 	kinds := make([]schema.JobKind, len(r.cfg.Kinds))
 	for i, kind := range r.cfg.Kinds {

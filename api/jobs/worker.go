@@ -62,7 +62,7 @@ const maxStatement = 5 * time.Minute
 // lastAttempt is the key of a value in a job's context. The value is true if this is the job's last attempt.
 type lastAttempt struct{}
 
-// again reports whether the job with this context is retried after err.
+// again reports whether the job with this context is retried after the error `err`.
 func again(ctx context.Context, kind schema.JobKind, err error) bool {
 	last, _ := ctx.Value(lastAttempt{}).(bool)
 	_, final := errors.AsType[*hopeless](err)
@@ -86,7 +86,7 @@ type abandoned struct {
 func (a *abandoned) Error() string { return a.reason }
 func (a *abandoned) Unwrap() error { return a.cancel }
 
-// try does the work of a job. If the work panics, try returns an error, because river would store the text of the
+// try does the work of a job. If the work panics, `try` returns an error, because river would store the text of the
 // panic.
 func (w *worker[A]) try(ctx context.Context, args A) (err error) {
 	defer func() {

@@ -18,8 +18,8 @@ type SpaceMergeRules struct {
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`
 }
 
-// OrganizationMergeRules are the merge rules that an organization can have. An organization has no parent from which it
-// could inherit rules.
+// OrganizationMergeRules are the merge rules that an organization can have. An organization has no parent, so it cannot
+// inherit rules.
 type OrganizationMergeRules struct {
 	Type  *string          `json:"type" rules:"required,enum=mergeRules"`
 	Rules []MergeRuleInput `json:"rules" rules:"len=..100"`

@@ -107,7 +107,7 @@ func TestInviteIsMailedAndAccepted(t *testing.T) {
 		t.Error("a look changed something")
 	}
 
-	// If several requests accept the invite at the same time, exactly one of them succeeds.
+	// If several requests accept the invite at the same time, exactly one request succeeds.
 	var wait sync.WaitGroup
 	pages := make([]apitest.Answer, 4)
 	for i := range pages {

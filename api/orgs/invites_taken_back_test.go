@@ -66,8 +66,8 @@ func TestWhatInvitesGaveIsTakenBack(t *testing.T) {
 		list string
 		// reads is a space that a person with this access can read.
 		reads string
-		// in creates a person and gives the person access by this kind of invite. about is the id of the person or the
-		// team in the list.
+		// in creates a person and gives the person access by this kind of invite. `about` is the id of the person or
+		// the team in the list.
 		in func(h *apitest.Harness, role schema.Role) (id, token, about string)
 	}{
 		{"a link to the organization", s.Org + "/members", open, func(h *apitest.Harness, role schema.Role) (string,
@@ -181,8 +181,8 @@ func (b takenBack) change(role string) {
 	}
 }
 
-// check checks whether the list shows the person with this role, as there says. It also checks that the person has the
-// role's rights on the space. Without a role, the person must not find the space.
+// check checks whether the list shows the person with this role, as `there` says. It also checks that the person has
+// the role's rights on the space. Without a role, the person must not find the space.
 func (b takenBack) check(when string, role schema.Role, there bool) {
 	b.h.T.Helper()
 	found := false

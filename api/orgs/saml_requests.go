@@ -66,14 +66,14 @@ func (s samlRequests) read(cookie string, now time.Time) []samlRequest {
 }
 
 // cookie returns the cookie with the unfinished logins, the newest first. An identity provider answers with a form from
-// another site, and the browser must send the cookie with this form. Browsers allow such a cookie only with https. acs
-// is the address to which the form is posted. It determines the path of the cookie.
+// another site, and the browser must send the cookie with this form. Browsers allow such a cookie only with https.
+// `acs` is the address to which the form is posted. It determines the path of the cookie.
 func (s samlRequests) cookie(open []samlRequest, acs string) (*http.Cookie, error) {
 	address, err := url.Parse(acs)
 	if err != nil {
 		return nil, err
 	}
-	// The browser also sends the cookie to the address that starts a login, because start adds a request to it.
+	// The browser also sends the cookie to the address that starts a login, because `start` adds a request to it.
 	cookie := &http.Cookie{Name: samlCookie, Path: strings.TrimSuffix(address.EscapedPath(), "/acs"), HttpOnly: true, MaxAge: int(samlRequestLife.Seconds())}
 	if address.Scheme == "https" {
 		cookie.Secure, cookie.SameSite = true, http.SameSiteNoneMode

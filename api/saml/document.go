@@ -34,8 +34,9 @@ const (
 	mostPrefixes = 64
 )
 
-// parse decodes a response and returns the root of its XML. It returns an error for documents that two parsers could
-// read differently: with a DTD, comments or processing instructions, or if writing and reading changes them.
+// parse decodes a response and returns the root of its XML. It returns an error for a document that two parsers could
+// read differently. Such a document has a DTD, comments or processing instructions, or changes if it is read and
+// written again.
 func parse(encoded string) (*etree.Element, error) {
 	if len(encoded) > MaxResponse {
 		return nil, fmt.Errorf("the response is larger than %d bytes", MaxResponse)

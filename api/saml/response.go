@@ -19,7 +19,8 @@ const bearer = "urn:oasis:names:tc:SAML:2.0:cm:bearer"
 
 // Login is an identity provider's statement about a person.
 type Login struct {
-	// RequestID is the id of the request that the response answers. It is in the parameter expected of Read.
+	// RequestID is the id of the request that the response answers. It is one of the ids in the parameter `expected` of
+	// Read.
 	RequestID string
 	// NameID identifies the person at the provider.
 	NameID string
@@ -33,8 +34,8 @@ type Login struct {
 // errNotStarted is the error for a response that answers no unfinished login of the browser.
 var errNotStarted = errors.New("it was not started by this browser, is finished already, or took too long: start again")
 
-// Read checks a response and returns its login. encoded is the response as the browser posted it. expected has the ids
-// of the login requests that this browser has started. Without such a request, Read parses nothing. Users see the
+// Read checks a response and returns its login. `encoded` is the response as the browser posted it. `expected` has the
+// ids of the login requests that this browser has started. Without such a request, Read parses nothing. Users see the
 // errors. An error names the setting that an administrator can correct, and quotes nothing secret from the response.
 func Read(s Service, p Provider, encoded string, expected []string, now time.Time) (Login, error) {
 	if len(expected) == 0 { // Anybody can post responses, and parsing them is expensive.
@@ -264,7 +265,7 @@ var (
 	}
 )
 
-// values returns the distinct values of an attribute. names has the names, in lower case, under which providers send
+// values returns the distinct values of an attribute. `names` has the names, in lower case, under which providers send
 // the attribute.
 func values(a crewjam.Assertion, names []string) []string {
 	var found []string

@@ -43,7 +43,8 @@ func alsoFor(audience string) *etree.Element {
 	return idp.Response(service, request, idp.Sign(a, dsig.RSASHA256SignatureMethod))
 }
 
-// build returns a response with an assertion. It calls spoilAssertion, if not nil, before the assertion is signed.
+// build returns a response with an assertion. It calls `spoilAssertion` before the assertion is signed, if
+// `spoilAssertion` is not nil.
 func build(spoilAssertion func(a *crewjam.Assertion), signAssertion, signResponse bool) *etree.Element {
 	idp := samltest.Ours()
 	a := idp.Assertion(service, request, anna)
@@ -375,8 +376,8 @@ func TestHostileXML(t *testing.T) {
 	}
 }
 
-// TestManyNamespaces checks the limits of namespaces and attributes. The check of a signature copies every prefix in
-// scope at every element. A provider may declare one prefix at many elements, as Okta does at each value.
+// TestManyNamespaces checks the limits of namespaces and attributes. At every element, the check of a signature copies
+// every prefix in scope. A provider may declare one prefix at many elements, as Okta does at each value.
 func TestManyNamespaces(t *testing.T) {
 	t.Parallel()
 	idp := samltest.Ours()

@@ -31,8 +31,8 @@ import (
 // show whether the key is wrong.
 type siteAddress struct{ root string }
 
-// shareKey returns the key that opens a site to the caller. It is sent, if this key opens the site, or the key in a
-// reader's token. It is empty if no key opens the site, or if the site needs none.
+// shareKey returns the key that opens a site to the caller. This is the key `sent`, if it opens the site. If no key is
+// sent, it is the key in a reader's token. It is empty if no key opens the site, or if the site needs none.
 func (h *handlers) shareKey(ctx context.Context, c *access.Caller, sent *string) (string, error) {
 	site := c.Site.Site
 	switch {

@@ -17,7 +17,7 @@ import (
 type describer struct{ schemas map[string]any }
 
 // resolve returns the schema to which references lead. Of several alternatives, it chooses the schema with the JSON
-// type of value.
+// type of `value`.
 func (d describer) resolve(described any, value any) map[string]any {
 	node, _ := described.(map[string]any)
 	if ref, ok := node["$ref"].(string); ok {

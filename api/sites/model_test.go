@@ -19,8 +19,8 @@ import (
 type siteModel struct {
 	sections       []string
 	defaultSection string
-	// spaces has the site spaces of each section, in order. defaults has the default site space of each section.
-	// content has the space of each site space.
+	// spaces has the site spaces of each section, in order. `defaults` has the default site space of each section.
+	// `content` has the space of each site space.
 	spaces   map[string][]string
 	defaults map[string]string
 	content  map[string]string

@@ -224,16 +224,16 @@ func (h *handlers) mustLeadSomewhere(ctx context.Context, c *access.Caller, to s
 	return err
 }
 
-// destination is the place to which a redirect leads. path is its path below the site's address. member is the member
-// of the request that contains its id. closed is true if the destination is a page in a space that the caller may not
-// read. The path is then the path of the site space.
+// destination is the place to which a redirect leads. `path` is its path below the site's address. `member` is the
+// member of the request that contains its id. `closed` is true if the destination is a page in a space that the caller
+// may not read. The path is then the path of the site space.
 type destination struct {
 	path   []string
 	member string
 	closed bool
 }
 
-// destination finds the place to which a redirect leads. If the place does not exist, the result still has member.
+// destination finds the place to which a redirect leads. If the place does not exist, the result still has `member`.
 func (h *handlers) destination(
 	ctx context.Context, c *access.Caller, to schema.SiteRedirectDestination,
 ) (destination, error) {

@@ -139,8 +139,8 @@ func (h *addresses) find(ctx context.Context, c *access.Caller, address string, 
 	return found, err
 }
 
-// siteOf finds the site of an address, by its host, or by its path if no site has the host. key is the share key in the
-// address. `at` is the number of path segments that name the site and the key.
+// siteOf finds the site of an address, by its host, or by its path if no site has the host. `key` is the share key in
+// the address. `at` is the number of path segments that name the site and the key.
 func (h *addresses) siteOf(
 	ctx context.Context, asked askedAddress,
 ) (site sites.Published, key string, at int, err error) {
@@ -159,7 +159,7 @@ func (h *addresses) siteOf(
 }
 
 // mayFind returns an error if the caller is a user who may not read the site. If the user is not in the site's
-// organization, the error is nowhere.
+// organization, the error is `nowhere`.
 func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Site) error {
 	if c.Principal.Kind == schema.TokenFrontEnd {
 		return nil
@@ -174,9 +174,9 @@ func (h *addresses) mayFind(ctx context.Context, c *access.Caller, site sites.Si
 	return access.RightsOf(access.Access{Role: found.Role}).Require(access.RightAccess, "site")
 }
 
-// preview reads `~/changes/<id>` or `~/revisions/<id>` in the path at segment at, and returns the segment at which the
-// page's path begins. To open a draft, the caller must be a user who may read the space. To open an older revision of
-// the main content, this right is not needed, because the revision was once public.
+// preview reads `~/changes/<id>` or `~/revisions/<id>` in the path, from the segment `at` on. It returns the segment at
+// which the page's path begins. To open a draft, the caller must be a user who may read the space. To open an older
+// revision of the main content, this right is not needed, because the revision was once public.
 func (h *addresses) preview(
 	ctx context.Context, c *access.Caller, asked askedAddress, at int, found *schema.PublishedURL, claims *access.SiteClaims,
 ) (int, error) {
@@ -217,8 +217,8 @@ func (h *addresses) preview(
 	return at, nowhere
 }
 
-// redirect answers with the target of a redirect, if no page has the path and the site has a redirect for it. source is
-// the path below the site. pathname is the path below the site space.
+// redirect answers with the target of a redirect, if no page has the path and the site has a redirect for it. `source`
+// is the path below the site. `pathname` is the path below the site space.
 func (h *addresses) redirect(
 	ctx context.Context, c *access.Caller, site sites.Published, reader *access.Reader, part sites.PublishedPart,
 	root siteAddress, source, pathname string,

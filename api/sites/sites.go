@@ -228,8 +228,8 @@ func (h *handlers) changed(c *access.Caller, site sites.Site) schema.Site {
 }
 
 // mayAttach returns an error if a space is not in the organization. It also returns an error if the caller may not read
-// a space, because the caller could then read it through the site. field returns the name of the request's member with
-// the space i.
+// a space, because the caller could then read it through the site. `field` returns the name of the request's member
+// with the space `i`.
 func (h *handlers) mayAttach(
 	ctx context.Context, c *access.Caller, organization string, field func(i int) string, ids ...string,
 ) error {

@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// TestReadersReadTheSpecsOfTheirSite: a reader of a site can read the OpenAPI specifications on the pages that this
-// reader sees, and no other specifications of the organization.
+// TestReadersReadTheSpecsOfTheirSite: a reader of a site can read an OpenAPI specification only if it is on a page that
+// this reader sees.
 func TestReadersReadTheSpecsOfTheirSite(t *testing.T) {
 	t.Parallel()
 	h := apitest.New(t, func(_ *frame.Config, d *api.Deps) { d.Outbound = outboundtest.Policy(t, outboundtest.Loopback) })

@@ -99,7 +99,7 @@ func (h *handlers) structureAs(ctx context.Context, seen siteView) (schema.SiteS
 	return schema.SiteStructure{Type: schema.StructureOfSiteSpaces, Structure: items}, nil
 }
 
-// siteTree has the structure of a site. The maps groups, sections and spaces list the children of a parent by the
+// siteTree has the structure of a site. The maps `groups`, `sections` and `spaces` list the children of a parent by the
 // parent's id. The id of the root is empty.
 type siteTree struct {
 	groups    map[string][]sites.SectionGroup

@@ -80,14 +80,14 @@ type visitor struct {
 	redirectOnError bool
 }
 
-// knownVisitor has what is known about a visitor: the claims, and kind, the VisitorType in site tokens. login is the
-// address of the login if the visitor must log in.
+// knownVisitor has what is known about a visitor: the claims, and `kind`, which is the VisitorType in site tokens.
+// `login` is the address of the login if the visitor must log in.
 type knownVisitor struct {
 	claims map[string]any
 	kind   string
 	login  string
-	// key and until describe the token by which the site's service vouches for the visitor: the id of its key, and its
-	// expiry.
+	// key and `until` describe the token by which the site's service vouches for the visitor: the id of its key, and
+	// its expiry.
 	key   string
 	until int64
 }

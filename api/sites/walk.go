@@ -11,9 +11,9 @@ import (
 
 // askedAddress is the address that a request asks about. It is the address of a published site or of a part of it.
 type askedAddress struct {
-	// origin is the scheme and the host; host is the host alone, in lower case and without a port.
+	// origin is the scheme and the host; `host` is the host alone, in lower case and without a port.
 	origin, host string
-	// path has the segments as they were sent. names has the same segments, unescaped.
+	// path has the segments as they were sent. `names` has the same segments, unescaped.
 	path, names []string
 }
 
@@ -48,12 +48,12 @@ func (a askedAddress) prefix(n int) string {
 func (a askedAddress) rest(n int) string { return "/" + strings.Join(a.path[n:], "/") }
 
 // previews is the word in a front end's addresses that marks a preview of a site. The older generation uses
-// https://preview/<id>, where preview is not a real host. The newer generation uses https://<host>/preview/<id>.
+// https://preview/<id>, where `preview` is not a real host. The newer generation uses https://<host>/preview/<id>.
 const previews = "preview"
 
 // siteByPath finds the id of a site in an address such as <base>/~/sites/<id>, or in the address of a preview (see
-// previews). base is the path of our public address. A proxy may have removed it from the address. n is the number of
-// segments up to the id.
+// previews). `base` is the path of our public address. A proxy may have removed it from the address. `n` is the number
+// of segments up to the id.
 func (a askedAddress) siteByPath(base []string) (id string, n int, ok bool) {
 	names := a.names
 	if a.host == previews && len(names) > 0 {
@@ -97,10 +97,10 @@ type shownPart struct {
 	complete bool
 }
 
-// walk finds the part of a site that a path leads to. parts are the parts that the reader sees, in order. If a section
-// and a site space or a page have the same path, walk finds the section. The path may omit the default section and the
-// default site space. If the reader does not see a default, walk uses the first section or site space that the reader
-// sees. walk returns false if `parts` is empty.
+// walk finds the part of a site that a path leads to. `parts` are the parts that the reader sees, in order. If a
+// section and a site space or a page have the same path, walk finds the section. The path may omit the default section
+// and the default site space. If the reader does not see a default, walk uses the first section or site space that the
+// reader sees. `walk` returns false if `parts` is empty.
 func walk(parts []sites.PublishedPart, names []string) (shownPart, bool) {
 	if len(parts) == 0 {
 		return shownPart{}, false

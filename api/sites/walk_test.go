@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// part returns the part of a site that text describes, such as "guide*/v1*": section guide and site space v1. A star
+// part returns the part of a site that `text` describes, such as "guide*/v1*": section guide and site space v1. A star
 // marks a default.
 func part(text string) sites.PublishedPart {
 	section, path, inSection := strings.Cut(text, "/")
@@ -23,7 +23,7 @@ func part(text string) sites.PublishedPart {
 	return p
 }
 
-// TestWalk checks, for a path, which part of the site walk finds, how many segments name it, and whether further
+// TestWalk checks, for a path, which part of the site `walk` finds, how many segments name it, and whether further
 // segments could name another part.
 func TestWalk(t *testing.T) {
 	t.Parallel()

@@ -26,8 +26,8 @@ var hashed = regexp.MustCompile(`^.+\.[0-9a-f]{16}\.js$`)
 // bundle is a script that pages load.
 type bundle struct {
 	content []byte
-	// path is the path that never changes, such as /o.0123456789abcdef.js. integrity is the bundle's hash in the format
-	// of HTML.
+	// path is the path that never changes, such as /o.0123456789abcdef.js. `integrity` is the bundle's hash in the
+	// format of HTML.
 	path, integrity string
 }
 

@@ -53,7 +53,8 @@ func Snippet(kind string, site Site) (string, error) {
 		// The bytes change with each version, so the snippet cannot contain their hash.
 		values = [][2]string{{"src", address + "/" + Docs + ".js"}, {"data-key", site.Key}}
 	}
-	// list writes the attributes of the script in the syntax of a framework. without lists the attributes to leave out.
+	// list writes the attributes of the script in the syntax of a framework. `without` lists the attributes to leave
+	// out.
 	list := func(pattern, between string, without ...string) string {
 		var parts []string
 		for _, value := range values {

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/store/sites"
 )
 
-// PublishedSite returns the URL at which readers find a published site. It is on the site's proxy if one is set,
-// otherwise on the site's own host if it is proved, and otherwise on this server.
+// PublishedSite returns the URL at which readers find a published site. If the site's proxy is set, the URL is on the
+// proxy. If the site's own host is proved, it is on this host. Otherwise it is on this server.
 func (v Presenter) PublishedSite(s sites.Site) string {
 	if s.Proxy != nil {
 		return "https://" + *s.Proxy
@@ -20,7 +20,7 @@ func (v Presenter) PublishedSite(s sites.Site) string {
 	return v.Published("sites", s.ID)
 }
 
-// SharedSite returns the address of a site that contains the key of a share link. root is the site's address.
+// SharedSite returns the address of a site that contains the key of a share link. `root` is the site's address.
 func SharedSite(root, key string) string { return root + "/~" + url.PathEscape(key) }
 
 // SiteAddress returns the address that opens a site to the caller, or "" if the site is not published. It also returns

@@ -33,7 +33,7 @@ func (o options) connections(ctx context.Context, node *node) error {
 	return judge(idle, attacks, o.Memory, 2)
 }
 
-// hold holds the connections of an attack open while another client sends requests. hold reopens connections that the
+// hold holds the connections of an attack open while another client sends requests. `hold` reopens connections that the
 // node closes.
 func (o options) hold(ctx context.Context, node *node, a *attack, ask question) error {
 	attacking, end := context.WithCancel(ctx)

@@ -72,7 +72,7 @@ type attack struct {
 	peak   int             // peak memory of the node, in MB
 }
 
-// look measures requests of a well-behaved client, and adds the results to the attack a.
+// look measures requests of a well-behaved client, and adds the results to the attack `a`.
 func (a *attack) look(ctx context.Context, node *node, o options, ask question) error {
 	times, peak, err := node.ask(ctx, o.Hold, o.Pause, ask)
 	a.times, a.peak = append(a.times, times...), max(a.peak, peak)
@@ -109,8 +109,8 @@ func (o options) run(ctx context.Context) (err error) {
 	return errors.Join(failed...)
 }
 
-// series runs all attacks in turn, for several rounds. Before each attack, it also measures the idle node, because the
-// longest response times of an idle node vary on a shared machine.
+// series runs all attacks, one after the other, for several rounds. Before each attack, it also measures the idle node,
+// because the longest response times of an idle node vary on a shared machine.
 func (o options) series(ctx context.Context, node *node, ask question, attacks []*attack, do func(*attack) error) (idle *attack, err error) {
 	idle = &attack{name: "idle"}
 	for range o.Rounds {

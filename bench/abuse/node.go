@@ -30,7 +30,7 @@ func (o options) start(ctx context.Context, dir string) (*node, error) {
 type question struct{ method, path, token, body string }
 
 // ask repeats the request for the time `total`. It waits for the time `pause` before each request. Every second request
-// uses a new connection. ask returns the response times and the node's peak memory in MB.
+// uses a new connection. `ask` returns the response times and the node's peak memory in MB.
 func (n *node) ask(ctx context.Context, total, pause time.Duration, q question) (times []time.Duration, peak int, err error) {
 	for end := time.Now().Add(total); time.Now().Before(end); {
 		time.Sleep(pause)

@@ -26,7 +26,7 @@ const (
 	importTime = 5 * time.Minute
 )
 
-// hosts has the two HTTP servers to which jobs connect. tarpit answers very slowly, and honest answers immediately.
+// hosts has the two HTTP servers to which jobs connect. `tarpit` answers very slowly, and `honest` answers immediately.
 type hosts struct {
 	tarpit, honest *httptest.Server
 	held           map[string]*atomic.Int64 // number of requests that the tarpit has not finished, by path
@@ -95,7 +95,7 @@ func (h *hosts) hold(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// trap describes a kind of job that connects to a host of the user's choice. ask enqueues such a job for an
+// trap describes a kind of job that connects to a host of the user's choice. `ask` enqueues such a job for an
 // organization. It returns a function that reports whether the job is done.
 type trap struct {
 	kind schema.JobKind

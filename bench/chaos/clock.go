@@ -30,9 +30,9 @@ var clockSteps = []time.Duration{
 	2 * time.Second, -2 * time.Second, time.Hour, -time.Hour, 400 * day, -400 * day,
 }
 
-// clocks sets the clocks of processes. A Go binary that is built with the flags from overlay reads a number of seconds
-// from a file, and adds it to the result of time.Now. Engines in C and C++ load libfaketime, which reads another file.
-// Monotonic clocks do not change.
+// clocks sets the clocks of processes. A Go binary that is built with the flags from `overlay` adds a number of
+// seconds, which it reads from a file, to the result of time.Now. Engines in C and C++ load libfaketime, which reads
+// another file. Monotonic clocks do not change.
 type clocks struct {
 	dir      string
 	faketime string // path of libfaketime; "" if it is not installed
@@ -49,7 +49,7 @@ const (
 	faketimeGlob = "/usr/lib/*/faketime/libfaketimeMT.so.1"
 )
 
-// newClocks returns clocks that show the correct time. glob matches the path of libfaketime. newClocks makes dir
+// newClocks returns clocks that show the correct time. `glob` matches the path of libfaketime. newClocks makes `dir`
 // readable for engines that run as another user. If libfaketime is not installed, the clocks of engines in C and C++
 // always show the correct time.
 func newClocks(dir, glob string) (*clocks, error) {
@@ -126,7 +126,7 @@ func (c *clocks) engineEnv() map[string]string {
 	return env
 }
 
-// goClock is a Go source file that overlay adds to the package time.
+// goClock is a Go source file that `overlay` adds to the package `time`.
 const goClock = `package time
 
 import (

@@ -42,8 +42,8 @@ func newInjector(kinds []kind, seed uint64, say func(string, ...any)) *injector 
 }
 
 // run injects a number of faults, distributed over a duration. It ends early if ctx is done. If the number of faults is
-// at least the number of kinds, each kind should occur. If a kind has not occurred at the end, run injects faults of
-// the missing kinds, up to twice the number of faults in total. run returns when every target has recovered or has
+// at least the number of kinds, each kind should occur. If a kind has not occurred at the end, `run` injects faults of
+// the missing kinds, up to twice the number of faults in total. `run` returns when every target has recovered or has
 // exceeded recoverLimit.
 func (in *injector) run(ctx context.Context, faults int, over time.Duration) {
 	defer in.running.Wait()
@@ -92,7 +92,7 @@ func (in *injector) missing() (list []int) {
 }
 
 // next draws a fault and starts it. It draws from a shuffled list, the deck, so that even a short run includes each
-// kind. A kind whose targets all have a fault in progress stays in the deck. If the deck has only such kinds, next
+// kind. A kind whose targets all have a fault in progress stays in the deck. If the deck has only such kinds, `next`
 // appends a new deck.
 func (in *injector) next() {
 	in.mu.Lock()

@@ -88,8 +88,8 @@ func (p *proxy) serve(client net.Conn) {
 	p.mu.Unlock()
 }
 
-// cutNext cuts the connection of the next insert before its response. applied is true if the engine has stored the
-// rows. cut is false if no insert got a response before ctx was done.
+// cutNext cuts the connection of the next insert before its response. `applied` is true if the engine has stored the
+// rows. `cut` is false if no insert got a response before ctx was done.
 func (p *proxy) cutNext(ctx context.Context) (applied, cut bool) {
 	done := make(chan bool, 1)
 	p.mu.Lock()
@@ -213,7 +213,7 @@ const (
 	packetEndOfStream = 5
 )
 
-// down forwards the server's bytes to the client. If the bytes are the beginning of a response that must be cut, down
+// down forwards the server's bytes to the client. If the bytes are the beginning of a response that must be cut, `down`
 // does not forward them.
 func (l *link) down() {
 	buffer := make([]byte, bufferSize)

@@ -67,7 +67,7 @@ type rig struct {
 
 func (r *rig) insights() string { return product.Insights(r.org, r.site) }
 
-// start starts all processes and creates a site. The caller must call stop even after an error.
+// start starts all processes and creates a site. The caller must call `stop` even after an error.
 func (r *rig) start(ctx context.Context) error {
 	var err error
 	if r.log, err = os.OpenFile(filepath.Join(r.dir, "log.txt"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// kind is a kind of file or folder. The fields stored, waiting and running each have a list of words. Each word is a
-// way of damage (ways.go).
+// kind is a kind of file or folder. The fields `stored`, `waiting` and `running` each have a list of words. Each word
+// is a way of damage (ways.go).
 type kind struct {
 	name string
 	// files is a pattern of paths below the data directory. The largest matching file or folder is damaged. The pattern
-	// relation:NAME means the file of a Postgres table or index. For such a file, the way swapped exchanges it with the
-	// file of another table.
+	// relation:NAME means the file of a Postgres table or index. For such a file, the way `swapped` exchanges it with
+	// the file of another table.
 	files   string
 	stored  string // ways of damage while the node is stopped and all events are stored
 	waiting string // ways of damage while the node is stopped and the log has events that are not stored
@@ -76,7 +76,7 @@ var kinds = []kind{
 }
 
 // copies has the kinds of files that are damaged in a copy of the data directory. A node that has lost its events and
-// its log is then repaired from this copy. The way whole leaves the copy undamaged.
+// its log is then repaired from this copy. The way `whole` leaves the copy undamaged.
 var copies = []kind{
 	{"copy of the insights store", "clickhouse", "whole older", "", ""},
 	{"copy of a part's data", parts + "/data.bin", "flip", "", ""},

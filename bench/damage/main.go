@@ -34,7 +34,7 @@ func main() {
 	ctx.FatalIfErrorf(ctx.Run())
 }
 
-// errSilent is the error of a run in which a case had the outcome silent.
+// errSilent is the error of a run in which a case had the outcome `silent`.
 var errSilent = errors.New("cases are silent")
 
 // Run runs the cases and prints the table.

@@ -298,7 +298,7 @@ func (r *rig) examine(
 }
 
 // goesOn posts events. If the node does not store them, it returns a description of the problem. If the node cannot
-// count its events because of the damage, goesOn returns "". The function judge has already judged this damage.
+// count its events because of the damage, goesOn returns "". The function `judge` has already judged this damage.
 func (r *rig) goesOn(ctx context.Context, c product.Client, so outcome) string {
 	for _, site := range r.sites {
 		before, err := r.count(ctx, c, site)

@@ -96,7 +96,7 @@ func (s seen) again() bool {
 }
 
 // says returns the text that reports the damage of a wrong answer, and how to repair it. It returns "" if there is no
-// such text. mended is true if the same request got the right answer soon afterwards.
+// such text. `mended` is true if the same request got the right answer soon afterwards.
 func (s seen) says(a answer, mended bool) string {
 	if a.status == http.StatusServiceUnavailable && strings.Contains(a.text, "stored data is damaged: ") &&
 		wayOut.MatchString(a.text) {
@@ -120,7 +120,7 @@ func (s seen) says(a answer, mended bool) string {
 	return ""
 }
 
-// errorLine returns the last log message of level ERROR that contains words.
+// errorLine returns the last log message of level ERROR that contains `words`.
 func (s seen) errorLine(words string) (found string) {
 	for line := range strings.Lines(s.log) {
 		var entry struct{ Level, Msg, Error string }

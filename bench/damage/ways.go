@@ -21,7 +21,7 @@ type target struct {
 	at    int64  // the offset at which the damage begins
 }
 
-// block is the number of bytes that are zero after the way zeros, as if a disk had lost a sector or page.
+// block is the number of bytes that are zero after the way `zeros`, as if a disk had lost a sector or page.
 const block = 8 << 10
 
 // ways has a function for each way of damage, by name. Each function returns the number of bytes that it changed or
@@ -75,7 +75,7 @@ func gone(t target) (int64, error) {
 
 var partName = regexp.MustCompile(`^[0-9]+_[0-9]+_[0-9]+_[0-9]+$`)
 
-// copyOf returns the path to which the way twice copies a folder. The copy of a ClickHouse part gets the name of
+// copyOf returns the path to which the way `twice` copies a folder. The copy of a ClickHouse part gets the name of
 // another part, so that ClickHouse loads it.
 func copyOf(path string) string {
 	name := filepath.Base(path)
@@ -131,7 +131,7 @@ func sizeOf(path string) (size int64, err error) {
 	return size, err
 }
 
-// undo restores the files of a target from an undamaged data directory, and removes the copy that twice made.
+// undo restores the files of a target from an undamaged data directory, and removes the copy that `twice` made.
 func undo(t target, dir, from string) error {
 	if err := os.RemoveAll(copyOf(t.path)); err != nil {
 		return err

@@ -45,8 +45,9 @@ type world struct {
 	events               int               // acknowledged events so far
 	relations            map[string]string // files of Postgres tables and indexes in the data directory, by name
 
-	// older, stored and waiting are the paths of the data directories. older is an earlier copy of stored, with fewer
-	// objects of each kind. waiting is a copy of stored whose log has additional events that are not in the table yet.
+	// `older`, `stored` and `waiting` are the paths of the data directories. `older` is an earlier copy of `stored`,
+	// with fewer objects of each kind. `waiting` is a copy of `stored` whose log has additional events that are not in
+	// the table yet.
 	older, stored, waiting string
 }
 
@@ -202,7 +203,7 @@ func (w *world) readPages(ctx context.Context, n *single.Node) error {
 	return err
 }
 
-// load posts events of two months to all sites. If `stored` is true, load waits until the events are stored.
+// load posts events of two months to all sites. If `stored` is true, `load` waits until the events are stored.
 func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	const month = 31 * 24 * time.Hour
 	for i := range requests {
@@ -227,7 +228,7 @@ func (w *world) load(ctx context.Context, n *single.Node, stored bool) error {
 	})
 }
 
-// post posts perPost events, with the timestamp at, to a site.
+// post posts perPost events, with the timestamp `at`, to a site.
 func (w *world) post(ctx context.Context, c product.Client, site string, at time.Time, number int) error {
 	var events []member
 	for i := range perPost {

@@ -109,7 +109,7 @@ func (d *Disk) Thaw(ctx context.Context) error {
 	return run(ctx, "fsfreeze", "--unfreeze", d.caseDir())
 }
 
-// Fill creates a file that uses all free space. The function free removes this file.
+// Fill creates a file that uses all free space. The function `free` removes this file.
 func (d *Disk) Fill(ctx context.Context) (free func() error, err error) {
 	filler := filepath.Join(d.Root(), "filler")
 	f, err := os.Create(filler)

@@ -28,7 +28,7 @@ func Handler(ctx context.Context, root, prefix string) (http.Handler, error) {
 	}, nil
 }
 
-// Make creates a bare repository with the branch main. stream has the commits in the format of git fast-import.
+// Make creates a bare repository with the branch `main`. `stream` has the commits in the format of git fast-import.
 func Make(ctx context.Context, path string, stream io.Reader) error {
 	for _, args := range [][]string{
 		{"init", "--quiet", "--bare", "--initial-branch=main", path}, {"-C", path, "fast-import", "--quiet"},
@@ -44,7 +44,7 @@ func Make(ctx context.Context, path string, stream io.Reader) error {
 	return nil
 }
 
-// Start serves the repositories below root at a free address until `stop` is called.
+// Start serves the repositories below `root` at a free address until `stop` is called.
 func Start(ctx context.Context, root string) (address string, stop func() error, err error) {
 	handler, err := Handler(ctx, root, "")
 	if err != nil {

@@ -39,7 +39,7 @@ func (c *Conn) dial() error {
 	return nil
 }
 
-// Exchange sends a request and reads the response. body is valid until the next call of Exchange. After an error, the
+// Exchange sends a request and reads the response. `body` is valid until the next call of Exchange. After an error, the
 // next call opens a new connection.
 func (c *Conn) Exchange(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {

@@ -97,9 +97,8 @@ func TestNumberedRequests(t *testing.T) {
 	}
 }
 
-// TestOpenLoopCountsTheWaitOfRequestsNotSent uses a server that does not answer for some time. The latency of each
-// request that was due in this time must include the wait, although the only connection can have only one request in
-// flight.
+// TestOpenLoopCountsTheWaitOfRequestsNotSent uses a server that does not answer for some time. The only connection has
+// one request in flight. The latency of each request that was due in this time must include the wait.
 //
 // The stall uses real time, because requests are due by the clock, and only real time makes them late. The test does
 // not depend on the exact length of the stall, because a slower machine only makes the stall longer.

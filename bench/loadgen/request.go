@@ -33,7 +33,7 @@ func (l *Load) places() ([]int, error) {
 	return at, nil
 }
 
-// number replaces digits with the number n, with leading zeros. If n has more digits, number leaves out the first
+// number replaces `digits` with the number n, with leading zeros. If n has more digits, `number` leaves out the first
 // digits of n.
 func number(digits []byte, n uint64) {
 	var room [20]byte

@@ -26,7 +26,7 @@ type Machine struct {
 	Load float64 `json:"load"`
 }
 
-// This returns the description of the machine that runs the program.
+// This returns a Machine that describes the machine on which the program runs.
 func This() (Machine, error) {
 	m := Machine{Cores: runtime.NumCPU(), Go: runtime.Version(), CPU: "unknown"}
 	var name unix.Utsname

@@ -22,7 +22,7 @@ type Run struct {
 	began time.Time
 }
 
-// Begin returns the description of a run that begins now. command is the path of the program's package, such as
+// Begin returns the description of a run that begins now. `command` is the path of the program's package, such as
 // ./bench/chaos.
 func Begin(ctx context.Context, command string) (Run, error) {
 	m, err := This()
@@ -47,8 +47,8 @@ func (r *Run) Head(title string) string {
 		title, r.Date[:10], r.Commit, r.Command, r.Took, r.Machine.Text())
 }
 
-// Save writes a result's files into `dir`, or into bench/results if `dir` is "". files maps each file's extension to
-// its content. A file's name consists of the date, the commit, kind and the extension. Save returns the path without
+// Save writes a result's files into `dir`, or into bench/results if `dir` is "". `files` maps each file's extension to
+// its content. A file's name consists of the date, the commit, `kind` and the extension. Save returns the path without
 // the extension.
 func (r *Run) Save(dir, kind string, files map[string][]byte) (string, error) {
 	if dir == "" {

@@ -8,7 +8,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/merge"
 )
 
-// documents parses texts in the same way as compare.
+// documents parses texts in the same way as `compare`.
 func documents(t *testing.T, texts ...string) []schema.Document {
 	t.Helper()
 	list := make([]schema.Document, len(texts))

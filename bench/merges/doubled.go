@@ -10,7 +10,7 @@ import (
 )
 
 // doubled lists the lines that the result of a merge has twice, or in two similar forms, although each side has the
-// line only once. Two similar lines do not count if each side edited a different line of base and left the other line
+// line only once. Two similar lines do not count if each side edited a different line of `base` and left the other line
 // unchanged.
 func doubled(base, ours, theirs, clean, merged schema.Document) (double []string) {
 	mine, other, git := lines(ours), lines(theirs), lines(clean)
@@ -36,8 +36,8 @@ func doubled(base, ours, theirs, clean, merged schema.Document) (double []string
 	return double
 }
 
-// edits maps each edited line of a side to the line of base that it replaces. It leaves out a line of base if the other
-// side changed it too.
+// edits maps each edited line of a side to the line of `base` that it replaces. It leaves out a line of `base` if the
+// other side changed it too.
 func edits(base, side schema.Document, other map[string]int) map[string]string {
 	was, is, from := allLines(base), allLines(side), map[string]string{}
 	for i, j := range alignLines(was, is) {
@@ -48,7 +48,7 @@ func edits(base, side schema.Document, other map[string]int) map[string]string {
 	return from
 }
 
-// apart reports whether two lines come from two different lines of base.
+// apart reports whether two lines come from two different lines of `base`.
 func apart(a, b string) bool { return a != "" && b != "" && a != b }
 
 func allLines(d schema.Document) []string {

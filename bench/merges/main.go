@@ -34,9 +34,10 @@ type options struct {
 	Verbose      bool     `help:"Print each pair that is not merged as git merges it."`
 }
 
-// columns are the names of a repository's counts. The columns same, other and worse count merges that git does without
-// a conflict. Octavo's result has the same words (same), other words (other), or a conflict (worse). The columns better
-// and both count merges with a conflict in git. Octavo's result has no conflict (better), or also a conflict (both).
+// columns are the names of a repository's counts. The columns `same`, `other` and `worse` count merges that git does
+// without a conflict. Octavo's result has the same words (`same`), other words (`other`), or a conflict (`worse`). The
+// columns `better` and `both` count merges with a conflict in git. Octavo's result has no conflict (`better`), or also
+// a conflict (`both`).
 var columns = []string{"merges", "commits", "same", "other", "worse", "better", "both", "lost", "double"}
 
 func main() {
@@ -118,8 +119,8 @@ func (r *repository) merge(ctx context.Context, ids []string) error {
 	return nil
 }
 
-// twoCommits takes a commit, and the previous commit that changed the same file, as the two sides of a merge, and
-// compares the results of the merge.
+// twoCommits compares the results of a merge of two commits. The two sides are a commit and the previous
+// commit that changed the same file.
 func (r *repository) twoCommits(ctx context.Context, ids []string) error {
 	for _, path := range r.changed(ctx, ids[1], ids[0]) {
 		before, err := r.git(ctx, "log", "-1", "--no-merges", "--format=%H", ids[1], "--", path)
@@ -157,8 +158,8 @@ func (r *repository) changed(ctx context.Context, from, to string) []string {
 	return strings.Split(strings.TrimSuffix(names, "\x00"), "\x00")
 }
 
-// texts reads three versions of a file: base, ours and theirs. ok is false if a version is missing or unusable, or if a
-// side did not change the file.
+// texts reads three versions of a file: `base`, `ours` and `theirs`. `ok` is false if a version is missing or unusable,
+// or if a side did not change the file.
 func (r *repository) texts(ctx context.Context, path string, commits ...string) (v [3]string, ok bool) {
 	for i, commit := range commits {
 		text, err := r.git(ctx, "cat-file", "blob", commit+":"+path)
@@ -170,7 +171,7 @@ func (r *repository) texts(ctx context.Context, path string, commits ...string) 
 	return v, v[0] != v[1] && v[0] != v[2]
 }
 
-// mergeFile merges three versions of a file with git merge-file. conflicts is true if the text contains conflicts.
+// mergeFile merges three versions of a file with git merge-file. `conflicts` is true if the text contains conflicts.
 func mergeFile(ctx context.Context, v [3]string) (text string, conflicts bool, err error) {
 	dir, err := os.MkdirTemp("", "octavo-merges-")
 	if err != nil {

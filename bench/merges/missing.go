@@ -46,7 +46,7 @@ func said(found []merge.Conflict) string {
 	return text
 }
 
-// wanted counts the words that the result of a merge must have: words of base that no side deleted, and words that a
+// wanted counts the words that the result of a merge must have: words of `base` that no side deleted, and words that a
 // side added. If both sides added a word, it is counted once.
 func wanted(match func(a, b []string) []int, base, ours, theirs schema.Document) map[string]int {
 	was := linedWords(base)

@@ -16,7 +16,7 @@ import (
 	"github.com/octavo-docs/octavo/bench/witness"
 )
 
-// life is one installation, from its first start until its last power cut. judge checks it after each cut.
+// life is one installation, from its first start until its last power cut. `judge` checks it after each cut.
 type life struct {
 	dir     string
 	picture string // path of the snapshot of the disk at the last power cut
@@ -110,8 +110,8 @@ func (l *life) others(ctx context.Context) {
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
-		// others posts only one event that the table refuses, because such an event is expensive. To find it, the sink
-		// divides a batch into halves again and again, and inserts each half.
+		// `others` posts only one event that the table refuses, because such an event is expensive. To find it, the
+		// sink divides a batch into halves again and again, and inserts each half.
 		if number == 0 {
 			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
 				l.refused++
@@ -152,7 +152,7 @@ func (l *life) cut(ctx context.Context) error {
 }
 
 // through sends a load, and cuts the power at the moment m. After the node is ready again, the load continues for a
-// second. Then through calls judge.
+// second. Then `through` calls `judge`.
 func (l *life) through(ctx context.Context, m moment) (cut, error) {
 	l.startLoad(ctx)
 	err := m.wait(ctx, l)

@@ -12,8 +12,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// moment is a point in time at which the power is cut. `wait` returns at this time. Work that wait has started, such as
-// a merge, may still be running.
+// moment is a point in time at which the power is cut. `wait` returns at this time. Work that `wait` has started, such
+// as a merge, may still be running.
 type moment struct {
 	name string
 	wait func(ctx context.Context, l *life) error

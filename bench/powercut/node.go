@@ -57,7 +57,7 @@ func (n *node) create(ctx context.Context) (s site, err error) {
 // them.
 const refusable = "/refused-by-the-table/"
 
-// refuse adds a constraint to the events table, which then refuses rows whose URL contains refusable.
+// refuse adds a constraint to the events table, which then refuses rows whose URL contains `refusable`.
 func refuse(ctx context.Context, t *witness.Table) error {
 	return t.Exec(ctx, "ALTER TABLE "+insights.Table+" ADD CONSTRAINT IF NOT EXISTS octavo_powercut CHECK position(url, '"+refusable+"') = 0")
 }

@@ -78,9 +78,9 @@ type Client struct{ Address, Token string }
 
 var plainHTTP = &http.Client{Timeout: time.Minute}
 
-// Call makes a request and returns an error unless the response has the status want. A body that is not a []byte is
+// Call makes a request and returns an error unless the response has the status `want`. A body that is not a []byte is
 // sent as JSON. If `into` is not nil, the response is decoded into it. The names of fields are compared without regard
-// to case, so the fields of into need no tags.
+// to case, so the fields of `into` need no tags.
 func (c Client) Call(ctx context.Context, method, path string, body any, want int, into any) error {
 	var raw []byte
 	switch b := body.(type) {
@@ -154,8 +154,8 @@ func (c Client) Ask(ctx context.Context, method, path string, body []byte) (a An
 // from one address with one key, and would exceed the limits.
 var DoorSettings = []string{"OCTAVO_PUBLIC_RATE_LIMIT=0", "OCTAVO_PUBLISHABLE_KEY_RATE_LIMIT=0"}
 
-// Door creates a publishable key of a site, which may be used on the pages of one host. It returns the path at which
-// browsers post events with this key.
+// Door creates a publishable key of a site. The key may be used on the pages of one host. Door returns the path at
+// which browsers post events with this key.
 func (c Client) Door(ctx context.Context, org, site, host string) (string, error) {
 	var made struct{ Key string }
 	key := map[string]any{"name": "Load", "hosts": []string{host}, "dailyCap": 1_000_000_000}

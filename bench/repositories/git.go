@@ -60,8 +60,8 @@ func copied(ctx context.Context, source, bare string) error {
 	return err
 }
 
-// change is a file that differs between two commits. removed and added have the lines that differ. hunks is the number
-// of places in the file with such lines.
+// change is a file that differs between two commits. `removed` and `added` have the lines that differ. `hunks` is the
+// number of places in the file with such lines.
 type change struct {
 	path           string
 	status         byte

@@ -16,7 +16,7 @@ type page struct {
 	Markdown                           string
 }
 
-// edit adds a mark after a word of a page. If document is true, the request has the page as a document. Otherwise it
+// edit adds a mark after a word of a page. If `document` is true, the request has the page as a document. Otherwise it
 // has the page as Markdown.
 type edit struct {
 	page, mark string

@@ -29,8 +29,8 @@ type result struct {
 	// `others` is the number of files that the export of the edits changed although their pages were not edited.
 	markdown, document edits
 	others             int
-	// equal, different and added count the files of the new branch, compared with the imported branch. Files of edited
-	// pages are not counted.
+	// `equal`, `different` and `added` count the files of the new branch, compared with the imported branch. Files of
+	// edited pages are not counted.
 	equal, different, added int
 	// tagged is the number of pages with a tag that a reader sees, including tags in exceptions.txt.
 	tagged int

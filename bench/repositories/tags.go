@@ -55,7 +55,7 @@ func (r *round) lookAt(p page, document map[string]any) (found bool) {
 	return found
 }
 
-// see marks the exception of a tag as used. If the tag has no exception, see records it as unexpected.
+// see marks the exception of a tag as used. If the tag has no exception, `see` records it as unexpected.
 func (r *round) see(seen exception) {
 	for _, e := range r.excepted {
 		if e.key() == seen.key() {

@@ -61,7 +61,7 @@ func (b *bench) aggregateRow(ctx context.Context) error {
 	return nil
 }
 
-// alternate calls `ours` and `ceiling` in turn. In each round it compares the medians of their durations, in
+// alternate calls `ours` and `ceiling` alternately. In each round it compares the medians of their durations, in
 // milliseconds.
 func (b *bench) alternate(times int, ours, ceiling func() error) (compared, error) {
 	c, err := b.alternateAt([]float64{0.5}, times, ours, ceiling)

@@ -17,7 +17,7 @@ type bench struct {
 	query  queryOptions
 	// sent is the number of acknowledged events of the rig's site.
 	sent int
-	// doorRounds counts the loads of the row door, so that each load has new ids.
+	// doorRounds counts the loads of the row `door`, so that each load has new ids.
 	doorRounds int
 	// data is the site with the data set. dataBytes is the size of the data set's JSON.
 	data      target

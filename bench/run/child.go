@@ -25,7 +25,7 @@ type child struct {
 	failed error         // error of the child's exit; read it only after exited is closed
 }
 
-// startChild starts a program and writes its output to a log file. If the channel first is not nil, startChild sends
+// startChild starts a program and writes its output to a log file. If the channel `first` is not nil, startChild sends
 // the first line of the output to it. If `environment` is nil, the child gets this process's environment.
 func startChild(name, log string, environment []string, first chan<- string, program string, arguments ...string) (*child, error) {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
@@ -33,7 +33,7 @@ func startChild(name, log string, environment []string, first chan<- string, pro
 		return nil, fmt.Errorf("cannot create the log of %s: %w", name, err)
 	}
 	defer func() { _ = file.Close() }() // the child has a separate descriptor of the file
-	// The command needs no context, because the method stop ends the child.
+	// The command needs no context, because the method `stop` ends the child.
 	cmd := exec.CommandContext(context.Background(), program, arguments...)
 	c := &child{cmd: cmd, name: name, log: log, exited: make(chan struct{})}
 	c.cmd.Env = environment

@@ -74,7 +74,7 @@ func (c client) awaitEvents(ctx context.Context, t target, want int, patience ti
 // uncached is a request header. With it, the node does not answer a query from its cache.
 const uncached = "Cache-Control: no-cache"
 
-// again prepares a request. The function send sends this request each time it is called, on the same connection.
+// again prepares a request. The function `send` sends this request each time it is called, on the same connection.
 func (c client) again(method, path string, body []byte, want int) (send func() error, done func(), err error) {
 	conn, err := loadgen.Dial(c.Address, time.Minute)
 	if err != nil {

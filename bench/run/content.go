@@ -19,8 +19,8 @@ import (
 
 const contentPart = "content"
 
-// importer is a way to fill an empty space with generated pages. run returns when the pages are in the main content of
-// the space.
+// importer is a way to fill an empty space with generated pages. `run` returns when the pages are in the main content
+// of the space.
 type importer struct {
 	name string
 	run  func(b *bench, ctx context.Context, space string, pages int) error

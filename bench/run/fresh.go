@@ -64,8 +64,8 @@ func (b *bench) freshRows(ctx context.Context) error {
 	return b.memoryRow(ctx, load)
 }
 
-// drained waits until queries find all acknowledged events. If `exact` is true, every request was answered, and drained
-// fails if queries find more events than were acknowledged.
+// drained waits until queries find all acknowledged events. If `exact` is true, every request was answered, and
+// `drained` fails if queries find more events than were acknowledged.
 func (b *bench) drained(ctx context.Context, exact bool) error {
 	err := b.rig.awaitEvents(ctx, b.rig.target, b.sent, stallLimit)
 	if err != nil && !exact {
@@ -127,7 +127,7 @@ func (b *bench) freshness(ctx context.Context, load loadgen.Load) (freshness, er
 }
 
 // probes has the probes of a load. A probe is a request with one event, which is sent during the load. Its event has a
-// unique search query, by which poll finds it.
+// unique search query, by which `poll` finds it.
 type probes struct {
 	mu           sync.Mutex
 	acknowledged map[string]time.Time // times of the responses to the probes that no query has found yet, by name
@@ -147,8 +147,8 @@ func (p *probes) send(ctx context.Context, r *rig) error {
 		name := fmt.Sprintf("probe-%d-%d", run, n)
 		body := []byte(`{"events":[{"type":"search_type_query","query":"` + name +
 			`","session":{"visitorId":"probe","sessionId":"probe"},"location":{"url":"https://docs.example.com/"}}]}`)
-		// Wait for the response to a probe even if ctx is done. Otherwise the node might store an event that send does
-		// not count.
+		// Wait for the response to a probe even if ctx is done. Otherwise the node might store an event that `send`
+		// does not count.
 		err := r.Call(context.WithoutCancel(ctx), http.MethodPost, r.insights()+"/events", body, http.StatusNoContent, nil)
 		if err != nil {
 			return fmt.Errorf("cannot send a probe: %w", err)

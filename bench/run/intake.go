@@ -45,8 +45,7 @@ func requests(bodies [][]byte, address, path, token string) [][]byte {
 	return list
 }
 
-// intakeRows compares the durable intake with the bare server, which stores nothing. Only the role api runs. In the
-// freshness rows, the sink runs too.
+// Only the role `api` runs. Only the role api runs. In the freshness rows, the sink runs too.
 func (b *bench) intakeRows(ctx context.Context) error {
 	if err := b.rig.startBare(ctx); err != nil {
 		return err

@@ -53,7 +53,7 @@ func (s *querySize) goal(g budget) *budget {
 }
 
 // queryRows runs a dashboard's queries on tables of several sizes. For each size, it compares two times: the time of
-// queries with warm caches, and the time of the SQL statements for the same queries that read only events. For the
+// queries with warm caches, and the time of SQL statements that read only events, for the same queries. For the
 // largest table, it adds further rows to the report. The hot site is measured first, and has a separate table.
 func (b *bench) queryRows(ctx context.Context) error {
 	d, err := b.openData(ctx)

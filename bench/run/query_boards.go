@@ -22,8 +22,8 @@ const (
 	overviewRate = 36_000           // events per second during the load of Overviews
 )
 
-// boardQuestions returns the twelve queries of a dashboard of the hot site: three of four dimensions, and each metric
-// in turn. Cached answers are allowed, as for a browser.
+// boardQuestions returns the twelve queries of a dashboard of the hot site. They leave out every fourth dimension, and
+// use the metrics one after the other. Cached answers are allowed, as for a browser.
 func (b *bench) boardQuestions(s *querySize) (list [][]byte) {
 	metrics := append(slices.Clone(hotMetrics), hotCeiling)
 	path := target{org: s.Org, site: s.Sites[0]}.insights() + "/events/aggregate"
@@ -45,8 +45,8 @@ func hotQuestion(preset, metric, column string) []byte {
 	return []byte(`{"range":"` + preset + `","select":[` + list + `]}`)
 }
 
-// hotAgain reports how long queries take, and how long they take when they were just answered, while the site receives
-// no events. The limits are in milliseconds.
+// hotAgain reports how long queries take, and how long the same queries take immediately afterwards. The site receives
+// no events meanwhile. The limits are in milliseconds.
 func (b *bench) hotAgain(name string, questions [][]byte, firstLimit, againLimit float64) error {
 	first := lookOnce(b.rig.Address, questions)
 	again := lookOnce(b.rig.Address, questions)

@@ -171,7 +171,7 @@ func (b *bench) makeSize(ctx context.Context, s *querySize) error {
 	return nil
 }
 
-// createWithoutVisits returns the statement that creates the events table without its projection. The method derive
+// createWithoutVisits returns the statement that creates the events table without its projection. The method `derive`
 // creates the projection later, and measures how long this takes.
 func createWithoutVisits() string {
 	create := insights.CreateStatements(insights.Topology{Statistics: true})[0]
@@ -196,7 +196,8 @@ func dayText(began time.Time, d int32) string {
 }
 
 // fill inserts copies of events for each day that is missing in the table. An insert has the rows of one day, or of
-// several days in a small table. Before that, fill deletes the rows of days that an interrupted insert left incomplete.
+// several days in a small table. Before that, `fill` deletes the rows of days that an interrupted insert left
+// incomplete.
 func (s *querySize) fill(ctx context.Context, source string) (made uint64, err error) {
 	if rows, err := s.copied(ctx); err != nil || rows == uint64(s.events) {
 		return 0, err

@@ -27,8 +27,8 @@ func (b *bench) postUnique(ctx context.Context, t target, count int, end time.Ti
 	return sent, b.rig.awaitEvents(ctx, t, sent, stallLimit)
 }
 
-// siteByZipf returns an SQL expression that chooses a site for a visitor. The column other has the visitor's hash. The
-// share of the n-th site is proportional to 1/n.
+// siteByZipf returns an SQL expression that chooses a site for a visitor. The column `other` has the visitor's hash.
+// The share of the n-th site is proportional to 1/n.
 func siteByZipf(sites []string) string {
 	all, sum, list := 0.0, 0.0, "multiIf("
 	for n := range sites {

@@ -25,7 +25,7 @@ const (
 	hotPages    = 3_000
 )
 
-// hotDimensions has the dimensions by which a dashboard shows sessions. wide marks dimensions that depend on a
+// hotDimensions has the dimensions by which a dashboard shows sessions. `wide` marks dimensions that depend on a
 // session's pages. Queries by these dimensions have a different goal.
 var hotDimensions = []struct {
 	name, column string
@@ -171,8 +171,8 @@ func hotInsert(s *querySize, end time.Time, part, parts, each int) string {
 		part*each, each)
 }
 
-// hotTook has the cost of an answer: response time and processor time. refused is true if the query exceeded the limit
-// of time or memory.
+// hotTook has the cost of an answer: response time and processor time. `refused` is true if the query exceeded the
+// limit of time or memory.
 type hotTook struct {
 	millis, cpu float64
 	refused     bool

@@ -22,7 +22,7 @@ type crowd struct {
 	failed []error
 }
 
-// askTogether runs several clients that query the panels for the duration span. All clients use the same shuffled
+// askTogether runs several clients that query the panels for the duration `span`. All clients use the same shuffled
 // order, and each client starts at another panel.
 func (b *bench) askTogether(ctx context.Context, panels []panel, span time.Duration) (crowd, error) {
 	order := rand.New(rand.NewPCG(1, 1)).Perm(len(panels))

@@ -97,8 +97,8 @@ func TestDataIsContinued(t *testing.T) {
 	check("after what was sent is deleted")
 }
 
-// TestAskedOfSomePanels checks that the method of leaves out panels to which no goal applies, and returns one value for
-// each round.
+// TestAskedOfSomePanels checks that the method `of` leaves out panels to which no goal applies, and returns one value
+// for each round.
 func TestAskedOfSomePanels(t *testing.T) {
 	t.Parallel()
 	a := asked{

@@ -55,7 +55,7 @@ func newReport(ctx context.Context, quick bool) (*report, error) {
 	return &report{Run: run, Quick: quick}, err
 }
 
-// add adds a row to the report. If the row has a budget, add also records whether the row meets it.
+// add adds a row to the report. If the row has a budget, `add` also records whether the row meets it.
 func (r *report) add(x row) {
 	if x.Budget != nil {
 		judged := x.Ours.Median

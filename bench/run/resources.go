@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// operation is a request that is measured. bare calls the store directly, so that the same SQL statements run without
+// operation is a request that is measured. `bare` calls the store directly, so that the same SQL statements run without
 // HTTP.
 type operation struct {
 	name, method, path, body string

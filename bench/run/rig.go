@@ -255,7 +255,7 @@ func (r *rig) newSite(ctx context.Context) (string, error) {
 	return r.Create(ctx, "/v1/orgs/"+url.PathEscape(r.org)+"/sites", "Benchmark")
 }
 
-// stop stops all processes that this run started. It removes their data, unless keep is true.
+// stop stops all processes that this run started. It removes their data, unless `keep` is true.
 func (r *rig) stop() error {
 	var errs []error
 	for _, c := range []*child{r.node, r.bare} {

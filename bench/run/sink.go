@@ -26,8 +26,9 @@ const (
 )
 
 // sinkRow compares a sink that drains the log with inserts of the same rows, which are prepared as native blocks. Each
-// round posts a backlog while no sink runs, then starts a sink and watches the table grow. It measures the time from
-// the first batch in the table to the last, so it does not include the time in which the sink joins its consumer group.
+// round posts a backlog while no sink runs, then starts a sink and watches the table grow. It measures the time between
+// the arrivals of the first and the last batch in the table. So the time in which the sink joins its consumer group is
+// not included.
 func (b *bench) sinkRow(ctx context.Context) error {
 	conn, err := b.store()
 	if err != nil {
@@ -88,7 +89,7 @@ func (b *bench) sinkRow(ctx context.Context) error {
 	return nil
 }
 
-// drain calls f while a sink runs, with a client of the sink's node. If the sink exits during the call, drain cancels
+// drain calls f while a sink runs, with a client of the sink's node. If the sink exits during the call, `drain` cancels
 // f.
 func (b *bench) drain(ctx context.Context, f func(context.Context, client) error) error {
 	sink, at, err := b.rig.startSink(ctx)

@@ -23,7 +23,7 @@ func spreadOf(values []float64) spread {
 // compared has the measurements of two sides that took turns.
 type compared struct{ ours, ceiling, ratio spread }
 
-// interleave measures `ours` and `ceiling` in turn, so that other load on the machine affects both. A ratio is the
+// interleave measures `ours` and `ceiling` alternately, so that other load on the machine affects both. A ratio is the
 // quotient of the two values of a round.
 func interleave(rounds int, ours, ceiling func() (float64, error)) (compared, error) {
 	var a, b []float64

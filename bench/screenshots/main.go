@@ -71,7 +71,7 @@ func run(ctx context.Context, folder string, events int) (err error) {
 	return nil
 }
 
-// picture describes a screenshot. If view is set, the page is a view of the site. Otherwise it is the page at path.
+// picture describes a screenshot. If `view` is set, the page is a view of the site. Otherwise it is the page at `path`.
 type picture struct {
 	name, view, path string
 	// follow is a CSS selector of a link on the page. If it is set, the screenshot shows the page to which the link

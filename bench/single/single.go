@@ -127,7 +127,7 @@ func (n *Node) Wait() {
 // PID returns the process id of the node.
 func (n *Node) PID() int { return n.process.Process.Pid }
 
-// Engine returns the process of one of the node's engines. name is the engine's name in its command line, such as
+// Engine returns the process of one of the node's engines. `name` is the engine's name in its command line, such as
 // "clickhouse". Engine also finds an engine that outlived its node, if this process adopts orphans.
 func (n *Node) Engine(name string) (machine.Process, error) {
 	processes, err := machine.Process(os.Getpid()).Descendants()

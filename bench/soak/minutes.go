@@ -19,8 +19,8 @@ import (
 	"github.com/octavo-docs/octavo/bench/product"
 )
 
-// intake, dashboards, growing and editors name the kinds of requests whose response times are recorded. growing has
-// requests that read all events of the run.
+// `intake`, `dashboards`, `growing` and `editors` name the kinds of requests whose response times are recorded.
+// `growing` has requests that read all events of the run.
 const (
 	intake     = "intake"
 	dashboards = "dashboards"
@@ -67,8 +67,8 @@ func pause(ctx context.Context, d time.Duration) bool {
 // minute has the figures of one row, in the order of columns.
 type minute []float64
 
-// column is a figure of each minute. If noise is not 0, the figure must not grow: noise is the growth that is allowed
-// beyond the greatest figure of the second fifth, in the figure's unit.
+// column is a figure of each minute. If `noise` is not 0, the figure must not grow: `noise` is the growth that is
+// allowed beyond the greatest figure of the second fifth, in the figure's unit.
 type column struct {
 	name  string
 	noise float64

@@ -74,7 +74,7 @@ var panels = []string{
 		`"order":{"by":{"column":"eventsCount"},"direction":"desc"},"limit":50`,
 }
 
-// watch looks at a dashboard again and again. window is the length of the range of the panels.
+// watch looks at a dashboard again and again. `window` is the length of the range of the panels.
 func (p *place) watch(ctx context.Context, r *recorder, site string, window time.Duration) error {
 	for pause(ctx, glance) {
 		if err := p.glance(r, product.Insights(p.org, site), window); err != nil {

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Await calls `ask` until `ask` returns nil. If ctx is done before, Await returns the last error of ask.
+// Await calls `ask` until `ask` returns nil. If ctx is done before, Await returns the last error of `ask`.
 func Await(ctx context.Context, ask func(context.Context) error) error {
 	for {
 		err := ask(ctx)

@@ -67,8 +67,8 @@ type Load struct {
 // node is an API node to which the load sends.
 type node struct{ address string }
 
-// NewLoad returns a load of rate events per second. keyed is the share of requests with an Idempotency-Key. Run starts
-// the load.
+// NewLoad returns a load of `rate` events per second. `keyed` is the share of requests with an Idempotency-Key. Run
+// starts the load.
 func NewLoad(rate, keyed float64, path, token string, addresses []string, seed uint64) *Load {
 	l := &Load{
 		began: time.Now().UTC(), rate: rate, keyed: keyed, path: path, token: token, rng: rand.New(rand.NewPCG(seed, 1)), salt: strconv.FormatUint(seed, 36) + "-" + strconv.FormatInt(time.Now().UnixNano(), 36),
@@ -81,7 +81,7 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Through makes the load send a third of its requests as browsers do. door is the path of the operation for browsers,
+// Through makes the load send a third of its requests as browsers do. `door` is the path of the operation for browsers,
 // with a publishable key.
 func (l *Load) Through(door string) { l.door = door }
 
@@ -151,8 +151,9 @@ func (l *Load) send(r Request, at int, twin bool) {
 	l.record(r)
 }
 
-// resendLimit is longer than the lease of an Idempotency-Key (30 s). If a node stops after it has answered and before
-// it has recorded that the key is done, the lease stays until it expires. Until then, repeats of the request get 503.
+// resendLimit is longer than the lease of an Idempotency-Key (30 s). A node may stop after it has answered and before
+// it has recorded that the key is done. The lease then stays until it expires. Until then, repeats of the request get
+// 503.
 const resendLimit = time.Minute
 
 // Resend repeats at most `most` acknowledged requests with a key, like a client that lost the response. Each request

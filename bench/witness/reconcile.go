@@ -26,7 +26,7 @@ type Reconciled struct {
 }
 
 // Reconcile runs `octavo reconcile` with settings such as "OCTAVO_DATA_DIR=…". If the log and the table differ, it
-// returns no error, because sum has the differences.
+// returns no error, because `sum` has the differences.
 func Reconcile(ctx context.Context, binary string, settings ...string) (sum Reconciled, err error) {
 	cmd := exec.CommandContext(ctx, binary, "reconcile", "--json")
 	cmd.Env = product.Environment(settings...)

@@ -211,8 +211,8 @@ func joined(arcs [][]place, ring []int) []point {
 
 const northEdge, southEdge = 83.7, -56 // degrees of latitude
 
-// naturalEarth projects a place with Tom Patterson's projection for maps of the world. longitude and latitude are in
-// degrees. x and y are in radii of the globe.
+// naturalEarth projects a place with Tom Patterson's projection for maps of the world. `longitude` and `latitude` are
+// in degrees. `x` and `y` are in radii of the globe.
 func naturalEarth(longitude, latitude float64) (x, y float64) {
 	l, p := longitude*math.Pi/180, latitude*math.Pi/180
 	p2 := p * p
@@ -282,7 +282,7 @@ func middle(ring []point) point {
 }
 
 // shape writes the outline of an area, without its smallest islands. If the largest ring of the area is smaller than
-// worldSpot, drawn is false.
+// worldSpot, `drawn` is false.
 func (a area) shape() (path string, drawn bool) {
 	if math.Abs(surface(a.largest())) < worldSpot {
 		return "", false

@@ -16,7 +16,7 @@ type engines struct {
 
 func newEngines() *engines { return &engines{} }
 
-// engineGauges has a row for each metric. If zero is false, a value of 0 means "not measured", and the metric is not
+// engineGauges has a row for each metric. If `zero` is false, a value of 0 means "not measured", and the metric is not
 // exported.
 var engineGauges = []struct {
 	desc *prometheus.Desc
@@ -54,7 +54,7 @@ func engineDesc(name, help string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, []string{"engine"}, nil)
 }
 
-// WatchEngines adds the embedded engines to the metrics. usage returns their measured resource use.
+// WatchEngines adds the embedded engines to the metrics. `usage` returns their measured resource use.
 func (m *Metrics) WatchEngines(usage func() []embedded.Usage) {
 	for _, u := range usage() {
 		// Start each counter at 0. If the counter appeared with the first restart, increase() would miss this restart.

@@ -20,8 +20,8 @@ func (l *countingLog) Append(context.Context, string, int, []byte) error {
 	return nil
 }
 
-// TestSiteKeyMaxPast checks that the adapter passes the right to import old events to the intake. A refusal must name
-// the event's index and field.
+// TestSiteKeyMaxPast checks that the adapter tells the intake whether the caller may import old events. A refusal must
+// name the event's index and field.
 func TestSiteKeyMaxPast(t *testing.T) {
 	t.Parallel()
 	log := &countingLog{}

@@ -86,8 +86,8 @@ func (c *AgentsUpdateCmd) Run() error {
 	return c.run(ctx, os.Stdout)
 }
 
-// run replaces each set whose list it can fetch. If it cannot fetch a list, the set stays as it was, and run returns an
-// error.
+// run replaces each set whose list it can fetch. If it cannot fetch a list, the set stays as it was, and `run` returns
+// an error.
 func (c *AgentsUpdateCmd) run(ctx context.Context, out io.Writer) error {
 	policy, err := c.outbound()
 	if err != nil {

@@ -155,7 +155,7 @@ func TestSinkDoesNotHoldUpQueries(t *testing.T) {
 	i.wantCounts(2, 2)
 }
 
-// holding is a proxy. When a client sends a certain text, the proxy stops forwarding until release is called.
+// holding is a proxy. When a client sends a certain text, the proxy stops forwarding until `release` is called.
 type holding struct {
 	target   string
 	text     []byte

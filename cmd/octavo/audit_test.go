@@ -14,7 +14,7 @@ import (
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
-// TestAuditList checks that the command only lists entries that belong to no organization. The entries fill more than a
+// TestAuditList checks that the command lists only entries that belong to no organization. The entries fill more than a
 // page, and a limit ends the list.
 func TestAuditList(t *testing.T) {
 	t.Parallel()

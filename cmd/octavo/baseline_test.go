@@ -189,8 +189,8 @@ func TestEventsTableOfAnotherBaselineComesLate(t *testing.T) {
 	}
 }
 
-// TestTopicOfAnotherBaseline checks that serve refuses a topic with messages from before baselines. serve must append
-// no message.
+// TestTopicOfAnotherBaseline checks that `serve` refuses a topic with messages of a version without baselines. The
+// command must append no message.
 func TestTopicOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	brokers, topic := enginetest.Kafka(t), enginetest.Topic(t, 1)
@@ -220,8 +220,8 @@ func TestTopicOfAnotherBaseline(t *testing.T) {
 	}
 }
 
-// TestDatabaseOfAnotherBaseline checks that commands refuse a database with migrations from before baselines, and
-// create no table.
+// TestDatabaseOfAnotherBaseline checks that commands refuse a database with migrations of a version without baselines,
+// and create no table.
 func TestDatabaseOfAnotherBaseline(t *testing.T) {
 	t.Parallel()
 	url := enginetest.Postgres(t)

@@ -50,7 +50,8 @@ type clockWatch struct {
 	shown atomic.Pointer[frame.Condition]
 }
 
-// newClockWatch builds the watch. It does not start the watch. prepareEvents calls look first, before data is deleted.
+// newClockWatch builds the watch. It does not start the watch. prepareEvents calls `look` for the first time, before
+// data is deleted.
 func (n *node) newClockWatch() *clockWatch {
 	w := &clockWatch{
 		store: n.store, events: n.events, log: n.log, metrics: n.metrics.Clock, node: schema.NewID(),

@@ -118,7 +118,7 @@ func locker(st *store.Store) eventstore.Locks {
 	}
 }
 
-// lockIsBusy reports whether err means that another process has the lock.
+// lockIsBusy reports whether `err` means that another process has the lock.
 func lockIsBusy(err error) bool { return errors.Is(err, postgres.ErrLocked) }
 
 func (n *node) newErasures(ctx context.Context) (visitorErasures, error) {
@@ -162,8 +162,8 @@ func (v visitorErasures) ask(
 		return sites.Erasure{}, schema.Unavailable(
 			fmt.Errorf("cannot ask how long the event log keeps events: %w", err), comeBack)
 	}
-	// Events are erased that were received before a time of this node's clock, because each node's clock sets the
-	// receiving times of its events. If this clock or Postgres's clock is wrong, the store uses known_time
+	// Each node's clock sets the receiving times of its events. So events are erased that were received before a time
+	// of this node's clock. If this clock or Postgres's clock is wrong, the store uses known_time
 	// (store/functions/clock.sql) instead. Rows have whole seconds, so the answer waits for the end of the current
 	// second. Events received later stay.
 	until := time.Now().Truncate(time.Second).Add(time.Second)

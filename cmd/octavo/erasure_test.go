@@ -59,7 +59,7 @@ func (i *instance) untilErased(visitor string) (e schema.VisitorErasure) {
 	return e
 }
 
-// blocks calls f with the blocks of a file of the insights engine. A block of a compressed column consists of a
+// blocks calls `f` with the blocks of a file of the insights engine. A block of a compressed column consists of a
 // checksum of 16 bytes, a method, the compressed size, the plain size, and the data.
 func blocks(data []byte, f func(plain []byte)) {
 	for len(data) > 25 {
@@ -99,8 +99,8 @@ func blocks(data []byte, f func(plain []byte)) {
 	}
 }
 
-// scan searches all files of the insights engine for needles, both raw and decompressed. It returns the files that have
-// them, and the number of decompressed blocks.
+// scan searches all files of the insights engine for the bytes in `needles`, both raw and decompressed. It returns the
+// files that have them, and the number of decompressed blocks.
 func (i *instance) scan(needles map[string][]byte) (found map[string][]string, decompressed int) {
 	i.t.Helper()
 	found = map[string][]string{}
@@ -300,8 +300,8 @@ func TestErasureEndsWithItsAnswer(t *testing.T) {
 }
 
 // TestEraseEventKey checks that an erasure removes the events under a publishable key's first generation from all
-// answers. Events under the second generation must stay, and events that the site itself sent. A repair must not
-// restore the erased events.
+// answers. Events under the second generation and events that the site itself sent must stay. A repair must not restore
+// the erased events.
 func TestEraseEventKey(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)

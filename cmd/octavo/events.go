@@ -134,7 +134,7 @@ func (n *node) beginSink(ctx context.Context) error {
 	return n.setup.sink.Start(ctx)
 }
 
-// storeAway reports whether err means that the server does not answer. It returns false if the server has refused the
+// storeAway reports whether `err` means that the server does not answer. It returns false if the server has refused the
 // request.
 func storeAway(err error) bool {
 	if _, ok := errors.AsType[*clickhouse.Exception](err); ok {

@@ -351,8 +351,8 @@ func (i *instance) until(what string, condition func() error) {
 	met = true
 }
 
-// engines returns the addresses of the server's engines: from the server's settings if they name all engines, otherwise
-// from the notes of the embedded engines.
+// engines returns the addresses of the server's engines. They come from the server's settings if these name all
+// engines, and otherwise from the notes of the embedded engines.
 func (i *instance) engines() notes {
 	i.t.Helper()
 	var n notes

@@ -19,7 +19,7 @@ func TestJobs(t *testing.T) {
 	t.Parallel()
 	i := newAttached(t)
 	conn := i.postgres()
-	// Add a failed job of a deleted space. A retry of this job has no work, and succeeds.
+	// Add a failed job of a deleted space. A retry of this job has nothing to do, so it succeeds.
 	err := pgx.BeginFunc(t.Context(), conn, func(tx pgx.Tx) error {
 		job := schema.IndexSpace{Organization: i.org, Space: "gone"}
 		if err := postgres.Enqueue(t.Context(), db.New(tx), job); err != nil {

@@ -31,7 +31,8 @@ type queriedSites struct {
 
 	mu   sync.Mutex
 	kept map[string]keptSite
-	// changes is the number of calls of forget. If forget is called while a site is being read, the site is not cached.
+	// changes is the number of calls of `forget`. If `forget` is called while a site is being read, the site is not
+	// cached.
 	changes int
 }
 
@@ -40,8 +41,8 @@ type keptSite struct {
 	until time.Time
 }
 
-// newQueriedSites returns an empty cache of the data about the sites in a store. public is the base of the addresses of
-// sites without a host name.
+// newQueriedSites returns an empty cache of the data about the sites in a store. `public` is the base of the addresses
+// of sites without a host name.
 func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedSites {
 	s := &queriedSites{store: st, log: log, kept: map[string]keptSite{}}
 	if base, err := url.Parse(public); err == nil {
@@ -50,8 +51,8 @@ func newQueriedSites(st *store.Store, public string, log *slog.Logger) *queriedS
 	return s
 }
 
-// of returns the settings and hosts of a site. If the site cannot be read, of returns the cached site even if it is too
-// old. For a site that does not exist, it returns the default settings.
+// of returns the settings and hosts of a site. If the site cannot be read, `of` returns the cached site even if it is
+// too old. For a site that does not exist, it returns the default settings.
 func (s *queriedSites) of(ctx context.Context, id string) (query.Site, error) {
 	s.mu.Lock()
 	known, ok := s.kept[id]

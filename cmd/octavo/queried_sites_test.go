@@ -12,8 +12,8 @@ import (
 )
 
 // TestQueriedSites checks that a site's own hosts are its host name, the hosts of its settings and keys, and the
-// installation's host. A site is cached for a short time, or until forget is called. While the site cannot be read, the
-// cached site is used for longer.
+// installation's host. A site is cached for a short time, or until `forget` is called. While the site cannot be read,
+// the cached site is used for longer.
 func TestQueriedSites(t *testing.T) {
 	t.Parallel()
 	st := storetest.New(t)

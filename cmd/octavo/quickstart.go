@@ -140,7 +140,7 @@ func isTerminal(file *os.File) bool {
 }
 
 // signInLink makes a link that opens the site's dashboard. The link works once and within ten minutes. The secret is in
-// the fragment, which browsers do not send. If q has no token, or the token was revoked, it returns "".
+// the fragment, which browsers do not send. If `q` has no token, or the token was revoked, it returns "".
 func (q *quickstart) signInLink(ctx context.Context, st *store.Store) (string, error) {
 	if q.Token == "" {
 		return "", nil

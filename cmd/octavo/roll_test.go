@@ -61,7 +61,7 @@ func (b *balancer) watch(n int) {
 	}
 }
 
-// load posts events until stop is closed, with a new visitor for each event. Any answer except 204 fails the test.
+// load posts events until `stop` is closed, with a new visitor for each event. Any answer except 204 fails the test.
 func (b *balancer) load(path, token string, worker int) {
 	for n := 0; ; n++ {
 		select {

@@ -11,9 +11,9 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// secretFiles adds a second flag for every flag tagged secret. The second flag names a file with the secret: --token
-// gets --token-file and OCTAVO_TOKEN_FILE. "-" means standard input. Any user of the machine can read the arguments of
-// a process, but not its files or its environment.
+// secretFiles adds a second flag for every flag that is tagged as a secret. The second flag names a file with the
+// secret: --token gets --token-file and OCTAVO_TOKEN_FILE. "-" means standard input. Any user of the machine can read
+// the arguments of a process, but not its files or its environment.
 //
 // A flag's value on the command line takes precedence over its file. The file takes precedence over the environment
 // variable.

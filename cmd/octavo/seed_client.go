@@ -34,7 +34,7 @@ type seedClient struct {
 	pause    func(ctx context.Context, d time.Duration) error
 }
 
-// newSeedClient makes a client. The caller calls release when done.
+// newSeedClient makes a client. The caller calls `release` when done.
 func newSeedClient(ctx context.Context, base, token string, connections int) (c *seedClient, release func()) {
 	requests, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() { time.AfterFunc(seedGrace, cancel) })

@@ -12,7 +12,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventgen"
 )
 
-// seedInsert is a change that adds a page. Other changes of the same request refer to the page by its ref.
+// seedInsert is a change that adds a page. Other changes of the same request refer to the page by its `ref`.
 type seedInsert struct {
 	Operation string            `json:"operation"`
 	Type      string            `json:"type"`
@@ -31,7 +31,7 @@ type seedPage struct {
 }
 
 // mostInserts is the maximum number of changes in a request. All changes of a topic are in one request, because the
-// pages of the topic refer to its group by the ref.
+// pages of the topic refer to its group by the `ref`.
 const mostInserts = 50
 
 // write adds the pages that visitors read to a space, with a change request. It returns the ids of the pages by their

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// seedLines writes the progress of seeding, at most once per interval. Any goroutine may call add.
+// seedLines writes the progress of seeding, at most once per interval. Any goroutine may call `add`.
 type seedLines struct {
 	to    io.Writer
 	all   int

@@ -21,7 +21,8 @@ import (
 type seedServer struct {
 	*httptest.Server
 	t *testing.T
-	// refuse, if not nil, may answer a post of events instead of the server. It returns true if it did.
+	// refuse may answer a post of events instead of the server. It is nil if the test refuses nothing. It returns true
+	// if it has answered.
 	refuse func(w http.ResponseWriter, attempt int) bool
 
 	mu       sync.Mutex

@@ -40,8 +40,8 @@ func TestReadmeSession(t *testing.T) {
 		}
 		return nil
 	})
-	// The server prints the same commands. It does not print the token, because its output is not a terminal: a file
-	// would then contain the token.
+	// The server prints the same commands. It does not print the token, because its output is not a terminal. If the
+	// output is a file, the file would contain the token.
 	if file := filepath.Join(i.dir, "quickstart.env"); strings.Contains(i.output.String(), i.token) || !strings.Contains(i.output.String(), "\n. "+file+"\n") {
 		t.Errorf("the server should print where its token is, %s, and not the token:\n%s", file, i.output)
 	}

@@ -100,7 +100,7 @@ func shellBlocks(t *testing.T, document string) (blocks []string) {
 	return blocks
 }
 
-// TestSessions checks that the table sessions has each block of shell commands in the documents, and that the block's
+// TestSessions checks that the table `sessions` has each block of shell commands in the documents, and that the block's
 // test exists.
 func TestSessions(t *testing.T) {
 	t.Parallel()

@@ -95,8 +95,8 @@ func (g memoryGroup) processorTime(t *testing.T) (sum time.Duration) {
 
 // TestSmallMachines puts a node with all engines under full load in little memory. No process is killed. All
 // acknowledged events are stored a minute after the load, or after the node has used a minute of every processor. With
-// 768 MiB or more, nine of ten queries are answered. `make small-machines` runs every size. The long form of the tests
-// runs only 512 MiB, because the share of answered queries also depends on other programs on the machine.
+// 768 MiB or more, nine of ten queries are answered. `make small-machines` runs every size. `make test-long` runs only
+// 512 MiB, because the share of answered queries also depends on other programs on the machine.
 func TestSmallMachines(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")
@@ -159,7 +159,7 @@ func TestSmallMachines(t *testing.T) {
 type fullLoad struct {
 	sync.Mutex
 	acknowledged, unknown, refused int // numbers of events, of posts without an answer, and of refused posts
-	// These are numbers of queries. failed counts the answers with a status other than 200, 400 and 503.
+	// These are numbers of queries. `failed` counts the answers with a status other than 200, 400 and 503.
 	asked, answered, failed int
 	reasons                 map[string]int
 }
@@ -217,7 +217,7 @@ func (i *instance) loadFully(span time.Duration) *fullLoad {
 	return l
 }
 
-// smallQueries returns queries of a dashboard. send makes them bypass the caches.
+// smallQueries returns queries of a dashboard. The method `send` makes them bypass the caches.
 func (i *instance) smallQueries() (list [][]byte) {
 	const wide = `{"range":{"from":"2000-01-01T00:00:00Z","to":"2100-01-01T00:00:00Z"},`
 	for _, rest := range []string{

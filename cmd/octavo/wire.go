@@ -176,8 +176,7 @@ func attach(ctx context.Context, s *Settings, want embedded.Set, create bool) (*
 	return openBackends(ctx, s, embedded.Config{Want: want, Logger: quiet, Memory: z.engines()})
 }
 
-// withInsights runs a short command's work on the engines that attach opens, with a connection to the insights
-// store.
+// withInsights runs a short command's work on the engines that `attach` opens, with a connection to the insights store.
 func withInsights(
 	ctx context.Context, s *Settings, want embedded.Set, work func(*backends, driver.Conn) error,
 ) (err error) {

@@ -31,8 +31,8 @@ type Balance struct {
 	// reason. A label without requests is not in the map. The events of these requests do not count as received.
 	Unread map[string]uint64
 	// Stored counts the events that the sink stored. The sink counts each event of the log as Stored, DeadLettered or
-	// Erased. When a sink takes over a partition, it also counts the rows that the previous sink stored from a batch
-	// that it did not finish.
+	// Erased. When a sink takes over a partition, it also counts rows of the previous sink: the rows that this sink
+	// stored from an unfinished batch.
 	Stored       uint64
 	DeadLettered uint64
 	// Erased counts events that were not stored because their visitor was erased after they were received.
@@ -91,7 +91,7 @@ func (a *Account) balance() Balance {
 		Stored: a.Stored.Load(), DeadLettered: a.DeadLettered.Load(), Erased: a.Erased.Load(),
 	}
 	b.Accepted, b.Repeated = a.Accepted.Load(), a.Repeated.Load()
-	// Read Received last. Every answered event was received before its answer, so Unanswered is never negative.
+	// Read `Received` last. Every answered event was received before its answer, so Unanswered is never negative.
 	b.Received = a.Received.Load()
 	return b
 }
@@ -115,7 +115,7 @@ type Sites struct {
 }
 
 // Account returns a site's account. The first call for a site creates the account. Account does not retain the string
-// site.
+// `site`.
 func (s *Sites) Account(site string) *Account {
 	if a := s.find(site); a != nil {
 		return a

@@ -28,7 +28,7 @@ const (
 // dayOf returns the number of a day, counted from 1970-01-01 in UTC.
 func dayOf(at time.Time) uint64 { return uint64(at.Unix()) / (24 * 60 * 60) }
 
-// add adds n to the count of a day. If the slot has the count of an older day, add replaces that count.
+// add adds n to the count of a day. If the slot has the count of an older day, `add` replaces that count.
 func (d *days) add(day, n uint64) {
 	slot := &d[day%keptDays]
 	for {

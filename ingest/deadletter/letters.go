@@ -248,7 +248,7 @@ func (d *Letters) appended(ctx context.Context, at *replaying, id insights.Messa
 	return found, err
 }
 
-// append makes a message durable in the log. If the broker does not answer, append does not retry, because the next
+// append makes a message durable in the log. If the broker does not answer, `append` does not retry, because the next
 // replay searches the log for the message.
 func (d *Letters) append(ctx context.Context, partition int, site string, message []byte) error {
 	res, err := d.log.Client.Produce(ctx, &kafka.ProduceRequest{

@@ -35,9 +35,9 @@ type Writer struct {
 	created bool
 }
 
-// NewWriter returns a Writer that connects at first use. log is the log's topic, and clientID identifies the program to
-// the brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync. 0 means
-// all replicas except one.
+// NewWriter returns a Writer that connects at first use. `log` is the log's topic, and `clientID` identifies the
+// program to the brokers. minInSync is the number of replicas that must have a letter, as in eventlog.Config.MinInSync.
+// 0 means all replicas except one.
 func NewWriter(brokers []string, access eventlog.Access, log, clientID string, minInSync int) *Writer {
 	topic := eventlog.NewTopic(brokers, access, clientID, 10*time.Second, log+Suffix, log)
 	w := &Writer{brokers: brokers, log: log, minInSync: minInSync, topic: topic}
@@ -131,8 +131,8 @@ func (w *Writer) Write(ctx context.Context, list []Letter) error {
 	return nil
 }
 
-// record is a record of the dead-letter topic. Its value is a letter, or a replaying. A nil value is a tombstone, which
-// marks the letter as replayed.
+// record is a record of the dead-letter topic. Its value has a Letter, or a Replaying. A nil value is a tombstone,
+// which marks the letter as replayed.
 type record struct {
 	key   string
 	value []byte

@@ -34,8 +34,8 @@ func (j *Job) ended(ctx context.Context, name string) error {
 // whereCounted restricts the condition `where` to rows of the events table that sinks have counted. It returns the new
 // condition, and the number of rows that it selects, by month. Sinks insert no further rows at the counted offsets, so
 // the deletion deletes exactly the rows of this result. A sink counts rows shortly after it inserts them. So
-// whereCounted waits up to Patience until all rows that where selects are counted. The next retention, a day later,
-// deletes the rows that are not counted by then.
+// whereCounted waits up to Patience until all rows that `where` selects are counted. The next retention, a day later,
+// deletes the rows that are still not counted by then.
 func (j *Job) whereCounted(ctx context.Context, where string) (string, schema.RowsByMonth, error) {
 	for began := time.Now(); ; j.wait(ctx) {
 		counted, err := j.beforeCounted(ctx)

@@ -32,8 +32,8 @@ type Ledger interface {
 	CarriedOut(ctx context.Context, list []schema.Expiry) error
 }
 
-// RowLedger counts the rows that the events table should have. A deletion subtracts the rows that it will delete from
-// the counts, before it deletes them. The store implements RowLedger.
+// RowLedger counts the rows that the events table should have. Before a deletion deletes rows, it subtracts them from
+// the counts. The store implements RowLedger.
 type RowLedger interface {
 	// RowsEnds returns, for each partition of the log, the offset before which the rows from this partition are
 	// counted.
@@ -78,8 +78,8 @@ type Job struct {
 	left struct{ mutated, at time.Time }
 }
 
-// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. holds returns an error if
-// another process may hold the locks by now. release releases them.
+// Exclude takes the locks that exclude repairs and the rebuild of the projection of visits. `holds` returns an error if
+// another process may hold the locks by now. `release` releases the locks.
 type Exclude func(context.Context) (holds func(context.Context) error, release func() error, err error)
 
 // NewJob builds a job. It starts nothing.
@@ -187,7 +187,7 @@ func (j *Job) erase(ctx context.Context, b schema.ErasureBatch, exclude Exclude)
 }
 
 // honoured waits until no sink inserts further rows of the batch's visitors. If this takes longer than Patience,
-// honoured returns false, and the next Erase waits again.
+// `honoured` returns false, and the next Erase waits again.
 func (j *Job) honoured(ctx context.Context, b schema.ErasureBatch) (bool, error) {
 	bounded, cancel := context.WithTimeout(ctx, j.cfg.Patience)
 	defer cancel()
@@ -266,7 +266,7 @@ func ofVisitor(v schema.Tombstone) string {
 	return fmt.Sprintf("site = %s AND %s", sqltree.Quote(v.SiteID), of)
 }
 
-// reachAhead looks for rows of a batch that were received by a clock which was ahead. It stores in the tombstone the
+// reachAhead looks for rows of a batch that were received while a clock was ahead. It stores in the tombstone the
 // time span in which these rows were received, and the erasure begins again. Events outside this span are not erased,
 // so events that arrive after the clock is corrected are stored as usual. `again` is true if there are such rows. An
 // erasure gets only one such span. Otherwise a clock that stays ahead could move the span forever.

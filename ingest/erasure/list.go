@@ -21,8 +21,8 @@ type Source interface {
 	RaiseTombstones(ctx context.Context, version int64) error
 }
 
-// mark erases the events of a visitor or of a key that were received before a time, or in a later time span. The times
-// are in milliseconds.
+// mark erases events of a visitor or key: the events that were received before a time, or in a later time span. The
+// times are in milliseconds.
 type mark struct{ version, before, aheadFrom, aheadUntil int64 }
 
 // covers reports whether the mark erases the events that were received at a time.
@@ -44,8 +44,8 @@ type marks struct {
 // Empty reports whether no visitor and no key of the site is erased.
 func (s Site) Empty() bool { return len(s.visitors)+len(s.keys) == 0 }
 
-// Has reports whether an event is erased: by its visitor, or by its key. received is the time of its arrival, in
-// milliseconds. eventKey is "" for an event without a key.
+// Has reports whether an event is erased: by its visitor, or by its key. `received` is the time of its arrival, in
+// milliseconds. `eventKey` is "" for an event without a key.
 func (s Site) Has(visitor uint64, eventKey string, received int64) bool {
 	erases := func(m mark) bool { return m.covers(received) && m.version <= s.upTo }
 	return slices.ContainsFunc(s.visitors[visitor], erases) ||
@@ -99,7 +99,7 @@ func (v *View) with(list []schema.Tombstone, version int64) *View {
 }
 
 // added appends a mark to the list that the map has under `key`. The map may be nil. Several views use the same lists,
-// so added copies a list before it changes it.
+// so `added` changes a copy of the list.
 func added[K comparable](to map[K][]mark, key K, m mark) map[K][]mark {
 	if to == nil {
 		to = map[K][]mark{}

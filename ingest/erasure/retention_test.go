@@ -25,7 +25,7 @@ func TestRetentionLonger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// rows is not called for ages close to the limit, because midnight may pass during the test.
+	// `rows` is not called for ages close to the limit, because midnight may pass during the test.
 	rows := func(from, to int) (n uint64) {
 		t.Helper()
 		ages := fmt.Sprintf("SELECT count() FROM events WHERE site = 'a' AND time BETWEEN now() - INTERVAL %d DAY AND now() - INTERVAL %d DAY", to, from)

@@ -99,7 +99,7 @@ var languages = spread([]agent{
 	{3, "ko-KR"}, {2, "nl-NL"}, {2, "pl-PL"}, {2, "it-IT"}, {2, "en-IN"},
 })
 
-// referrers are the referrers of visits. mark is the query string that a campaign adds to the page's address.
+// referrers are the referrers of visits. `mark` is the query string that a campaign adds to the page's address.
 var referrers = []struct {
 	weight         int
 	referrer, mark string

@@ -190,7 +190,7 @@ func (g *Generator) addPick(k kind, page, after int32, pick uint32) {
 	g.steps = append(g.steps, step{kind: k, page: page, after: after, pick: pick, stage: queryStages - 1})
 }
 
-// dwell draws a person's reading time in milliseconds, at most ten minutes. mean is in seconds.
+// dwell draws a person's reading time in milliseconds, at most ten minutes. `mean` is in seconds.
 func (g *Generator) dwell(mean float64) int32 {
 	return int32(min(-math.Log(1-g.random.Float64())*mean*1000, 600_000))
 }

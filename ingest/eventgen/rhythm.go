@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// rhythm maps a fraction of all events to the time by which this fraction has happened. More events happen in a busy
-// hour, so its part of the fractions from 0 to 1 is larger.
+// rhythm maps a fraction of all events to the time by which this fraction has happened. A busy hour has more events, so
+// a larger part of the range from 0 to 1 belongs to it.
 type rhythm struct {
 	start, end int64     // start and end of the span, in milliseconds since 1970
 	reached    []float64 // fraction of all events that have happened by the end of each hour

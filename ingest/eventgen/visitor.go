@@ -51,7 +51,7 @@ func appendIP(dst []byte, bits uint64) []byte {
 		}
 		return append(dst, "::1"...)
 	}
-	// first has first octets of internet providers' networks. It has no octet of a private or reserved network.
+	// `first` has the first octets of internet providers' networks. It has no octet of a private or reserved network.
 	first := []byte{24, 31, 46, 62, 73, 81, 86, 91, 98, 109, 126, 133, 151, 176, 188, 201, 213}
 	dst = strconv.AppendUint(dst, uint64(first[bits%uint64(len(first))]), 10)
 	for i := 1; i < 4; i++ {

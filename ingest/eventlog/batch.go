@@ -15,10 +15,10 @@ type batch struct {
 	buf   []byte // size of the record set, then the record batch
 	count int
 	began time.Time // when the batch's first message arrived
-	// plain means that the batch has no producer id. The broker then cannot recognise a repeated batch, so the log may
-	// have the messages twice. The sink drops the second copies.
+	// `plain` means that the batch has no producer id. The broker then cannot recognise a repeated batch, so the log
+	// may have the messages twice. The sink drops the second copies.
 	plain bool
-	// done is closed when the messages are durable (err is nil) or abandoned.
+	// `done` is closed when the messages are durable (`err` is nil) or abandoned.
 	done chan struct{}
 	err  *insights.Refusal
 }
@@ -72,7 +72,7 @@ func (b *batch) add(key string, value []byte) {
 	b.count++
 }
 
-// seal writes the producer, the lengths and the checksum. Nothing may be added after seal.
+// seal writes the producer, the lengths and the checksum. Nothing may be added after `seal`.
 func (b *batch) seal(from producer) {
 	binary.BigEndian.PutUint64(b.buf[atProducer:], uint64(from.id))
 	binary.BigEndian.PutUint16(b.buf[atEpoch:], uint16(from.epoch))

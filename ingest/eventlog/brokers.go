@@ -10,8 +10,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// CheckBrokers refuses addresses that no broker can have. It does not resolve names, because the name of an unavailable
-// broker may temporarily not resolve.
+// CheckBrokers refuses addresses that no broker can have. It does not resolve names, because resolving a name may fail
+// while the broker is unavailable.
 func CheckBrokers(list []string) error {
 	if len(list) == 0 {
 		return errors.New("there is no address of a Kafka broker")

@@ -34,8 +34,8 @@ type Log struct {
 
 	mu      sync.RWMutex
 	running bool
-	// partitions are the topic's partitions. The slice is empty until the log has found the topic. Until then, away is
-	// the error of the last attempt to find it. A change of the partitions makes a new slice.
+	// partitions are the topic's partitions. The slice is empty until the log has found the topic. Until then, `away`
+	// is the error of the last attempt to find the topic. A change of the partitions makes a new slice.
 	partitions []*partition
 	away       error
 }
@@ -166,9 +166,9 @@ func (l *Log) opened() error {
 	return nil
 }
 
-// DefaultTurn is the default of Config.Turn, and of the time for which a sink gathers the rows of an insert. An insert
-// costs the store as much as some thousand rows, so the events of a second cost less in one insert than in two
-// (bench/results/2026-11-30-17ead1fa5b-price.md).
+// DefaultTurn is the default of Config.Turn, and of the time for which a sink gathers the rows of an insert. Each
+// insert costs the store as much as several thousand additional rows. So the events of a second cost less in one insert
+// than in two (bench/results/2026-11-30-17ead1fa5b-price.md).
 const DefaultTurn = time.Second
 
 // partition returns the partition with the number `id`. If id is AnyPartition, it chooses a partition. The caller holds
@@ -188,8 +188,8 @@ func (l *Log) partition(id int, now time.Time) (*partition, error) {
 
 // choose picks the partition of a message without a fixed partition. All nodes choose the same partition during a turn
 // (Config.Turn). An insert has rows of one partition, so messages in all partitions would need an insert for each
-// partition. Each insert costs the store as much as some thousand rows. choose skips a partition in which a full batch
-// waits. The caller holds l.mu, and the log is open.
+// partition. Each insert costs the store as much as several thousand additional rows. `choose` skips a partition in
+// which a full batch waits. The caller holds l.mu, and the log is open.
 func (l *Log) choose(now time.Time) *partition {
 	n := uint64(len(l.partitions))
 	first := uint64(now.UnixMilli() / l.cfg.Turn.Milliseconds())

@@ -91,7 +91,7 @@ func TestLogUsesWhatExists(t *testing.T) {
 }
 
 // TestLogFaults checks that a broker's error for a produce request is returned to exactly those callers whose messages
-// are in it. The log must retry only errors after which a retry can succeed.
+// are in the request. The log must retry only errors after which a retry can succeed.
 func TestLogFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

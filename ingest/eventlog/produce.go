@@ -21,7 +21,7 @@ import (
 // With the same id, both batches would have the same sequence number, and the broker would drop the next batch as a
 // repeat.
 //
-// answered is false if an attempt ended without an answer. kafka-go may then still read the batch's buffer, so the
+// `answered` is false if an attempt ended without an answer. kafka-go may then still read the batch's buffer, so the
 // caller must not reuse the buffer.
 func (l *Log) produce(ctx context.Context, p *partition, b *batch) (answered bool, refusal *insights.Refusal) {
 	l.metrics.produceMessages.Observe(float64(b.count))

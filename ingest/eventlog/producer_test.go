@@ -28,7 +28,7 @@ type produced struct {
 	answer func(n int) any
 }
 
-// sentTo records the batches that a broker receives. The function answer decides what the broker does with each batch
+// sentTo records the batches that a broker receives. The function `answer` decides what the broker does with each batch
 // (see produced).
 func sentTo(broker *brokertest.Broker, answer func(n int) any) *produced {
 	p := &produced{answer: answer}

@@ -23,7 +23,7 @@ type Record struct {
 
 // BatchReader reads the records that a fetch returned.
 type BatchReader struct {
-	// Plain reports whether the batch of the record that Next returned last has no producer id.
+	// Plain reports whether the last record that Next returned is from a batch without a producer id.
 	Plain bool
 
 	batches []protocol.RecordReader

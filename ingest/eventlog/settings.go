@@ -52,7 +52,7 @@ func (f *topicFacts) number(name string) int64 {
 	return n
 }
 
-// topicRule checks one setting. why describes the problem with the setting's value. It returns "" if there is no
+// topicRule checks one setting. `why` describes the problem with the setting's value. It returns "" if there is no
 // problem, or if the value is unknown.
 type topicRule struct {
 	setting string
@@ -104,7 +104,7 @@ var topicRules = []topicRule{
 	}},
 }
 
-// idempotence is the name under which identify reports whether the brokers issue producer ids.
+// idempotence is the name with which `identify` reports whether the brokers issue producer ids.
 const idempotence = "idempotence"
 
 // checkedSettings are all settings that a Log checks.

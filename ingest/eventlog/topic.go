@@ -22,8 +22,8 @@ type Topic struct {
 	transport *kafka.Transport
 }
 
-// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. The parameter others
-// has the names of further topics that Client may use.
+// NewTopic returns a Topic that connects at first use. clientID names the program to the brokers. The parameter
+// `others` has the names of further topics that Client may use.
 func NewTopic(brokers []string, access Access, clientID string, timeout time.Duration, name string, others ...string) *Topic {
 	t := &Topic{Name: name, transport: newTransport(clientID, access, append(others, name)...)}
 	t.Client = &kafka.Client{Addr: kafka.TCP(brokers...), Timeout: timeout, Transport: t.transport}

@@ -11,7 +11,7 @@ import (
 )
 
 // watch adapts the log to changes of the topic while the node runs. It starts workers for new partitions. If the topic
-// was deleted, watch creates the topic again.
+// was deleted, `watch` creates the topic again.
 func (l *Log) watch(run context.Context) {
 	timer := time.NewTicker(l.cfg.WatchWait)
 	defer timer.Stop()

@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// eventsOver returns a message of n events. Their times are on the first day of the given months of 2026, in turn.
+// eventsOver returns a message of n events. Their times alternate between the first days of the given months of 2026.
 func eventsOver(t testing.TB, n int, months ...int) insights.Message {
 	t.Helper()
 	var list []string

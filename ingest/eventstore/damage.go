@@ -63,7 +63,7 @@ const (
 // codeNoPart is the engine's error code for a part that a merge has replaced.
 const codeNoPart = 232
 
-// Check reads all files of a part and compares them with their checksums. reason is ClickHouse's description of the
+// Check reads all files of a part and compares them with their checksums. `reason` is ClickHouse's description of the
 // damage.
 func (c *ClickHouse) Check(ctx context.Context, p Part) (is Condition, reason string, err error) {
 	var path string

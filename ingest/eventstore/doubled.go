@@ -159,7 +159,7 @@ func (c *ClickHouse) addDoubled(ctx context.Context, d *Doubled, where string) e
 	return rows.Err()
 }
 
-// Copy returns the smallest part all of whose rows are also in other parts. `found` is false if there is no such part.
+// Copy returns the smallest part whose rows are all in other parts too. `found` is false if there is no such part.
 func (c *ClickHouse) Copy(ctx context.Context, d Doubled) (part Part, found bool, err error) {
 	parts, err := c.Parts(ctx, "")
 	for _, p := range parts {

@@ -21,9 +21,9 @@ type Fault struct {
 }
 
 // codeFaults maps error codes of the server to faults. Any other code counts as a fault of the store's state, so the
-// events stay in the log and do not become dead letters by mistake. Some codes would refuse every row, for example a
-// column of another type. The cause is a table that differs from the table that this version expects. So these codes
-// also count as a fault of the store's state.
+// events stay in the log and do not become dead letters by mistake. With some codes, the server would refuse every row,
+// for example because a column has another type. The cause is a table that differs from the table that this version
+// expects. So these codes also count as a fault of the store's state.
 var codeFaults = []struct {
 	code   int32
 	reason string

@@ -86,7 +86,7 @@ func (c *ClickHouse) replicas(ctx context.Context) (list []uint64, err error) {
 	return list, rows.Err()
 }
 
-// whyUnsafe returns the problem of a quorum for these replicas of each shard, or "" if there is no problem.
+// whyUnsafe returns the problem of a quorum, given each shard's number of replicas, or "" if there is no problem.
 func whyUnsafe(quorum string, replicas []uint64) string {
 	if len(replicas) == 0 {
 		return "the server knows no such cluster"

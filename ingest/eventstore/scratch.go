@@ -129,7 +129,7 @@ func (s *Scratch) Attach(ctx context.Context, b *Backup, month schema.EventMonth
 	return damaged, nil
 }
 
-// attach copies a part and adds it to the table. reason describes the damage of the part. It is "" if no damage was
+// attach copies a part and adds it to the table. `reason` describes the damage of the part. It is "" if no damage was
 // found.
 func (s *Scratch) attach(ctx context.Context, from, name string) (reason string, err error) {
 	damage, err := copyPart(from, filepath.Join(s.folder, name))
@@ -175,7 +175,7 @@ func (s *Scratch) parts(ctx context.Context) (list []Part, err error) {
 	return list, rows.Err()
 }
 
-// copyPart copies the files of a part. damage describes an error of reading the original files. err is an error of
+// copyPart copies the files of a part. `damage` describes an error of reading the original files. `err` is an error of
 // writing the copy.
 func copyPart(from, to string) (damage string, err error) {
 	original := os.DirFS(from)
@@ -204,7 +204,7 @@ func copyPart(from, to string) (damage string, err error) {
 	return damage, err
 }
 
-// copyFile copies a file. reads is the error of reading the original, and err is the error of writing the copy.
+// copyFile copies a file. `reads` is the error of reading the original, and `err` is the error of writing the copy.
 func copyFile(path string, from io.Reader) (reads, err error) {
 	to, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
 	if err != nil {
@@ -311,8 +311,8 @@ func (s *Scratch) Rows(ctx context.Context, of Offsets) (list []BackupRow, err e
 	return list, rows.Err()
 }
 
-// Insert copies rows of a range of offsets from the scratch table to the events table. places has the rows' indexes in
-// the list that Rows returns. The caller must have checked that the events table lacks these rows.
+// Insert copies rows of a range of offsets from the scratch table to the events table. `places` has the rows' indexes
+// in the list that Rows returns. The caller must have checked that the events table lacks these rows.
 func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	columns := make([]string, len(s.names))
 	for i, name := range s.names {
@@ -346,7 +346,7 @@ func (s *Scratch) Insert(ctx context.Context, of Offsets, places []int) error {
 	return nil
 }
 
-// read returns some rows of a query's result. places has the indexes of these rows in the result, in ascending order.
+// read returns some rows of a query's result. `places` has the indexes of these rows in the result, in ascending order.
 func (s *Scratch) read(ctx context.Context, query string, places []int) (list [][]any, err error) {
 	rows, err := s.store.cfg.Conn.Query(fromRows(ctx), query)
 	if err != nil {

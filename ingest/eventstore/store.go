@@ -13,8 +13,8 @@ type Store interface {
 	// After an error, some or all rows may be stored, and the server may store them after Insert has returned. FaultOf
 	// reports whether the rows or the store caused the error. The caller may reuse the batch after Insert has returned.
 	Insert(ctx context.Context, rows *insights.Batch, token string) error
-	// Settle waits until every insert that was running at the call has ended. Rows that these inserts have not stored
-	// by then will never be stored by them.
+	// Settle waits until every insert that was running at the call has ended. After that, these inserts store no
+	// further rows.
 	Settle(ctx context.Context) error
 	// LastStored returns the last offset in [from, to) of a log partition from which the events table has a row.
 	LastStored(ctx context.Context, partition uint16, from, to uint64) (offset uint64, found bool, err error)

@@ -43,7 +43,7 @@ func TestPartsAreSynced(t *testing.T) {
 	t.Parallel()
 	store, conn := newOwnStore(t)
 	inserted := 0
-	// synced calls do, and returns how many files and folders the server synced during the call.
+	// `synced` calls `do`, and returns how many files and folders the server synced during the call.
 	synced := func(do func() error) (files, folders uint64) {
 		t.Helper()
 		beforeFiles, beforeFolders := syncs(t, conn)
@@ -59,7 +59,7 @@ func TestPartsAreSynced(t *testing.T) {
 	}
 	merge := func() error { return conn.Exec(t.Context(), "OPTIMIZE TABLE events FINAL") }
 
-	// The counters would also count the files of background merges.
+	// The counters would also count the files of background merges, so stop these merges.
 	if err := conn.Exec(t.Context(), "SYSTEM STOP MERGES events"); err != nil {
 		t.Fatal(err)
 	}

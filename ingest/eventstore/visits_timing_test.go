@@ -15,8 +15,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// source creates a table with the events of one day of a site, in memory. It has 260,000 sessions for each million
-// events. A session lasts up to 20 minutes.
+// source is a statement that creates a table in memory with one day's events of a site. It has 260,000 sessions for
+// each million events. A session lasts up to 20 minutes.
 const source = `CREATE TABLE source ENGINE = Memory AS
 	SELECT number, intDiv(number * 4, 15) + sipHash64(number) %% 64 AS s,
 	toDateTime64('2026-03-14 12:00:00', 3, 'UTC') + toIntervalMillisecond(number * 80 + sipHash64(number, 4) %% 1200000)

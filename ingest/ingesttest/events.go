@@ -10,7 +10,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// Event returns a valid event as JSON. extra has further members of the event.
+// Event returns a valid event as JSON. `extra` has further members of the event.
 func Event(kind, extra string) string {
 	if extra != "" {
 		extra = "," + extra

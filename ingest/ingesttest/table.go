@@ -29,7 +29,7 @@ func Table(t testing.TB, url string) driver.Conn {
 	return conn
 }
 
-// BatchOf returns a batch with the rows of a message, except the rows for which skip is true.
+// BatchOf returns a batch with the rows of a message, except the rows for which `skip` returns true.
 func BatchOf(t testing.TB, m insights.Message, offset uint64, skip func(int) bool) *insights.Batch {
 	t.Helper()
 	b := insights.NewBatch()

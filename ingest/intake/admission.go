@@ -8,9 +8,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// siteHeadroom limits the slots and bytes of a site to this multiple of the free slots and bytes. A single busy site
-// can use three quarters of the node's slots and bytes, and two busy sites can use six sevenths. So another site always
-// finds room immediately.
+// siteHeadroom limits a site's slots (requests in flight) and bytes to this multiple of the free slots and bytes. A
+// single busy site can use three quarters of the node's slots and bytes, and two busy sites can use six sevenths. So
+// another site always finds room immediately.
 const siteHeadroom = 3
 
 // admission limits the requests in flight and the bytes of their bodies. The same number of requests and bytes may also
@@ -25,7 +25,7 @@ func newAdmission(cfg *Config, m *Metrics) *admission {
 	return &admission{gate: fair.New(room, admissionMetrics{m}), metrics: m}
 }
 
-// enter reserves room for a body of `size` bytes, and leave releases it.
+// enter reserves room for a body of `size` bytes, and `leave` releases this room.
 func (a *admission) enter(ctx context.Context, site *fair.Party, size int) *insights.Refusal {
 	switch a.gate.Enter(ctx, site, "", int64(size)) {
 	case fair.OwnShare, fair.MemberShare:

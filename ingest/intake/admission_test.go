@@ -14,13 +14,13 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// heldAppend is a call of Append that waits until the test closes release.
+// heldAppend is a call of Append that waits until the test closes `release`.
 type heldAppend struct {
 	site    string
 	release chan struct{}
 }
 
-// heldLog sends each call of Append to the channel entered, and then blocks the call until the test releases it.
+// heldLog sends each call of Append to the channel `entered`, and then blocks the call until the test releases it.
 type heldLog struct{ entered chan heldAppend }
 
 func (l heldLog) Append(_ context.Context, site string, _ int, _ []byte) error {
@@ -126,8 +126,8 @@ func TestHotSiteLeavesRoom(t *testing.T) {
 	wantIdle(t, c.in, "hot", "calm", "quiet", "late")
 }
 
-// TestWhoseFault checks that a site which uses more than an equal share is refused with SiteOverloaded, and that a site
-// is refused with Overloaded if other sites fill the node.
+// TestWhoseFault checks the reasons of refusals. A site that uses more than an equal share gets SiteOverloaded. A site
+// gets Overloaded if other sites fill the node.
 func TestWhoseFault(t *testing.T) {
 	t.Parallel()
 	c := newCrowd(t, func(cfg *Config) { cfg.MaxInFlight, cfg.AdmitWait = 4, time.Millisecond })

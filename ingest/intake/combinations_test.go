@@ -13,7 +13,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// drawnEvent is a random event that the intake must accept. The field want has the columns that it must fill.
+// drawnEvent is a random event that the intake must accept. The field `want` has the columns that the event must fill.
 type drawnEvent struct {
 	t       *rapid.T
 	members []string
@@ -21,7 +21,7 @@ type drawnEvent struct {
 }
 
 // text draws the value of an optional text member: absent, null, empty or some text. It adds the member to the list,
-// and its column to want.
+// and its column to `want`.
 func (e *drawnEvent) text(list *[]string, name, column string) {
 	switch rapid.IntRange(0, 3).Draw(e.t, name) {
 	case 0:

@@ -7,8 +7,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/ingesttest"
 )
 
-// TestCookiesStayOutside checks that no byte of a cookie reaches the log, and so neither the store nor a dead letter.
-// It checks cookies of several forms, also for a site that stores ids in clear.
+// TestCookiesStayOutside checks that no byte of a cookie reaches the log. So no cookie reaches the store or a dead
+// letter. It checks cookies of several forms, also for a site that stores ids in clear.
 func TestCookiesStayOutside(t *testing.T) {
 	t.Parallel()
 	for name, cookies := range map[string]string{

@@ -8,8 +8,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/section"
 )
 
-// decoder turns one request's body into one log message. Its strings share the memory of the body or of scratch until
-// the encoder copies them. The pool decoders reuses decoders.
+// decoder turns one request's body into one log message. Its strings share the memory of the body or of `scratch` until
+// the encoder copies them. Requests take decoders from the pool `decoders` and return them to it.
 type decoder struct {
 	scanner
 	index   int  // index of the current event
@@ -31,7 +31,7 @@ type decoder struct {
 const outside = -1
 
 // sent has those values of an event that are changed before they are stored, or are not stored. If the site has
-// ClearIDs, visitor and session are also stored unchanged.
+// ClearIDs, `visitor` and `session` are also stored unchanged.
 type sent struct {
 	visitor, session string
 	userAgent, ip    string
@@ -169,7 +169,7 @@ func (d *decoder) events(in *Intake, site Site, who siteHasher, client Client, n
 	}
 }
 
-// decodeEvent decodes and validates one event, and collects the values that enrich needs.
+// decodeEvent decodes and validates one event, and collects the values that `enrich` needs.
 func (d *decoder) decodeEvent(allowed timeRange) *insights.Refusal {
 	if d.peek() != '{' {
 		return d.wrongType("", "must be an object")
@@ -256,7 +256,8 @@ func (d *decoder) payloadMember(name string) *insights.Refusal {
 	return nil
 }
 
-// member reads an object's next member up to its value. `more` is false after the last member.
+// member reads an object's next member, up to the beginning of the member's value. `more` is false after the last
+// member.
 func (d *decoder) member(first bool) (name string, more bool, err *insights.Refusal) {
 	more, ok := d.more(first, '}')
 	if more && ok {
@@ -382,7 +383,7 @@ func (d *decoder) enrich(in *Intake, site Site, who siteHasher, client Client, n
 	d.derive(in, d.sent.userAgent, &client.Place, ip, own)
 }
 
-// derive fills the columns that are derived in the same way for API requests and for browsers' batches. stated is the
+// derive fills the columns that are derived in the same way for API requests and for browsers' batches. `stated` is the
 // place that a trusted sender names. `own` is true if ip is certainly the visitor's address, and not the address of a
 // server.
 func (d *decoder) derive(in *Intake, userAgent string, stated *Place, ip netip.Addr, own bool) {

@@ -104,8 +104,8 @@ var (
 	osUnknown = code(insights.OperatingSystems, "unknown")
 )
 
-// parseAgent parses a user agent. text is untrusted. If the parser panics, the device, the browser and the system stay
-// unknown, and the request continues.
+// parseAgent parses a user agent. `text` is untrusted. If the parser panics, the device, the browser and the system
+// stay unknown, and the request continues.
 func parseAgent(text string) (a agent) {
 	a = agent{device: deviceUnknown, browser: browserUnknown, os: osUnknown}
 	a.bot = botOf(text)

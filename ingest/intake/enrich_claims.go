@@ -47,7 +47,7 @@ func emptyObject(rest []byte) bool {
 }
 
 // claimObject reads the claims of the object at the scanner's position. The path of each of these claims begins with
-// d.path. escaped means that d.exact differs from d.path.
+// d.path. `escaped` means that d.exact differs from d.path.
 func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) *insights.Refusal {
 	if depth > maxClaimDepth {
 		return d.fail(insights.TooLong, field, "must not nest deeper than "+itoa(maxClaimDepth)+" objects")
@@ -100,7 +100,7 @@ func (d *decoder) claimObject(field string, depth int, escaped bool, size *int) 
 	}
 }
 
-// keep returns a copy of b in scratch, because the next claim overwrites b.
+// keep returns a copy of b in `scratch`, because the next claim overwrites b.
 func (d *decoder) keep(b []byte) string {
 	from := len(d.scratch)
 	d.scratch = append(d.scratch, b...)

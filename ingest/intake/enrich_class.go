@@ -12,8 +12,7 @@ var (
 	classUnknown = code(insights.AgentClasses, "unknown")
 )
 
-// classify sets the program of a user agent, and makes the fields bot and program agree: the field bot is 0 for the
-// class person only.
+// classify sets `program` for a user agent. It also makes `bot` agree: `bot` is 0 only for the class person.
 func (a *agent) classify(text string) {
 	found, listed := agentlist.Embedded().Find(text)
 	switch {
@@ -30,7 +29,7 @@ func (a *agent) classify(text string) {
 }
 
 // isProgram reports whether a user agent belongs to a program other than a browser. User agents of browsers begin with
-// Mozilla/, or with Opera/ in old versions of Opera. Only browsers of the 1990s have the word compatible in them.
+// Mozilla/, or with Opera/ in old versions of Opera. Only browsers of the 1990s have the word "compatible" in them.
 func isProgram(text string) bool {
 	if !strings.HasPrefix(text, "Mozilla/") {
 		return !strings.HasPrefix(text, "Opera/")

@@ -32,13 +32,13 @@ func (h Hasher) site(id string) siteHasher {
 
 func (h siteHasher) visitor(id string) uint64 { return notZero(siphash.Hash(h.k0, h.k1, bytesOf(id))) }
 
-// session uses another key than visitor. So if a client sends the same id as visitor and as session, the columns
-// visitor and session have different hashes.
+// session uses another key than the method `visitor`. So if a client sends the same id as visitor and as session, the
+// columns `visitor` and `session` have different hashes.
 func (h siteHasher) session(id string) uint64 { return notZero(siphash.Hash(h.k1, ^h.k0, bytesOf(id))) }
 
 // assigned returns the hash of a session that the node assigns to a browser's visitor. The hash depends on the visitor
-// and on the period in which the session began. It uses another key than session, so it differs from the hashes of
-// session ids that clients send.
+// and on the period in which the session began. It uses another key than the method `session`, so it differs from the
+// hashes of session ids that clients send.
 func (h siteHasher) assigned(visitor, period uint64) uint64 {
 	var b [16]byte
 	binary.LittleEndian.PutUint64(b[:8], visitor)

@@ -18,7 +18,7 @@ import (
 // Appender makes messages durable.
 type Appender interface {
 	// Append returns nil when the message is durable, and an error when the log has abandoned it. It does not retain
-	// site or message. With eventlog.AnyPartition the log chooses the partition.
+	// `site` or `message`. With eventlog.AnyPartition the log chooses the partition.
 	Append(ctx context.Context, site string, partition int, message []byte) error
 }
 
@@ -108,7 +108,7 @@ func (in *Intake) take(
 	ctx context.Context, site Site, body []byte, client Client, known bool, door *Door,
 ) (unknown int, failed error) {
 	a := in.cfg.Balances.Account(site.ID)
-	// If no room is free, the request is refused before its body is read, so its events are not counted either. A
+	// If no room is free, the request is refused before its body is read, so its events are not counted. A
 	// refusal must cost an overloaded node as little as possible.
 	if err := in.admission.enter(ctx, &a.InFlight, len(body)); err != nil {
 		return 0, in.refuseUnread(a, err)

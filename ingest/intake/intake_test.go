@@ -57,7 +57,7 @@ func TestEveryType(t *testing.T) {
 				want[name] = v
 			}
 			checkRow(t, acceptOne(t, ingesttest.Events(ingesttest.Event(kind, c.Extra))), want)
-			// The member type may be the last member, and a member that is null counts as absent.
+			// The member `type` may be the last member, and a member that is null counts as absent.
 			late := fmt.Sprintf(`{%s"timestamp":null,"location":{"page":null,"url":"https://d.example/p","displayContext":null},`+
 				`"session":{"referrer":null,"visitorAuthClaims":null,"cookies":null,"language":null,"sessionId":"s","visitorId":"v","visitorAuthToken":null},"type":%q}`,
 				strings.TrimPrefix(c.Extra+",", ","), kind)

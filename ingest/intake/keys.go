@@ -52,8 +52,8 @@ type SearchableLog interface {
 	// offset.
 	RecentEnd(ctx context.Context, partition int) (int64, error)
 	// Find looks for a message between an offset and the partition's end. `next` is the offset at which the search
-	// stopped. If ctx ends first, another search can continue from next. If the log no longer has all messages from the
-	// offset on and Find does not find the message, it returns eventlog.ErrUnknowable.
+	// stopped. If ctx ends first, another search can continue from `next`. If the log no longer has all messages from
+	// the offset on and Find does not find the message, it returns eventlog.ErrUnknowable.
 	Find(ctx context.Context, partition int, from int64, id insights.MessageID) (found bool, next int64, err error)
 }
 
@@ -61,14 +61,14 @@ const (
 	// keyUpdate is the time limit for updating a key in the store. The answer of a request does not depend on the
 	// success of this update.
 	keyUpdate = 2 * time.Second
-	// keyFinishes is the largest number of keys that a node may finish in the background, after it has answered their
-	// requests. If this many keys wait, because the database is slow, the node finishes the key of a further request
-	// before it answers.
+	// keyFinishes is the largest number of keys that a node may mark as done in the background, after it has answered
+	// their requests. If this many keys wait, because the database is slow, the node marks a further key as done before
+	// it answers the request.
 	keyFinishes = 4096
 )
 
 // appendOnce appends the decoder's message, unless the request's key shows that the message is in the log already.
-// repeated is true if an earlier request with the key was acknowledged.
+// `repeated` is true if an earlier request with the key was acknowledged.
 func (in *Intake) appendOnce(ctx context.Context, site, key string, body []byte, d *decoder) (repeated bool, refusal *insights.Refusal) {
 	repeated, outcome, refusal := in.appendKnown(ctx, site, key, sha256.Sum256(body), d)
 	if refusal != nil && outcome != "busy" && outcome != "reused" {
@@ -134,8 +134,8 @@ func (d *decoder) keyField() string {
 	return "Idempotency-Key"
 }
 
-// claim claims the request's idempotency key, or finds that the key is done. claimedAt is a time just before the claim
-// was granted.
+// claim claims the request's idempotency key, or finds that the key is done. `claimedAt` is a time just before the
+// claim was granted.
 func (in *Intake) claim(
 	ctx context.Context, site, key string, bodyHash [sha256.Size]byte, d *decoder,
 ) (got schema.KeyClaim, claimedAt time.Time, outcome string, refusal *insights.Refusal) {
@@ -197,7 +197,7 @@ func (in *Intake) resume(ctx context.Context, site, key string, claim schema.Key
 	d.encoder.SetID(claim.MessageID)
 	if refusal = in.appendClaimed(ctx, in.search.AppendAgain, site, key, claim, claimedAt, d); refusal == nil {
 		// This node does not know until when the idempotency key is valid. So it cannot cache the key, and a repeat of
-		// the request queries the store. So finish the key in the store before the answer.
+		// the request queries the store. So mark the key as done in the store before the answer.
 		in.updateKey(ctx, in.cfg.Keys.FinishEventKey, site, key, claim)
 	}
 	return "appended", refusal
@@ -228,7 +228,7 @@ func (in *Intake) appendClaimed(
 	return refusal
 }
 
-// finishKey records that a claim's message is in the log, usually after the answer. Until then a repeat that reaches
+// finishKey marks a claim's key as done in the store, usually after the answer. Until then a repeat that reaches
 // another node waits. It does not retain `site` or `key`.
 func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.KeyClaim) {
 	select {
@@ -245,7 +245,8 @@ func (in *Intake) finishKey(ctx context.Context, site, key string, claim schema.
 	})
 }
 
-// Stop waits until the keys of acknowledged requests are finished. Before the call, the caller ends all requests.
+// Stop waits until the keys of acknowledged requests are marked as done in the store. Before the call, the caller ends
+// all requests.
 func (in *Intake) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	go func() {

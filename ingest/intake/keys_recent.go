@@ -50,7 +50,7 @@ func nameKey(site, key string) keyName {
 }
 
 // begin begins an attempt with a key. If this node is processing another attempt with the key, it first waits for the
-// end of that attempt. If the result is KeyNew, the caller must query the store and then call end. KeyDone, KeyReused
+// end of that attempt. If the result is KeyNew, the caller must query the store and then call `end`. KeyDone, KeyReused
 // and KeyBusy are final answers.
 func (r *recentKeys) begin(
 	ctx context.Context, name keyName, bodyHash [sha256.Size]byte, patience time.Duration,
@@ -76,7 +76,7 @@ func (r *recentKeys) begin(
 	}
 }
 
-// tryBegin is like begin, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
+// tryBegin is like `begin`, but does not wait. `other` is a channel. It is closed when the attempt that is in progress
 // ends.
 func (r *recentKeys) tryBegin(name keyName, bodyHash [sha256.Size]byte) (state schema.KeyState, other <-chan struct{}) {
 	r.mu.Lock()

@@ -41,8 +41,8 @@ func (*emptyLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID
 	return false, from, nil
 }
 
-// TestKeysHang checks that a request with a key is answered, and leaves the admission, even if the database of the keys
-// never answers.
+// TestKeysHang uses a keys database that never answers. A request with a key still gets an answer and frees its place
+// in admission.
 func TestKeysHang(t *testing.T) {
 	t.Parallel()
 	log := &emptyLog{}
@@ -81,9 +81,10 @@ func (k slowKeys) FinishEventKey(ctx context.Context, site, key string, _ schema
 	}
 }
 
-// TestKeyIsFinishedAfterTheAnswer checks that a request is answered before its key is finished in the store. When the
-// key is finished, the client may have disconnected, and the request's memory may have other contents. Stop must wait
-// until the key is finished. If too many keys are waiting, the next request must wait until its key is finished.
+// TestKeyIsFinishedAfterTheAnswer checks that a request is answered before its key is finished: before the store has
+// the key as done. When the key is finished, the client may have disconnected, and the request's memory may have other
+// contents. Stop must wait until the key is finished. If too many keys are waiting, the next request must wait until
+// its key is finished.
 func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -127,7 +128,7 @@ func TestKeyIsFinishedAfterTheAnswer(t *testing.T) {
 	})
 }
 
-// trimmedLog is a log that no longer has all messages from the offset of a claim on.
+// trimmedLog is a log that no longer has all messages at or after a claim's offset.
 type trimmedLog struct{ emptyLog }
 
 func (*trimmedLog) Find(_ context.Context, _ int, from int64, _ insights.MessageID) (bool, int64, error) {
@@ -145,8 +146,8 @@ func (k releasedKeys) ReleaseEventKey(_ context.Context, _, _ string, c schema.K
 	return nil
 }
 
-// TestKeyOfATrimmedLog checks a repeat whose first attempt was interrupted, and whose message can be among the messages
-// that the log no longer has. The repeat is refused with an error that says so, and nothing is appended.
+// TestKeyOfATrimmedLog checks a repeat whose first attempt was interrupted. The attempt's message may be among the
+// messages that the log no longer has. The repeat is refused with an error that says so, and nothing is appended.
 func TestKeyOfATrimmedLog(t *testing.T) {
 	t.Parallel()
 	log, released := &trimmedLog{}, []schema.KeyClaim{}

@@ -24,7 +24,7 @@ func (d *decoder) refusedEvents(err *insights.Refusal) int {
 	return d.index + countElements(d.data[d.current:])
 }
 
-// countElements counts an array's elements from the start of data to the array's end. It looks only for quotes,
+// countElements counts an array's elements from the start of `data` to the array's end. It looks only for quotes,
 // brackets and commas, and does not check the syntax.
 func countElements(data []byte) int {
 	count, depth := 1, 0

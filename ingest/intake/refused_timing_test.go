@@ -16,7 +16,7 @@ type refusedPost struct {
 	want   *insights.Reason
 	body   []byte
 	change func(*Config)
-	// inside has the site of each request that is in the intake at the same time.
+	// `inside` has the site of each request that is in the intake at the same time.
 	inside []string
 }
 

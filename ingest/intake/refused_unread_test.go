@@ -11,8 +11,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// TestRefusedIsNotRead checks that a body is not read if the intake has no room for it, and that a body that is not
-// JSON is not read after its error. The memory that must not be read is protected, so reading it would crash the test.
+// TestRefusedIsNotRead checks that a body is not read if the intake has no room for it. A body that is not JSON must
+// not be read after its error. The memory that must not be read is protected, so reading it would crash the test.
 func TestRefusedIsNotRead(t *testing.T) {
 	page := os.Getpagesize()
 	memory, err := syscall.Mmap(-1, 0, 8*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)

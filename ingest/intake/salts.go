@@ -176,7 +176,7 @@ func (s *Salts) at(ctx context.Context, now time.Time) (daySalts, error) {
 }
 
 // fetch gets the salt of the current day from the store. After an error, it returns this error to all callers for a
-// short time, so that a database that does not answer does not delay each caller.
+// short time. So a database that does not answer does not delay each caller.
 func (s *Salts) fetch(ctx context.Context, now time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -209,8 +209,8 @@ func (in *Intake) saltsAt(ctx context.Context, now time.Time) (daySalts, *insigh
 
 func dayOf(t time.Time) int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 
-// daySalts has the hash keys from the salts of today and yesterday. crosses means that there is a salt of yesterday, so
-// that a session can continue after midnight.
+// daySalts has the hash keys from the salts of today and yesterday. `crosses` means that there is a salt of yesterday,
+// so that a session can continue after midnight.
 type daySalts struct {
 	today, yesterday [4]uint64
 	crosses          bool
@@ -223,7 +223,7 @@ func saltKey(s *schema.DoorSalt) (key [4]uint64) {
 	return key
 }
 
-// visitors returns a visitor's hashes for a site. input has the bytes from appendVisitor.
+// visitors returns a visitor's hashes for a site. `input` has the bytes from appendVisitor.
 func (s *daySalts) visitors(site string, input []byte, now time.Time) visitors {
 	v := visitors{today: saltedVisitor(&s.today, site, input), midnight: int64(dayOf(now)) * dayMillis}
 	if s.crosses {

@@ -11,11 +11,11 @@ import (
 // maxDepth limits how deeply values nest, including skipped values.
 const maxDepth = 256
 
-// scanner reads JSON (RFC 8259) from the front of data. Like encoding/json it replaces invalid UTF-8 and lone
+// scanner reads JSON (RFC 8259) from the front of `data`. Like encoding/json it replaces invalid UTF-8 and lone
 // surrogates by U+FFFD; FuzzScan compares scanner with encoding/json.
 //
-// A returned string shares the memory of data, or of scratch if it had escape sequences. Both are reused after the
-// request, so the encoder copies every string that is stored. When scratch grows, it may get new memory. Earlier
+// A returned string shares the memory of `data`, or of `scratch` if it had escape sequences. Both are reused after the
+// request, so the encoder copies every string that is stored. When `scratch` grows, it may get new memory. Earlier
 // strings still refer to the old memory, which does not change.
 type scanner struct {
 	data    []byte
@@ -26,8 +26,8 @@ type scanner struct {
 // text returns bytes as a string, without a copy. The bytes must not change while the string is used.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// peek skips white space and returns the next byte without consuming it. At the end of data it returns 0. No JSON value
-// begins with 0, so callers need no special case for the end.
+// peek skips white space and returns the next byte without consuming it. At the end of `data` it returns 0. No JSON
+// value begins with 0, so callers need no special case for the end.
 func (s *scanner) peek() byte {
 	for s.pos < len(s.data) {
 		c := s.data[s.pos]
@@ -51,11 +51,11 @@ func (s *scanner) take(c byte) bool {
 	return true
 }
 
-// ended reports whether the rest of data is only white space.
+// ended reports whether the rest of `data` is only white space.
 func (s *scanner) ended() bool { return s.peek() == 0 && s.pos == len(s.data) }
 
 // more reports whether an open object or array has another element. Call it before each element, with `first` = true
-// for the first element. ok is false after a syntax error.
+// for the first element. `ok` is false after a syntax error.
 func (s *scanner) more(first bool, end byte) (more, ok bool) {
 	c := s.peek()
 	if c == end {
@@ -135,7 +135,7 @@ func (s *scanner) str() (string, bool) {
 	}
 }
 
-// unescape copies a string to scratch and decodes its escape sequences. data[start:i] has no escape sequence.
+// unescape copies a string to `scratch` and decodes its escape sequences. data[start:i] has no escape sequence.
 func (s *scanner) unescape(start, i int) (string, bool) {
 	from := len(s.scratch)
 	s.scratch = append(s.scratch, s.data[start:i]...)
@@ -166,7 +166,8 @@ func (s *scanner) unescape(start, i int) (string, bool) {
 	}
 }
 
-// escape appends the character of the escape sequence at i. It returns the sequence's length, or 0 if it is invalid.
+// escape appends the character of the escape sequence at i. It returns the sequence's length, or 0 if the sequence is
+// invalid.
 func (s *scanner) escape(i int) int {
 	if i+1 >= len(s.data) {
 		return 0

@@ -52,8 +52,8 @@ func (s *sessions) set(shard *sessionShard, visitor uint64) []sessionEntry {
 }
 
 // find returns a time from which the hash of the visitor's session at time t is computed. If t belongs to the known
-// session, find continues this session. Otherwise it begins a session if `begin` is true. An event may be late. It
-// belongs to the known session if it is at most sessionGap before the session's first event. For an older event, find
+// session, `find` continues this session. Otherwise it begins a session if `begin` is true. An event may be late. It
+// belongs to the known session if it is at most sessionGap before the session's first event. For an older event, `find`
 // returns the event's own time. The hash is then correct if the event's session began in the same period as the event.
 func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found bool) {
 	shard := &s.shards[visitor%sessionShards]
@@ -93,8 +93,8 @@ func (s *sessions) find(visitor uint64, t int64, begin bool) (first int64, found
 	return t, true
 }
 
-// visitors has the hashes of a browser's visitor with the salts of today and of yesterday. The field yesterday is 0 if
-// there is no salt of yesterday.
+// visitors has the hashes of a browser's visitor with the salts of today and of yesterday. The field `yesterday` is 0
+// if there is no salt of yesterday.
 type visitors struct {
 	today, yesterday uint64
 	midnight         int64 // the beginning of today, in milliseconds

@@ -50,7 +50,7 @@ func TestSimulatedSessions(t *testing.T) {
 	views, truth := simulatedDay(r, visitorsOfDay)
 	who := NewHasher(testKey).site("site_1")
 	half := views[len(views)/2].at
-	// most is the largest number of visitors that have a session at the same time.
+	// `most` is the largest number of visitors that have a session at the same time.
 	most := 0
 	{
 		open := newTestSessions(1 << 22)

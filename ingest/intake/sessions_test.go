@@ -88,7 +88,7 @@ func TestLateEvents(t *testing.T) {
 	who := NewHasher(testKey).site("site_1")
 	table := newTestSessions(1)
 	v := visitors{today: 7}
-	// start is in the first minutes of a session period of visitor 7: see sessionPeriod.
+	// `start` is in the first minutes of a session period of visitor 7: see sessionPeriod.
 	start := testNow.UnixMilli()/sessionGap*sessionGap + minute
 	at := func(minutes int64) uint64 {
 		_, session := table.assign(who, v, start+minutes*minute)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestAcceptKnown checks that an event of an unknown type is refused without the other events. Its other members, and
-// the position of its member type, do not matter. Any other error must refuse the whole request.
+// the position of its member `type`, do not matter. Any other error must refuse the whole request.
 func TestAcceptKnown(t *testing.T) {
 	t.Parallel()
 	good := ingesttest.Event("page_view", "")

@@ -60,7 +60,8 @@ func (d *decoder) syntax(problem string) *insights.Refusal {
 	return e
 }
 
-// object consumes an opening brace, and open is true. null counts as an object without members, and open is false.
+// object consumes an opening brace, and `open` is true. `null` counts as an object without members, and `open` is
+// false.
 func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	switch d.peek() {
 	case '{':
@@ -75,7 +76,7 @@ func (d *decoder) object(field string) (open bool, err *insights.Refusal) {
 	return false, d.wrongType(field, "must be an object")
 }
 
-// str reads a string of at most limit bytes. It stores "" for null, as for an absent member.
+// str reads a string of at most `limit` bytes. It stores "" for null, as for an absent member.
 func (d *decoder) str(dst *string, field string, limit int) *insights.Refusal {
 	switch d.peek() {
 	case '"':

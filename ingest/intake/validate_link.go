@@ -15,7 +15,7 @@ type target struct {
 	members [len(targetNames)]string
 }
 
-// targetKinds has, by code of a kind, which members of targetNames the kind has, and which members it requires.
+// targetKinds says for each kind, by its code, which members of targetNames it has, and which members it requires.
 var targetKinds = func() []struct{ has, required [len(targetNames)]bool } {
 	list := make([]struct{ has, required [len(targetNames)]bool }, len(insights.LinkKinds.Words())+1)
 	for code := range list {

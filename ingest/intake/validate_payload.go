@@ -128,7 +128,7 @@ func (d *decoder) payload() *insights.Refusal {
 	return nil
 }
 
-// members calls `each` for every member of an object. `each` must consume the member's value. members does not check
+// members calls `each` for every member of an object. `each` must consume the member's value. `members` does not check
 // the JSON syntax, so use it only in payloads, whose syntax payloadMember has checked.
 func (d *decoder) members(field string, each func(d *decoder, name string) *insights.Refusal) *insights.Refusal {
 	open, err := d.object(field)

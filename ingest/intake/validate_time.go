@@ -6,8 +6,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/insights"
 )
 
-// timeRange is the allowed range of a request's timestamps, in milliseconds. earliest is computed from the age limit
-// past. If past is 0, there is no limit.
+// timeRange is the allowed range of a request's timestamps, in milliseconds. `earliest` is computed from the age limit
+// `past`. If `past` is 0, there is no limit.
 type timeRange struct {
 	earliest, latest int64
 	past             time.Duration

@@ -18,8 +18,8 @@ const AuditLock = "comparison of counted rows"
 // CountedRows is the interface of the ledger of row counts. The ledger has the numbers of rows that the events table
 // should have. Audit compares them with the table. Package store implements it.
 type CountedRows interface {
-	// CountedRows returns the number of rows that the events table should have, by month. deleted changes whenever the
-	// ledger subtracts the rows of a deletion that is about to begin.
+	// CountedRows returns the number of rows that the events table should have, by month. `deleted` changes whenever
+	// the ledger subtracts the rows of a deletion that is about to begin.
 	CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error)
 	// RowsEnds returns, for each partition, the offset before which rows are counted.
 	RowsEnds(ctx context.Context) (map[int]int64, error)
@@ -33,8 +33,8 @@ type CountedRows interface {
 // AllRows counts the rows of the events table; *eventstore.ClickHouse implements it.
 type AllRows interface {
 	AllMonths(ctx context.Context) (schema.RowsByMonth, error)
-	// MonthsFrom returns the number of rows in each of the given months. ends has an offset for each log partition.
-	// MonthsFrom counts only rows at or after the offset of their partition. If ends is empty, it counts all rows.
+	// MonthsFrom returns the number of rows in each of the given months. `ends` has an offset for each log partition.
+	// MonthsFrom counts only rows at or after the offset of their partition. If `ends` is empty, it counts all rows.
 	MonthsFrom(ctx context.Context, ends map[int]int64, months []schema.EventMonth) (schema.RowsByMonth, error)
 }
 
@@ -87,7 +87,7 @@ func Audit(ctx context.Context, ledger CountedRows, table AllRows) ([]schema.Mis
 var errDeleting = errors.New("rows are being deleted: try again")
 
 // lookAt compares the ledger with the events table once. If the table lacks more rows of a month than `missing` has, it
-// raises the number in `missing`. doubled has, by month, the number of surplus rows that the table is known to have.
+// raises the number in `missing`. `doubled` has, by month, the number of surplus rows that the table is known to have.
 func lookAt(
 	ctx context.Context, ledger CountedRows, table AllRows, doubled map[schema.EventMonth]int64,
 	missing schema.RowsByMonth,

@@ -23,7 +23,7 @@ type FromBackup struct {
 	// rows are not restored.
 	Unsure int64
 	// Surplus has the months in which the events table lacks more rows of the backup than the ledger reports as
-	// missing. Each month has the number of rows that the table lacks in addition. In such a month, some rows were
+	// missing. A month's value is the number of these additional rows. In such a month, some rows were
 	// deleted on purpose, and it is unknown which. Found does not count the rows of these months.
 	Surplus map[schema.EventMonth]int64
 	Damaged []eventstore.BackupDamage

@@ -43,7 +43,7 @@ func (m *mending) backup() (server, table string) {
 	return server, table
 }
 
-// read calls ReadBackup. The function change changes the Reconciler's configuration.
+// read calls ReadBackup. The function `change` changes the Reconciler's configuration.
 func (m *mending) read(server string, change func(*Config), cfg BackupConfig) FromBackup {
 	m.t.Helper()
 	backup, err := eventstore.OpenBackup(server)

@@ -34,8 +34,8 @@ func (b *block) size(c *Config) (rows, bytes int) {
 	return max(1, c.BatchRows>>halvings), max(1, c.BatchBytes>>halvings)
 }
 
-// largeRows is the number of rows above which a larger block saves little work. With this number of rows, the rows cost
-// the store several times as much as the fixed costs of an insert.
+// largeRows is the number of rows above which a larger block saves little work. With this number of rows, the cost of
+// the rows is several times the fixed cost of an insert.
 const largeRows = 16_384
 
 // pause returns the time from a block's first row to its insert. If rows continue to arrive as fast as before and would

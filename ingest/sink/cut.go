@@ -60,7 +60,7 @@ type unreadable struct {
 	err    error
 }
 
-// refusedRow is a row that the store refuses. The field row is the row's index in the cut.
+// refusedRow is a row that the store refuses. The field `row` is the row's index in the cut.
 type refusedRow struct {
 	row int
 	err error
@@ -90,9 +90,9 @@ func (c *cut) reset() {
 // fill decodes the messages of a partition's chunks. The cut then owns these chunks. The result depends only on these
 // messages, and on earlier messages within Window offsets.
 //
-// fill stops before a message of a later version or another baseline. If the previous owner of the partition began a
-// cut, fill takes all messages of this cut, or none. A cut with only some of its messages would have another token. If
-// the previous owner was only paused, it could then store the same rows a second time.
+// `fill` stops before a message of a later version or another baseline. If the previous owner of the partition began a
+// cut, `fill` takes all messages of this cut, or none. A cut with only some of its messages would have another token.
+// If the previous owner was only paused, it could then store the same rows a second time.
 func (c *cut) fill(p *partition, from int64, chunks []*chunk, parse parser) {
 	c.partition, c.from, c.to = p, from, from
 	c.chunks = append(c.chunks, chunks...)
@@ -163,12 +163,11 @@ func (c *cut) token(topic string, lo, hi int) string {
 // messageOf returns the message of the log that contains a row of the cut, and the row's index in this message.
 func (c *cut) messageOf(row int) (m cutMessage, index int) {
 	i := sort.Search(len(c.messages), func(i int) bool { return c.messages[i].first > row }) - 1
-	// A message without events has the same value of first as the message after it. The search then finds the message
-	// after it.
+	// A message without events has the same `first` as the next message. The search then finds the next message.
 	return c.messages[i], row - c.messages[i].first
 }
 
-// rebuild replaces the cut's rows by the rows in [lo, hi) that are not in `stored`. scratch is an unused batch.
+// rebuild replaces the cut's rows by the rows in [lo, hi) that are not in `stored`. `scratch` is an unused batch.
 func (c *cut) rebuild(lo, hi int, stored storedRows, scratch *insights.Batch) error {
 	c.rows.Reset()
 	for _, m := range c.messages {

@@ -59,7 +59,7 @@ func TestCutToken(t *testing.T) {
 }
 
 // TestRepeats checks that only the messages in the window before a message decide whether it is a repeat. The offset
-// where a sink begins to read, and the time when it calls recall, do not matter.
+// where a sink begins to read, and the time when it calls `recall`, do not matter.
 func TestRepeats(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -69,8 +69,8 @@ func (g *generation) writeDeadLetters(ctx context.Context, c *cut) error {
 // countBalances adds the outcomes of a stored cut's events to the balances of their sites.
 func (s *Sink) countBalances(c *cut) {
 	sites := s.cfg.Balances
-	// erased and refused count the rows that are not stored, by their message's offset. Each counter only increases,
-	// because Prometheus may read it at any time, and takes a decrease for a restart.
+	// `erased` and `refused` count the rows that are not stored, by their message's offset. Each counter only
+	// increases, because Prometheus may read it at any time, and takes a decrease for a restart.
 	erased, refused := map[uint64]uint64{}, map[uint64]uint64{}
 	for row := range c.erased {
 		m, _ := c.messageOf(row)
@@ -86,7 +86,7 @@ func (s *Sink) countBalances(c *cut) {
 		account.Erased.Add(gone)
 		account.DeadLettered.Add(dead)
 	}
-	// A message whose header is readable but whose events are not has one dead letter for all of its events.
+	// If only the header of a message is readable, the message has one dead letter for all of its events.
 	for _, u := range c.unreadable {
 		if m, err := insights.ParseMessage(u.data); err == nil {
 			sites.Account(m.Site).DeadLettered.Add(uint64(m.Count))

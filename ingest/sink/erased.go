@@ -84,7 +84,7 @@ func (g *generation) honour() {
 // honourAgain is the delay before honour checks undeclared partitions again.
 const honourAgain = time.Second
 
-// mayHonour returns a channel. It is closed when honour or declareLosses may have something to commit.
+// mayHonour returns a channel. It is closed when `honour` or declareLosses may have something to commit.
 func (g *generation) mayHonour() <-chan struct{} {
 	list := g.sink.cfg.Erased
 	changed := list.Changed()

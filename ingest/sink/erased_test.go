@@ -42,7 +42,7 @@ func (s *tombstones) RaiseTombstones(context.Context, int64) error {
 	return errors.New("no tombstone was lost")
 }
 
-// away is a source that returns errors until back is set.
+// away is a source that returns errors until `back` is set.
 type away struct {
 	*tombstones
 	asked, back atomic.Bool
@@ -81,7 +81,7 @@ func (s *tombstones) follow(t testing.TB, start bool) *erasure.List {
 	return list
 }
 
-// visitorOf returns the hash of a visitor id that the intake stores for events of the function numbered.
+// visitorOf returns the hash of a visitor id that the intake stores for events of the function `numbered`.
 func (r *rig) visitorOf(name string) uint64 {
 	r.t.Helper()
 	m, err := insights.ParseMessage(intaketest.Messages(r.t, []byte(ingesttest.Events(

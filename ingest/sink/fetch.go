@@ -17,8 +17,8 @@ import (
 	"github.com/octavo-docs/octavo/ingest/retry"
 )
 
-// chunk is the result of one fetch from one partition. The messages share the memory of the field data. The cut that
-// takes the chunk owns data until the cut is stored.
+// chunk is the result of one fetch from one partition. The messages share the memory of the field `data`. The cut that
+// takes the chunk owns `data` until the cut is stored.
 type chunk struct {
 	partition *partition
 	messages  []fetched
@@ -53,15 +53,15 @@ type partition struct {
 	id        int
 	committed progress // the group's progress when the generation began
 	start     int64    // first offset to read; all earlier messages are stored
-	// intent is the end of the cut that the previous owner began at start, or 0 if there is no such cut. The next cut
-	// must end at the same offset.
+	// `intent` is the end of the cut that the previous owner began at `start`, or 0 if there is no such cut. The next
+	// cut must end at the same offset.
 	intent int64
-	// plain is the offset after the last known plain message. recalled means that the messages before start were read,
-	// so that repeats can recognise their repeats.
+	// `plain` is the offset after the last known plain message. `recalled` means that the messages before `start` were
+	// read, so that later repeats of them are recognised.
 	plain    int64
 	recalled bool
 	lost     losses // losses so far
-	// lostAtStart are the losses before start.
+	// `lostAtStart` are the losses before `start`.
 	lostAtStart losses
 	// tail is the checksum of the last message that was read. recheckLog means that the topic may have been recreated
 	// since this message was read.
@@ -241,7 +241,7 @@ func (s *Sink) fetchAll(ctx context.Context, p *partition, out chan<- *chunk) {
 }
 
 // deliver sends a chunk to the collector. While the collector waits for the store, fetchAll fetches nothing, and the
-// log grows. So deliver reads the log's end at the same interval at which fetches would.
+// log grows. So `deliver` reads the log's end at the same interval at which fetches would.
 func (s *Sink) deliver(ctx context.Context, p *partition, c *chunk, out chan<- *chunk) bool {
 	asked := time.Now()
 	for {
@@ -320,7 +320,7 @@ func (s *Sink) fetch(ctx context.Context, p *partition, from int64, most int) (*
 			err = c.appendRecord(record, from, records.Plain)
 		}
 		if err != nil {
-			// Use the messages that were read. The next fetch reads the rest again.
+			// Use the messages that were read. The next fetch tries to read the remaining messages again.
 			if len(c.messages) > 0 {
 				return c, nil
 			}

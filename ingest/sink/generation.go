@@ -26,7 +26,7 @@ type generation struct {
 	honoured   int64            // version of the tombstones that the commits of all partitions declare
 }
 
-// committer commits progress to the consumer group. A Sink implements committer. In tests, a model implements it too.
+// committer commits progress to the consumer group. A Sink implements `committer`. In tests, a model implements it too.
 type committer interface {
 	commit(ctx context.Context, who member, list map[int]progress) error
 }
@@ -46,7 +46,7 @@ func (g *generation) run(generationCtx, abortCtx context.Context) {
 	generationCtx, cancel := context.WithCancel(generationCtx)
 	defer cancel()
 	// After the partitions were revoked, store the collected messages for at most one session timeout. The next owner
-	// stores the rest.
+	// stores the remaining messages.
 	drainCtx, abort := context.WithCancel(abortCtx)
 	defer abort()
 	stop := context.AfterFunc(generationCtx, func() {
@@ -121,7 +121,7 @@ func (g *generation) fetchProgress(generationCtx context.Context) bool {
 	return false
 }
 
-// collect queues chunks by partition. When the writer can take a cut, collect makes a cut from a partition that has
+// collect queues chunks by partition. When the writer can take a cut, `collect` makes a cut from a partition that has
 // enough messages or an old message. When generationCtx ends, it makes cuts from the remaining messages.
 func (g *generation) collect(generationCtx context.Context, in <-chan *chunk, full chan<- *cut, free <-chan *cut) {
 	timer := time.NewTimer(time.Hour)

@@ -19,7 +19,7 @@ import (
 
 // outage is a state of the store in which it accepts no rows.
 type outage struct {
-	// alter is a setting that puts the events table into this state. reset is the name of this setting.
+	// `alter` is a setting that puts the events table into this state. `reset` is the name of this setting.
 	alter, reset string
 	// limited means that inserts use a connection with too little memory.
 	limited bool
@@ -104,7 +104,7 @@ func (r *rig) alter(action, settings string) {
 	}
 }
 
-// switchedStore inserts with the store `limited` while short is set.
+// switchedStore inserts with the store `limited` while `short` is set.
 type switchedStore struct {
 	eventstore.Store
 	limited eventstore.Store

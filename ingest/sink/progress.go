@@ -14,30 +14,30 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventlog"
 )
 
-// progress is the state of a partition in the consumer group. Every message before offset is stored. The other fields
+// progress is the state of a partition in the consumer group. Every message before `offset` is stored. The other fields
 // are in the commit's metadata.
 type progress struct {
 	offset int64
 	// known means that a sink of this metadata version committed the progress. Otherwise an operator or a sink with
 	// other metadata set the offset, and rows after the offset may be stored.
 	known bool
-	// intent is the end of an announced cut: a cut that begins at offset and may be stored, completely or in part. 0
-	// means that there is no announced cut.
+	// `intent` is the end of an announced cut: a cut that begins at `offset` and may be stored, completely or in part.
+	// 0 means that there is no announced cut.
 	intent int64
-	// tail is the checksum of the message before offset. With it, a sink notices that the topic was recreated. hasTail
-	// is false if there was no message before offset.
+	// `tail` is the checksum of the message before `offset`. With it, a sink notices that the topic was recreated.
+	// `hasTail` is false if there was no message before `offset`.
 	tail    uint64
 	hasTail bool
-	// plain is the offset after the last message before offset that has no producer id, or unknownPlain. `end` is the
-	// log's end at the time of the commit.
+	// `plain` is the offset after the last message before `offset` that has no producer id, or unknownPlain. `end` is
+	// the log's end at the time of the commit.
 	plain, end int64
 	lost       losses // losses before offset
-	// erased is the version of the tombstones that the owner honours for messages at or after offset. If there is an
-	// announced cut, erased is the version that this cut honours. It never decreases.
+	// `erased` is the version of the tombstones that the owner honours for messages at or after `offset`. If there is
+	// an announced cut, `erased` is the version that this cut honours. It never decreases.
 	erased int64
 }
 
-// unknownPlain means that any message before offset may lack a producer id.
+// unknownPlain means that any message before `offset` may lack a producer id.
 const unknownPlain = -1
 
 // progressVersion is the first field of the metadata. Change it if the meaning of a member of the metadata changes.

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/ingest/eventstore"
 )
 
-// TestSinkReady checks that a sink is not ready unless it is running. New must refuse settings that the consumer group
+// TestSinkReady checks that a sink is ready only while it is running. New must refuse settings that the consumer group
 // would refuse, so that the operator gets the error at the start.
 func TestSinkReady(t *testing.T) {
 	t.Parallel()

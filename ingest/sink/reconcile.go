@@ -276,8 +276,8 @@ func (p *reconciling) letter(l logged, index int) deadletter.Letter {
 	return deadletter.Letter{Partition: p.sum.Partition, Offset: l.offset, Index: index, Sum: hex.EncodeToString(l.message.ID[:])}
 }
 
-// message compares a message with the rows that the events table has at its offset. restored is the number of the
-// message's rows that repair has just restored.
+// message compares a message with the rows that the events table has at its offset. `restored` is the number of the
+// message's rows that `repair` has just restored.
 func (p *reconciling) message(l logged, stored map[uint16][]insights.RowContent, restored int64) error {
 	defer p.scratch.Reset()
 	d := Difference{Partition: p.sum.Partition, From: l.offset, To: l.offset + 1, Missing: restored, Restored: restored}

@@ -19,7 +19,7 @@ import (
 // storing. It does not insert rows of repeats and dead letters.
 //
 // Repair may be interrupted and repeated. Before each insert it waits for running inserts, and then reads which rows
-// are missing. Two concurrent repairs could insert the same rows twice, so the caller must hold a lock. holds returns
+// are missing. Two concurrent repairs could insert the same rows twice, so the caller must hold a lock. `holds` returns
 // an error as soon as the lock is lost. The erasure job takes the same lock before it deletes rows, so the caller must
 // read Config.Erased while it holds the lock. Repair also restores rows that an operator deleted.
 func (r *Reconciler) Repair(ctx context.Context, from int64, holds func(context.Context) error, report func(Difference) error) ([]Reconciled, error) {
@@ -171,7 +171,7 @@ func (p *reconciling) maybeRepeat(ctx context.Context, l logged) (bool, error) {
 }
 
 // store inserts missing rows, and repeats the insert until the events table has the rows. If the table refuses an
-// insert because of its rows, store inserts each half separately, until it finds the rows that the table refuses. It
+// insert because of its rows, `store` inserts each half separately, until it finds the rows that the table refuses. It
 // does not insert these rows.
 func (p *reconciling) store(ctx context.Context, missing []missingRow, stored *storedRows) error {
 	store := p.r.cfg.Store

@@ -8,12 +8,12 @@ import (
 
 // repeats finds messages that a partition of the log contains twice. A message is a repeat if a message at most `size`
 // offsets before it has the same id, and at least one of these two messages is plain. A plain message has no producer
-// id. Of the batches with a producer id, the broker itself drops the repeated batches. Plain messages have three
+// id. The broker itself drops repeated batches that have a producer id. Plain messages have three
 // sources: replayed dead letters, nodes whose brokers assign no producer ids, and repeated requests with an
 // Idempotency-Key. The node appends such a request again although the message of the first attempt may still arrive.
 //
 // The result depends only on the log. So every sink that first reads the messages at the `size` offsets before a
-// message makes the same decision about it.
+// message makes the same decision about this message.
 type repeats struct {
 	size int64
 	last map[insights.MessageID]lastSeen
@@ -35,7 +35,8 @@ func newRepeats(size int) repeats {
 	return repeats{size: int64(size), last: make(map[insights.MessageID]lastSeen)}
 }
 
-// first records a message and reports whether it is not a repeat. The offsets of successive calls must ascend.
+// first records a message, and returns true unless the message is a repeat. The offsets of successive calls must
+// ascend.
 func (r *repeats) first(id insights.MessageID, offset int64, plain bool) bool {
 	for r.next < len(r.ring) && r.ring[r.next].offset < offset-r.size {
 		old := r.ring[r.next]
@@ -68,8 +69,8 @@ func (r *repeats) remember(m seenMessage) {
 	r.last[m.id] = last
 }
 
-// recall records messages that precede all recorded messages, as if first had been called with them before. It then
-// owns the slice.
+// recall records messages that precede all recorded messages, as if `first` had been called with them before. It then
+// owns the slice `older`.
 func (r *repeats) recall(older []seenMessage) {
 	later := r.last
 	r.last = make(map[insights.MessageID]lastSeen, len(older)+len(later))

@@ -202,7 +202,7 @@ func TestSinkCommitOfEndedGeneration(t *testing.T) {
 }
 
 // TestSinkDiesBeforeInsert kills a sink after it has announced a cut and before its insert. The next sink must first
-// store exactly the announced cut. Its own configuration would give other cuts.
+// store exactly the announced cut. With its configuration alone, the next sink would make other cuts.
 func TestSinkDiesBeforeInsert(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, 1)

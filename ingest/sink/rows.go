@@ -43,7 +43,7 @@ type rowCounts struct {
 	ledger RowLedger // nil means that rows are not counted
 	cfg    *Config
 	// isOtherLog reports whether another log has replaced the log. It compares the checksum of the message before an
-	// offset with tail.
+	// offset with `tail`.
 	isOtherLog func(ctx context.Context, partition int, offset int64, tail uint64, hasTail bool) (bool, error)
 
 	mu      sync.Mutex
@@ -60,8 +60,8 @@ type waitingRows struct {
 	rows   schema.RowsByMonth // rows is nil if there are no cuts
 }
 
-// openedRows is the state of a partition at the time when a sink takes it over. All messages before end are stored.
-// logEnd is the log's end at this time.
+// openedRows is the state of a partition at the time when a sink takes it over. All messages before `end` are stored.
+// `logEnd` is the log's end at this time.
 type openedRows struct {
 	end    schema.RowsEnd
 	logEnd int64
@@ -223,8 +223,8 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 }
 
 // catchUp advances the ledger to the offset end.Next, with the number of rows that the store has before this offset. It
-// does nothing if the ledger has already reached this offset. All messages before it are stored. logEnd is the log's
-// end when the sink took over the partition, and logEndNow is its current end.
+// does nothing if the ledger has already reached this offset. All messages before it are stored. `logEnd` is the log's
+// end when the sink took over the partition, and `logEndNow` is its current end.
 func (r *rowCounts) catchUp(
 	ctx context.Context, id int, end schema.RowsEnd, logEnd int64, logEndNow *atomic.Int64,
 ) error {

@@ -55,7 +55,7 @@ func lookForSurplus(ctx context.Context, ledger CountedRows, table AllRows) (map
 		return nil, err
 	}
 	// A deletion that is not in this list has already deleted its rows, or begins later. If it begins later, it changes
-	// the value of deleted.
+	// the value of `deleted`.
 	noted, err := ledger.NotedDeletions(ctx)
 	if err != nil || len(noted) > 0 {
 		return nil, err

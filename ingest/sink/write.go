@@ -92,7 +92,7 @@ func (g *generation) announce(ctx context.Context, c *cut) error {
 	return g.commit(ctx)
 }
 
-// write stores a cut and reports whether it succeeded. After write has returned false, the caller must store no later
+// write stores a cut and reports whether it succeeded. After `write` has returned false, the caller must store no later
 // cut.
 func (g *generation) write(generationCtx, drainCtx context.Context, c *cut) bool {
 	s := g.sink
@@ -178,9 +178,9 @@ func (g *generation) prepare(ctx context.Context, c *cut) error {
 	return nil
 }
 
-// store stores the rows [lo, hi) of a cut. If the store refuses an insert because of its rows, store inserts each half
-// separately, until it finds the rows that the store refuses. It records these rows, and stores all other rows. The
-// token of a half depends on its position in the cut. So another sink that repeats the cut uses the same tokens.
+// store stores the rows [lo, hi) of a cut. If the store refuses an insert because of its rows, `store` inserts each
+// half separately, until it finds the rows that the store refuses. It records these rows, and stores all other rows.
+// The token of a half depends on its position in the cut. So another sink that repeats the cut uses the same tokens.
 func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, hi int) bool {
 	var refusal error
 	ok := g.retry(generationCtx, drainCtx, "Cannot insert events into the store.", func(ctx context.Context) (err error) {
@@ -201,10 +201,10 @@ func (g *generation) store(generationCtx, drainCtx context.Context, c *cut, lo, 
 }
 
 // insert is one attempt to store the rows [lo, hi) of a cut. If an earlier attempt or another sink may have stored some
-// of these rows, insert first reads which rows are stored, and does not insert them again. The token alone would be
+// of these rows, `insert` first reads which rows are stored, and does not insert them again. The token alone would be
 // sufficient only while ClickHouse remembers the token.
 //
-// refusal is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a
+// `refusal` is an error that the rows caused. Only an error of the INSERT statement can be a refusal. An error of a
 // SELECT statement never is, whatever its code is.
 func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, err error) {
 	s := g.sink
@@ -226,8 +226,8 @@ func (g *generation) insert(ctx context.Context, c *cut, lo, hi int) (refusal, e
 			return nil, fmt.Errorf("the store acknowledged %d rows that it does not have", c.rows.Rows())
 		}
 		if again > 0 {
-			// ClickHouse records a token before the rows are visible. If ClickHouse was killed after it recorded the
-			// token, or its disk was full, it drops every repeated insert although it does not have the rows. Another
+			// ClickHouse records a token before the rows are visible. If ClickHouse was then killed, or its disk was
+			// full, it lacks the rows and drops every repeated insert nevertheless. Another
 			// token makes it insert the rows.
 			name += "/again" + strconv.Itoa(again)
 			// Another sink may be inserting the same cut, and ClickHouse may have recorded the token although the rows

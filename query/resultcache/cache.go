@@ -65,7 +65,7 @@ type Query[V any] struct {
 	Key Key
 	// Fresh excludes results that earlier callers requested.
 	Fresh bool
-	// Enter waits for the caller's turn. The cache calls leave after the caller got the result.
+	// Enter waits for the caller's turn. The cache calls `leave` after the caller got the result.
 	Enter func(context.Context) (leave func(), err error)
 	// Run computes the result.
 	Run func(context.Context) (V, error)
@@ -162,7 +162,7 @@ func (c *Cache[V]) old(q Query[V], now time.Time) *entry[V] {
 	return nil
 }
 
-// enter waits for the caller's turn. leave is nil if another caller got a turn first.
+// enter waits for the caller's turn. `leave` is nil if another caller got a turn first.
 func (c *Cache[V]) enter(ctx context.Context, q Query[V], r *run[V]) (leave func(), err error) {
 	if r.turn.Err() != nil {
 		return nil, nil
@@ -246,7 +246,7 @@ func (c *Cache[V]) leave(k Key, r *run[V]) {
 	c.drop(k, r)
 }
 
-// drop does what leave does, for code that holds the lock. A run that no caller waits for never begins.
+// drop does what `leave` does, for code that holds the lock. A run that no caller waits for never begins.
 func (c *Cache[V]) drop(k Key, r *run[V]) {
 	if r.callers--; r.callers > 0 {
 		return
@@ -258,9 +258,9 @@ func (c *Cache[V]) drop(k Key, r *run[V]) {
 }
 
 // find returns a cached result, or the run to share. `asked` is the time of the caller's request, and `now` is the time
-// of this look-up. If a caller's run failed because of another caller, the caller searches again. asked stays the time
-// of the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets a new
-// run, which replaces older runs.
+// of this look-up. If a caller's run failed because of another caller, the caller searches again. `asked` stays the
+// time of the caller's request, so that later callers do not regard the result as newer than it is. A fresh query gets
+// a new run, which replaces older runs.
 func (c *Cache[V]) find(k Key, asked, now time.Time, fresh bool) (*entry[V], *run[V]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

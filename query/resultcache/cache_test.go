@@ -45,7 +45,7 @@ func newCache(maxAge time.Duration, step time.Duration) (*Cache[string], *clock)
 	}), at
 }
 
-// callers request the result of one query from a cache. Each run sends a channel to started, and ends with the error
+// callers request the result of one query from a cache. Each run sends a channel to `started`, and ends with the error
 // that it receives from this channel.
 type callers struct {
 	t       *testing.T

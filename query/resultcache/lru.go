@@ -64,7 +64,7 @@ type lru[V any] struct {
 
 func newLRU[V any](maxBytes int, sizeOf func(V) int, gauge prometheus.Gauge) *lru[V] {
 	l := &lru[V]{maxBytes: maxBytes, sizeOf: sizeOf, gauge: gauge}
-	// maxBytes also limits the number of entries, because each entry takes at least overhead.
+	// maxBytes also limits the number of entries, because each entry takes at least `overhead` bytes.
 	l.entries, _ = simplelru.NewLRU(1+maxBytes/overhead, func(_ Key, e *entry[V]) { l.bytes -= l.size(e) })
 	return l
 }

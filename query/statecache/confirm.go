@@ -11,7 +11,7 @@ import (
 )
 
 // Confirm reports whether an answer from the entries' states is right: their parts are still in the events table, and
-// all states exist. Dropped parts and states never reappear, so both existed when the statement ran. extra is the
+// all states exist. Dropped parts and states never reappear, so both existed when the statement ran. `extra` is the
 // number of rows that the statement read in addition to the expected rows.
 //
 // Confirm caches the states that were built. If a built entry has no states, it may have no events, or its states were

@@ -29,7 +29,7 @@ type Config struct {
 	// Cuts are the boundaries of spans.
 	Cuts
 
-	// Ask runs a short statement of the cache and calls each for every row, scanned into targets.
+	// Ask runs a short statement of the cache, scans every row into `targets`, and then calls `each`.
 	Ask func(ctx context.Context, sql string, args, targets []any, each func()) error
 	// Exec runs a statement of the cache even if the query has already ended.
 	Exec func(ctx context.Context, sql string) error
@@ -127,7 +127,7 @@ func rowsOf(entries []*Entry) []string {
 
 // Get sets the status of entries. A query must call Put for each entry with the status Build, and then Release for all
 // entries. An entry is absent in three cases: no earlier query needed it, its events took too long to read, or another
-// query is building it. extra is the number of rows that must be read in addition to cached states.
+// query is building it. `extra` is the number of rows that must be read in addition to cached states.
 func (c *Cache) Get(entries []*Entry) (extra uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

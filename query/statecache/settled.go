@@ -43,7 +43,7 @@ func (c *Cache) Parts(ctx context.Context) (parts Parts, err error) {
 	return parts, nil
 }
 
-// KnownParts returns the settled parts without asking the engine; ok is false if the list is old.
+// KnownParts returns the settled parts without asking the engine; `ok` is false if the list is old.
 func (c *Cache) KnownParts() (parts Parts, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

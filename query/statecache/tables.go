@@ -46,7 +46,7 @@ func KeyOf(table string, rows sqltree.Statement, parts []Part) string {
 	return string(sum[:])
 }
 
-// Put builds the states of an entry. rows is a statement over the entry's parts. Put stops at the time `until`. The
+// Put builds the states of an entry. `rows` is a statement over the entry's parts. Put stops at the time `until`. The
 // states are used for other queries only after Confirm has found the answer right.
 func (c *Cache) Put(
 	ctx context.Context, table string, e *Entry, rows *sqltree.Select, until time.Time, write Write,

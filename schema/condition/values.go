@@ -15,7 +15,7 @@ import (
 type undefined struct{}
 
 // evaluation is the state of one evaluation of a condition. If JavaScript would throw an error, the operation sets
-// failed, and the condition's result is false.
+// `failed`, and the condition's result is false.
 type evaluation struct {
 	claims map[string]any
 	failed bool
@@ -327,8 +327,8 @@ func ofStrings(f func(s, argument string) any) func(e *evaluation, on, argument 
 	}
 }
 
-// find returns the index of a value in an array or of a text in a text, or -1. nan makes find match NaN in an array:
-// the method includes does that, and indexOf does not.
+// find returns the index of a value in an array or of a text in a text, or -1. If `nan` is true, `find` matches NaN in
+// an array, as JavaScript's method `includes` does and `indexOf` does not.
 func (e *evaluation) find(on, wanted any, nan bool) int {
 	switch on := on.(type) {
 	case string:

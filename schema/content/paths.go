@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema"
 )
 
-// RelativeTarget resolves a link in a file. folder is the folder of the file. It returns the path to which the link
-// leads, and the link's fragment. ok is false if the link is not relative, or if it leads above the top folder.
+// RelativeTarget resolves a link in a file. `folder` is the folder of the file. It returns the path to which the link
+// leads, and the link's fragment. `ok` is false if the link is not relative, or if it leads above the top folder.
 func RelativeTarget(folder, link string) (target, fragment string, ok bool) {
 	if link == "" || strings.HasPrefix(link, "/") || strings.HasPrefix(link, "#") || strings.HasPrefix(link, "?") || schema.LinkScheme(link) != "" {
 		return "", "", false

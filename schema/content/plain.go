@@ -70,7 +70,7 @@ func Label(n *schema.Node) string {
 	return ""
 }
 
-// Emoji returns the characters of a code such as "1f468-200d-1f4bb". ok is false if the text is not a code.
+// Emoji returns the characters of a code such as "1f468-200d-1f4bb". `ok` is false if the text is not a code.
 func Emoji(code string) (characters string, ok bool) {
 	var b strings.Builder
 	for part := range strings.SplitSeq(code, "-") {

@@ -80,7 +80,7 @@ func readRef(text string) (map[string]any, bool) {
 // idLength is the length of the ids that [schema.NewID] makes.
 const idLength = 26
 
-// IsID reports whether a text has the form of an id. For example, the text about in /pages/about is not an id.
+// IsID reports whether a text has the form of an id. For example, the text "about" in /pages/about is not an id.
 func IsID(s string) bool { return len(s) == idLength && schema.ValidID(s) }
 
 // These constants are the beginnings of addresses with the ids of targets, in the form that front ends read. The

@@ -10,7 +10,7 @@ import (
 
 const (
 	// Two groups are about the same problem if the similarity of their issues exceeds the usual similarity by at least
-	// threshold. If no issue has a meaning (see Meaning), wordsThreshold is used instead.
+	// `threshold`. If no issue has a meaning (see Meaning), wordsThreshold is used instead.
 	threshold      = 0.05
 	wordsThreshold = -0.1
 	// mergeMargin is added to the threshold if both groups have a resting cluster. Users see when clusters are merged,
@@ -53,7 +53,7 @@ type Group struct{ Clusters, Items []int }
 // Method groups issues. It counts in how many texts each term occurs, and weighs terms by these counts. For each
 // analysis, a new Method is made.
 type Method struct {
-	// having has, for each term, the number of texts that contain the term.
+	// `having` has, for each term, the number of texts that contain the term.
 	having map[string]float64
 	texts  float64
 }
@@ -81,12 +81,12 @@ func (m *Method) Assign(known []Known, items []Item) []Group {
 	return a.result()
 }
 
-// assignment is the state of one call of Assign. In nodes, resting clusters come before issues.
+// assignment is the state of one call of Assign. In `nodes`, resting clusters come before issues.
 type assignment struct {
 	known []Known
 	items []Item
 	nodes []*node
-	// having has, for each term, the nodes that contain the term, with the term's weight in each node.
+	// `having` has, for each term, the nodes that contain the term, with the term's weight in each node.
 	having    map[string][]neighbor
 	threshold float64
 }
@@ -98,10 +98,10 @@ type node struct {
 	meaning  []float32
 	language string
 	size     float64
-	// cluster is the index of the resting cluster, or -1 if the node has issues.
+	// `cluster` is the index of the resting cluster, or -1 if the node has issues.
 	cluster int
 	items   []int
-	// usual is the usual similarity of the node's issues to their nearest neighbors.
+	// `usual` is the usual similarity of the node's issues to their nearest neighbors.
 	usual float64
 	near  []neighbor
 	group *group
@@ -112,9 +112,9 @@ type group struct {
 	words       map[string]float64
 	meaning     []float32
 	size, usual float64
-	// rests reports whether the group has a resting cluster.
+	// `rests` reports whether the group has a resting cluster.
 	rests bool
-	// language is the language of the first node with a known language. It is empty if no node has a known language.
+	// `language` is the language of the first node with a known language. It is empty if no node has a known language.
 	language string
 	nodes    []*node
 }
@@ -225,13 +225,13 @@ func (g *group) add(n *node, times float64) {
 	g.size, g.usual = g.size+times*n.size, g.usual+times*n.size*n.usual
 }
 
-// pair has two nodes. excess is the similarity of the issues in the nodes' groups, less the usual similarity.
+// pair has two nodes. `excess` is the similarity of the issues in the nodes' groups, less the usual similarity.
 type pair struct {
 	i, j   int
 	excess float64
 }
 
-// leastAlike compares pairs. It puts the most similar pair at the end, because join takes pairs from the end.
+// leastAlike compares pairs. It puts the most similar pair at the end, because `join` takes pairs from the end.
 func leastAlike(p, q pair) int {
 	return cmp.Or(cmp.Compare(p.excess, q.excess), cmp.Compare(q.i, p.i), cmp.Compare(q.j, p.j))
 }

@@ -100,8 +100,8 @@ func (a *assignment) usual(row []neighbor, meant bool) float64 {
 // The meaning of a single text also depends on its style. If the meanings of similar issues are added, the style has
 // less influence.
 const (
-	// assumedIssues is the number of assumed issues without a meaning. center subtracts the mean of all issues, and
-	// this mean includes the assumed issues.
+	// assumedIssues is the number of assumed issues without a meaning. The function `center` subtracts the mean of all
+	// issues, and this mean includes the assumed issues.
 	assumedIssues = 20
 	// smoothNear is the number of neighbors whose meanings are added to an issue's meaning. smoothLeast is the least
 	// excess of these neighbors.

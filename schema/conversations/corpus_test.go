@@ -35,16 +35,16 @@ const (
 // parameters are ever chosen with "final", a fourth set is needed.
 var floors = map[string]struct {
 	problems, themes float64
-	// fifty is the figure for problems if issues arrive in batches of 50, and single is the figure if they arrive one
-	// by one. If single is 0, the test does not measure it.
+	// `fifty` is the figure for problems if issues arrive in batches of 50, and `single` is the figure if they arrive
+	// one by one. If `single` is 0, the test does not measure it.
 	fifty, single float64
-	// impact is the fraction of issues whose impact equals the impact in the label.
+	// `impact` is the fraction of issues whose impact equals the impact in the label.
 	impact float64
-	// words is the figure for problems if there is no model, so that only words are compared.
+	// `words` is the figure for problems if there is no model, so that only words are compared.
 	words float64
-	// labels says how well the two people who labelled the set agree about problems.
+	// `labels` says how well the two people who labelled the set agree about problems.
 	labels float64
-	// Each set has 20 conversations without a problem. falseIssues is the largest number of these conversations in
+	// Each set has 20 conversations without a problem. `falseIssues` is the largest number of these conversations in
 	// which an issue may be found.
 	falseIssues int
 }{
@@ -121,7 +121,7 @@ type analyzed struct {
 	items  []conversations.Item
 	of     []int
 	found  []conversations.Issue
-	// clusters and themes have an element for each conversation.
+	// `clusters` and `themes` have an element for each conversation.
 	clusters []map[string]bool
 	themes   []string
 	groups   [][]int
@@ -175,7 +175,8 @@ type extraction struct {
 	of   *analyzed
 }
 
-// extracted returns the issues of a set with their meanings. The result is a copy, so the caller can call assign on it.
+// extracted returns the issues of a set with their meanings. The result is a copy, so the caller can call `assign` on
+// it.
 func extracted(t *testing.T, set string) *analyzed {
 	t.Helper()
 	model := openModel(t)
@@ -289,8 +290,8 @@ func (a *analyzed) partition() [][]int {
 }
 
 // score has numbers of pairs of conversations. `both` is the number of pairs that are together in the result and in the
-// labels. `found` is the number of pairs that are together only in the result. labelled is the number of pairs that are
-// together only in the labels.
+// labels. `found` is the number of pairs that are together only in the result. `labelled` is the number of pairs that
+// are together only in the labels.
 type score struct{ both, found, labelled float64 }
 
 func (s score) precision() float64 { return s.both / max(s.both+s.found, 1) }
@@ -346,8 +347,8 @@ func (a *analyzed) themed() score {
 		func(i, j int) bool { return a.themes[i] != "" && a.themes[i] == a.themes[j] })
 }
 
-// TestCorpus measures the method with each set of the corpus. It prints the figures and the titles. The short form
-// measures the smallest set.
+// TestCorpus measures the method with each set of the corpus. It prints the figures and the titles. With -short, it
+// measures only the smallest set.
 func TestCorpus(t *testing.T) {
 	t.Parallel()
 	for set, floor := range floors {

@@ -93,7 +93,7 @@ func commonLanguage(sample []Sampled) string {
 // Subject is a theme that clusters with different problems may share.
 type Subject struct{ ID, Title, Icon string }
 
-// SubjectByID returns the subject with an id. ok is false if the lexicon has no such subject.
+// SubjectByID returns the subject with an id. `ok` is false if the lexicon has no such subject.
 func SubjectByID(id string) (subject Subject, ok bool) {
 	for _, s := range theLexicon().subjects {
 		if s.ID == id {

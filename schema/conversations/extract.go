@@ -153,8 +153,8 @@ func statesProblem(sentence string) bool {
 	return hasCue(sentence, "trouble", "blocking") || strings.ContainsAny(sentence, "?？")
 }
 
-// An issue blocks the user if it is about one of the things in severe, or about both things of a pair in severeTwo. The
-// text need not say that the user is blocked.
+// An issue blocks the user if it is about one of the things in `severe`, or about both things of a pair in `severeTwo`.
+// The text need not say that the user is blocked.
 var (
 	severe    = []string{"locked", "lost", "crash", "outage", "security", "overwrite", "decline"}
 	severeTwo = [][2]string{
@@ -180,8 +180,8 @@ func impactOf(details []string, about map[string]bool) schema.Impact {
 }
 
 // ImpactOf returns the impact of a cluster. It is the highest impact that at least half of the cluster's issues have or
-// exceed. high is the number of issues with a high impact, and medium is the number of issues with at least a medium
-// impact.
+// exceed. `high` is the number of issues with a high impact, and `medium` is the number of issues with at least a
+// medium impact.
 func ImpactOf(issues, high, medium int) schema.Impact {
 	switch {
 	case 2*high >= issues && issues > 0:

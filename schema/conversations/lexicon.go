@@ -23,11 +23,11 @@ var lexiconText string
 
 // lexicon is the content of lexicon.txt.
 type lexicon struct {
-	// things maps words to the things that they name.
+	// `things` maps words to the things that they name.
 	things map[string][]thing
-	// longest is the length, in bytes, of the longest text that names a thing.
+	// `longest` is the length, in bytes, of the longest text that names a thing.
 	longest int
-	// small has the small words of each language, such as articles. polite has the small words of all languages and
+	// `small` has the small words of each language, such as articles. `polite` has the small words of all languages and
 	// polite words.
 	small  map[string]map[string]bool
 	polite map[string]bool
@@ -37,7 +37,7 @@ type lexicon struct {
 	subjects  []Subject
 }
 
-// thing is a thing that a word or phrase names. If open is true, the word or phrase may also be the beginning of a
+// thing is a thing that a word or phrase names. If `open` is true, the word or phrase may also be the beginning of a
 // longer word.
 type thing struct {
 	term string
@@ -226,7 +226,7 @@ func languageOf(text string) string {
 	return best
 }
 
-// cueText returns a sentence in the form of the phrases in cues: in lower case, without punctuation.
+// cueText returns a sentence in the form of the phrases in `cues`: in lower case, without punctuation.
 func cueText(sentence string) string {
 	text := strings.ReplaceAll(strings.ToLower(sentence), "’", "'")
 	return " " + strings.Join(strings.FieldsFunc(text, func(r rune) bool {

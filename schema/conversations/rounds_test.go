@@ -15,11 +15,11 @@ import (
 )
 
 // rounds calls the method as the job does. Each round gets new issues, the latest earlier issues, and only the profiles
-// of the existing clusters. rounds has the data that the job would store in the database.
+// of the existing clusters. `rounds` has the data that the job would store in the database.
 type rounds struct {
 	clusters []stored
 	window   []conversations.Item
-	// most is the largest number of issues in the window.
+	// `most` is the largest number of issues in the window.
 	most    int
 	founded int
 }

@@ -28,7 +28,7 @@ const signature = "-- "
 
 // plain returns the user's own text in a body: without markup, code, addresses, quoted replies and signatures.
 func plain(body string) string {
-	// Quoted lines are removed first, because their > would be read as the end of a tag.
+	// Quoted lines are removed first, because the character > before them would be read as the end of a tag.
 	var kept []string
 	for line := range strings.Lines(fences.ReplaceAllString(body, " ")) {
 		line = strings.TrimRight(line, "\r\n")

@@ -59,7 +59,7 @@ func scale(v []float32, times float64) {
 	}
 }
 
-// add multiplies a vector by times and adds it to a sum. If the vector or the sum is nil, add does nothing.
+// add multiplies a vector by `times` and adds it to a sum. If the vector or the sum is nil, `add` does nothing.
 func add(sum, v []float32, times float64) {
 	gonum.Implementation{}.Saxpy(min(len(sum), len(v)), float32(times), v, 1, sum, 1)
 }

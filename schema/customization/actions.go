@@ -26,7 +26,7 @@ var actionSwitches = []actionSwitch{
 }
 
 // actionSwitch has the name of a page action in the list of actions, and the name of the action's switch. `of` returns
-// the switch in the settings, or nil if the switch is not set. make returns the switch, and creates the switch if it
+// the switch in the settings, or nil if the switch is not set. `make` returns the switch, and creates the switch if it
 // does not exist.
 type actionSwitch struct {
 	action, member string
@@ -36,8 +36,8 @@ type actionSwitch struct {
 
 func pageActionsIn(c *Customization) *Opt[PageActions] { return &c.PageActions }
 
-// switchOf makes a row. group returns the group of settings that contains the switch, and in returns the switch in this
-// group.
+// switchOf makes a row. `group` returns the group of settings that contains the switch, and `in` returns the switch in
+// this group.
 func switchOf[G any](
 	action, member string, group func(*Customization) *Opt[G], in func(*G) *Opt[bool],
 ) (row actionSwitch) {
@@ -91,10 +91,10 @@ func Overlay(base, set Customization) Customization {
 	return all
 }
 
-// SettleActions makes both forms of page actions agree in c. c has the settings old, with the members of the request
-// sent. above has the effective settings of the level above. The form that the request changed replaces the other form.
-// So a client that uses only one form may read all settings, change the list or a switch, and send all settings back.
-// If the request removes a switch, the action gets its value from above again.
+// SettleActions makes both forms of page actions agree in c. c has the settings `old`, changed by the members of the
+// request `sent`. `above` has the effective settings of the level above. The form that the request changed replaces the
+// other form. So a client that uses only one form may read all settings, change the list or a switch, and send all
+// settings back. If the request removes a switch, the action gets its value from `above` again.
 func (c *Customization) SettleActions(above, old, sent Customization) {
 	before := Overlay(above, old)
 	was, listed, items := actionsOf(&before), actionsOf(&sent), slices.Clone(actionsOf(c))

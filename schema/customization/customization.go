@@ -159,8 +159,8 @@ type Internationalization struct {
 	Locale Opt[string] `json:"locale,omitzero" rules:"enum=customizationLocale"`
 }
 
-// Favicon is an icon or an emoji. If both are absent, the front end chooses an icon. The contract allows only these two
-// members, and at most one of them.
+// Favicon is an icon or an emoji. If both are absent, the front end chooses an icon. The contract allows no other
+// members, and only one of these two at a time.
 type Favicon struct {
 	Icon    *ThemedURL `json:"icon,omitempty"`
 	Emoji   *string    `json:"emoji,omitempty" rules:"len=1..50"`

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// leaf is a leaf in a tree of settings. path has the names from the root to the leaf, and kind is its type.
+// leaf is a leaf in a tree of settings. `path` has the names from the root to the leaf, and `kind` is its type.
 type leaf struct {
 	path []string
 	kind reflect.Type

@@ -254,8 +254,8 @@ func (g *Gate) isNext(p *Party) bool {
 	return len(g.queue) == 0 || p.place == 0 && g.shareOf(p.inside) < g.queue[0].share
 }
 
-// overtakes reports whether a new request would enter before an older request. This is a waiting request of the same
-// member, or of a member whose own limits allow it to enter.
+// overtakes reports whether a new request would enter before an older request. The older request is a waiting request
+// of the same member, or of a member whose own limits allow it to enter.
 func (g *Gate) overtakes(p *Party, name string) bool {
 	for e := p.waiting.Front(); e != nil && g.room.MemberBytes > 0; e = e.Next() {
 		if w := e.Value.(*waiter); w.member == name || !g.memberFull(p, w.member, w.weight) {

@@ -45,7 +45,7 @@ func (c *crowd) party(name string) *Party {
 	return c.parties[name]
 }
 
-// come calls Enter in the background. An admitted request stays inside until leave is called.
+// come calls Enter in the background. An admitted request stays inside until `leave` is called.
 func (c *crowd) come(party, member string) { c.comeWith(party, member, 1) }
 
 func (c *crowd) comeWith(party, member string, bytes int64) {

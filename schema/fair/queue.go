@@ -3,8 +3,8 @@ package fair
 import "container/heap"
 
 // queueUp puts a request at the end of its party's queue. If too many requests are waiting, it removes the newest
-// request of the party with the most waiting requests. This may be the new request itself. It returns the waiter. If
-// the new request is removed, it returns nil and the verdict.
+// request of the party with the most waiting requests. The removed request may be the new request itself. It returns
+// the waiter. If the new request is removed, it returns nil and the verdict.
 func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 	for g.outside.slots >= g.room.Waiting || g.outside.bytes+weight > g.room.waitingBytes() {
 		most := p
@@ -44,8 +44,8 @@ func (g *Gate) queueUp(p *Party, name string, weight int64) (*waiter, Verdict) {
 }
 
 // newest returns the request that must leave the party's queue: the newest request of the member with the most waiting
-// requests. If `own` is set, a new request of the member `comes` is also counted as waiting. newest returns nil if the
-// new request itself must leave.
+// requests. If `own` is set, a new request of the member `comes` is also counted as waiting. `newest` returns nil if
+// the new request itself must leave.
 func (p *Party) newest(comes string, own bool) *waiter {
 	most, count := "", int64(0)
 	if own {
@@ -86,8 +86,8 @@ func (g *Gate) dequeue(w *waiter) {
 	g.sort(p)
 }
 
-// sort moves a party to its place in the queue, by its present use. If no request of the party may enter, sort removes
-// the party.
+// sort moves a party to its place in the queue, by its present use. If no request of the party may enter, `sort`
+// removes the party.
 func (g *Gate) sort(p *Party) {
 	if g.next(p) == nil {
 		if p.place > 0 {

@@ -156,7 +156,7 @@ const TotalsExactly = 1 << 14
 // first 65,537 values, and a sketch of 2^19 registers with a standard error of 0.14 %. TestUniquesBound checks the
 // bounded form on the engine.
 //
-// If a column has counters, uniques ignores rows without the counted events.
+// If a column has counters, `uniques` ignores rows without the counted events.
 func (c *Column) uniques(_ Arguments, env Env) sqltree.Expr {
 	sketch := func(bits int64) sqltree.Expr {
 		return sqltree.Parametric("uniqCombined64", []sqltree.Expr{sqltree.Int(bits)}, c.counted(env))

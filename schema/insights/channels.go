@@ -131,9 +131,9 @@ func newSourceKeys() (k keys) {
 	return k
 }
 
-// read returns the expression for the member of list that belongs to a text's key. Its value is "" if the text has no
-// key. Each function has the text as its only argument that is not constant. So the engine computes it once for each
-// distinct text of repeatedType in a block of rows.
+// read returns the expression for the member of `list` that belongs to a text's key. Its value is "" if the text has no
+// key. Each function in this expression has the text as its only argument that is not constant. So the engine computes
+// it once for each distinct text of repeatedType in a block of rows.
 func (k keys) read(text sqltree.Expr, list []string) sqltree.Expr {
 	pattern, groups := sqltree.Param(typeString, k.pattern), sqltree.Param(typeString, `\1\2`)
 	key := sqltree.Call("replaceRegexpOne", text, pattern, groups)

@@ -77,9 +77,9 @@ func AppendExactName(dst []byte, name string) []byte {
 	return dst
 }
 
-// ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. notes is the value
-// of ClaimTypes. Old events have no notes, so their claims are read as strings, and each dot in a path separates two
-// names. If the beginning of a path is the path of another claim, the longer path stays a single name.
+// ClaimsObject returns the object from which claims were flattened, without nulls and empty objects. `notes` is the
+// value of ClaimTypes. Old events have no notes, so their claims are read as strings, and each dot in a path separates
+// two names. If the beginning of a path is the path of another claim, the longer path stays a single name.
 func ClaimsObject(claims map[string]string, notes string) map[string]any {
 	noted := map[string]string{}
 	if notes != "" {
@@ -116,7 +116,7 @@ func typedClaim(value, note string) any {
 }
 
 // put sets a member deep in an object. If the last name already has a value, or an earlier name has a value that is not
-// an object, put sets a member of `root` with the name `path`.
+// an object, `put` sets a member of `root` with the name `path`.
 func put(root map[string]any, names []string, path string, value any) {
 	object := root
 	for _, name := range names[:len(names)-1] {

@@ -19,7 +19,7 @@ const (
 	Time                     // can have an interval
 )
 
-// NullRule says how responses show, and filters match, events without a value in a column.
+// NullRule says how an absent value of a column appears in responses, and how filters match it.
 type NullRule uint8
 
 // The null rules.
@@ -90,7 +90,7 @@ type Column struct {
 	// Texts returns the condition that one of the column's texts meets the test. It is set for columns whose texts
 	// differ from the value of Expr.
 	Texts func(a Arguments, meets func(text sqltree.Expr) sqltree.Expr) sqltree.Expr
-	// Rank has the value by which order sorts. If it is nil, order sorts by the value of Expr.
+	// Rank has the value by which `order` sorts. If it is nil, `order` sorts by the value of Expr.
 	Rank *Rank
 	// Nothing returns the value of a Measure in a group without events that the measure counts. If Nothing is nil,
 	// this value is zero.
@@ -116,7 +116,7 @@ type Rank struct {
 // Has reports whether the column has all of the given roles.
 func (c *Column) Has(r Role) bool { return c.Roles&r == r }
 
-// Condition returns the condition of a filter with the operator op and the given values. value is the column's
+// Condition returns the condition of a filter with the operator `op` and the given values. `value` is the column's
 // expression or its alias. If an event has no value in an Excluded column, it satisfies only negated operators. If an
 // event has no value in another column with HasValue, it satisfies no operator that compares by order.
 func (c *Column) Condition(op *Operator, a Arguments, value sqltree.Expr, values []any) sqltree.Expr {
@@ -181,7 +181,7 @@ var (
 	ClaimProperty = byName["visitorClaimProperty"]
 )
 
-// LastTime is the time of a group's last event. Requests use it under the name datetime: see the documentation of
+// LastTime is the time of a group's last event. Requests use it under the name `datetime`: see the documentation of
 // package query.
 var LastTime = func() *Column {
 	c := metric(Datetime.Name, timeValue{}, nil, "Time of the last event.", lastEvent.count, lastEvent)

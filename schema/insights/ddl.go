@@ -224,8 +224,8 @@ func (t Topology) LocalTable() string {
 	return Table + "_local"
 }
 
-// UpgradeStatements returns the statements that give a table of an older version all storedColumns. have maps each
-// column of the table to its type. visits has the names of the table's projections of visits. The statements add or
+// UpgradeStatements returns the statements that give a table of an older version all storedColumns. `have` maps each
+// column of the table to its type. `visits` has the names of the table's projections of visits. The statements add or
 // widen columns and drop no column.
 func UpgradeStatements(t Topology, have map[string]string, visits []string) []string {
 	var changes, before []string
@@ -265,7 +265,7 @@ func (t Topology) alter(changes []string) []string {
 	return []string{"ALTER TABLE " + t.LocalTable() + on + alter, "ALTER TABLE " + Table + on + plain}
 }
 
-// SettingStatements returns the statements that bring an older table's settings up to date. engine is the value of
+// SettingStatements returns the statements that bring an older table's settings up to date. `engine` is the value of
 // engine_full of LocalTable in system.tables. The statements run on every replica, because servers do not replicate
 // settings.
 func SettingStatements(t Topology, engine string) []string {

@@ -25,7 +25,7 @@ func (e *Enum) Name() string { return e.name }
 // Words returns the allowed words in the order of their codes. The caller must not change the list.
 func (e *Enum) Words() []string { return e.words }
 
-// Code returns the code of a word. ok is false if the word is not allowed.
+// Code returns the code of a word. `ok` is false if the word is not allowed.
 func (e *Enum) Code(word string) (code Code, ok bool) {
 	code, ok = e.codes[word]
 	return code, ok
@@ -88,7 +88,7 @@ var (
 	notFoundTypes       = newEnum("page not found type", "conditional")
 )
 
-// ContentRefMembers returns the names of the string members for a kind of content reference. kind is a code of
+// ContentRefMembers returns the names of the string members for a kind of content reference. `kind` is a code of
 // LinkKinds. The first `required` names are names of required members. The caller must not change the list.
 func ContentRefMembers(kind Code) (required int, names []string) {
 	m := contentRefMembers[LinkKinds.Word(kind)]

@@ -61,7 +61,7 @@ type Measured uint32
 // MeasuredAs returns the value of a number that was measured.
 func MeasuredAs(n uint32) Measured { return Measured(n + 1) }
 
-// Number returns the number. ok is false if it was not measured.
+// Number returns the number. `ok` is false if it was not measured.
 func (m Measured) Number() (n uint32, ok bool) { return uint32(m - 1), m != 0 }
 
 // Claim is one flattened visitor claim.

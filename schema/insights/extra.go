@@ -107,10 +107,10 @@ var (
 // Interval is a size of time buckets. The list `intervals` has all intervals.
 type Interval struct {
 	Word string // name in requests
-	// local is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets
+	// `local` is true if buckets follow the calendar: they begin at a time that the local clock shows. Other buckets
 	// begin at fixed instants.
 	local bool
-	// cut returns the SQL expression for the start of a time's bucket, and start computes the same in Go. `next`
+	// `cut` returns the SQL expression for the start of a time's bucket, and `start` computes the same in Go. `next`
 	// returns the start of the bucket after the bucket that starts at t. All times are in UTC.
 	cut   func(t sqltree.Expr, week WeekStart) sqltree.Expr
 	start func(t time.Time, week WeekStart) time.Time

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// Field is a stored column of the events table, and its place in the log encoding. id is the field's bit in the log's
+// Field is a stored column of the events table, and its place in the log encoding. `id` is the field's bit in the log's
 // presence mask. It never changes and is never reused.
 type Field struct {
 	id    uint8
@@ -17,8 +17,8 @@ type Field struct {
 
 // wireType encodes a field's value for the log, and decodes it from the log into a column.
 type wireType interface {
-	// put appends the field's log form to dst and returns true. If the event has no value, it returns dst unchanged and
-	// false.
+	// put appends the field's log form to `dst` and returns true. If the event has no value, it returns `dst` unchanged
+	// and false.
 	put(dst []byte, e *Event) ([]byte, bool)
 	// buffer makes an empty buffer for the field's values.
 	buffer() fieldBuffer

@@ -54,8 +54,8 @@ var otherWords = []struct {
 	{[]string{"feedback"}, "page_post_feedback", ""},
 }
 
-// Meant returns the name that requests use for a word of another product or of SQL. more is text that follows the name
-// in a suggestion. It returns "" if the word is not in the list.
+// Meant returns the name that requests use for a word of another product or of SQL. `more` is text that follows the
+// name in a suggestion. It returns "" if the word is not in the list.
 func Meant(word string, known []string) (name, more string) {
 	word = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(word))
 	for _, other := range otherWords {

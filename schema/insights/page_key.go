@@ -72,8 +72,8 @@ func AtPath(path string) sqltree.Expr {
 		sqltree.Bin(sqltree.Eq, canonicalPath(url), param(path)))
 }
 
-// LastSeen returns expressions for a group of events with the same page key: the space, the page, the path and the
-// title of the last of these events.
+// LastSeen returns expressions for a group of events with the same page key. They give the space, the page, the path
+// and the title of the last of these events.
 func LastSeen() []sqltree.Expr {
 	last := func(e sqltree.Expr) sqltree.Expr {
 		return sqltree.Call("argMax", sqltree.Call("toString", e), SentNumber())

@@ -41,7 +41,7 @@ func Refuse(reason *Reason, field, problem string) *Refusal {
 	return &Refusal{Reason: reason, Index: -1, Field: field, Problem: problem, Message: message}
 }
 
-// RefuseEvent returns the refusal of a request because of one of its events. field is the path within the event.
+// RefuseEvent returns the refusal of a request because of one of its events. `field` is the path within the event.
 func RefuseEvent(reason *Reason, index int, field, problem string) *Refusal {
 	path := fmt.Sprintf("events[%d]", index)
 	if field != "" {

@@ -91,7 +91,7 @@ func parseObject(raw jsontext.Value, into any, known ...string) error {
 	return err
 }
 
-// textValue is a string. If null is set, "" is shown as null, and null in a filter matches it.
+// textValue is a string. If `null` is set, "" is shown as null, and null in a filter matches it.
 type textValue struct{ null bool }
 
 func (v textValue) Shape() string {
@@ -149,7 +149,7 @@ func (v pathValue) Parse(raw jsontext.Value) (any, error) {
 	return value, err
 }
 
-// enumValue is a word of an Enum. If empty is set, "" is also allowed.
+// enumValue is a word of an Enum. If `empty` is set, "" is also allowed.
 type enumValue struct {
 	enum        *Enum
 	null, empty bool

@@ -53,7 +53,7 @@ func (pageValue) Parse(raw jsontext.Value) (any, error) {
 	return sqltree.Tuple{*v.Space, page}, nil
 }
 
-// oneOf returns the condition that `value` is one of values. The value noPage matches all rows without a page.
+// oneOf returns the condition that `value` is one of `values`. The value noPage matches all rows without a page.
 func (p pageValue) oneOf(value sqltree.Expr, values []any) sqltree.Expr {
 	pages := slices.DeleteFunc(slices.Clone(values), func(v any) bool { return v == any(noPage{}) })
 	in := sqltree.Bin(sqltree.In, value, sqltree.Param(sqltree.ArrayOf(p.Type()), pages))
@@ -77,8 +77,8 @@ func (pageValue) Append(dst []byte, scanned any) []byte {
 	return append(dst, '}')
 }
 
-// memberOr returns err if it is about an unknown member, because err is then more specific than `problem`. Otherwise it
-// returns an error with the text problem.
+// memberOr returns `err` if it is about an unknown member, because `err` is then more specific than `problem`.
+// Otherwise it returns an error with the text `problem`.
 func memberOr(err error, problem string) error {
 	if e, ok := errors.AsType[*MemberError](err); ok {
 		return e
@@ -169,7 +169,7 @@ var contentRefMembers = map[string]struct {
 	"tag":              {1, []string{"tag", "space"}},
 }
 
-// ContentRef is a link target. Members has all members except kind.
+// ContentRef is a link target. Members has all members except `kind`.
 type ContentRef struct {
 	Kind    Code // LinkKinds
 	Members map[string]string

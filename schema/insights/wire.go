@@ -39,7 +39,7 @@ type MessageID [16]byte
 
 const idAt = len(wireMagic) + 1
 
-// MessageIDOf reads the id of a message. ok is false if the bytes are not the beginning of a message.
+// MessageIDOf reads the id of a message. `ok` is false if the bytes are not the beginning of a message.
 func MessageIDOf(head []byte) (id MessageID, ok bool) {
 	if len(head) < idAt+len(id) || string(head[:len(wireMagic)]) != wireMagic || head[len(wireMagic)] != wireVersion {
 		return id, false
@@ -163,8 +163,8 @@ func CheckBaseline(data []byte) error {
 	return nil
 }
 
-// ParseMessage reads a message's header. The result shares memory with `data`. data must not change while the message,
-// or a batch to which its events were added, is in use.
+// ParseMessage reads a message's header. The result shares memory with `data`. `data` must not change while the
+// message, or a batch to which its events were added, is in use.
 func ParseMessage(data []byte) (Message, error) {
 	var m Message
 	if err := CheckBaseline(data); err != nil {
@@ -202,7 +202,7 @@ func appendString(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-// reader reads values from the beginning of b. After the first error, every value is zero, and err stays set.
+// reader reads values from the beginning of b. After the first error, every value is zero, and `err` stays set.
 type reader struct {
 	b   []byte
 	err error
@@ -265,8 +265,8 @@ func (r *reader) varint() int64 {
 	return n
 }
 
-// count reads a number of items of at least size bytes each. It refuses a number that is too large for the rest of the
-// message. So a damaged message cannot make the program allocate more memory than the size of the message.
+// count reads a number of items of at least `size` bytes each. It refuses a number that is too large for the rest of
+// the message. So a damaged message cannot make the program allocate more memory than the size of the message.
 func (r *reader) count(size int) int {
 	n := r.uvarint()
 	if n > uint64(len(r.b)/size) {

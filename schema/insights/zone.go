@@ -217,8 +217,8 @@ func (z Zone) Moment(interval *Interval, read time.Time) time.Time {
 	return read.In(z.location) // not reached, because the spans cover every event
 }
 
-// Buckets returns the value of [bucket] for each bucket in a range of time. The values are sorted. ok is false if there
-// are more than `most` buckets.
+// Buckets returns the value of [bucket] for each bucket in a range of time. The values are sorted. `ok` is false if
+// there are more than `most` buckets.
 func (z Zone) Buckets(interval *Interval, from, to time.Time, most int) (list []time.Time, ok bool) {
 	spans := z.spans
 	if len(spans) == 0 {

@@ -18,10 +18,10 @@ import (
 // call that made it.
 const (
 	stringsVersion = 4
-	// maxPrecision bounds the digits that format writes for a number.
+	// maxPrecision bounds the digits that `format` writes for a number.
 	maxPrecision = 20
-	// maxText bounds the results of replace and join, in bytes. A result can be as long as the product of the lengths
-	// of the arguments.
+	// maxText bounds the results of `replace` and `join`, in bytes. A result can be as long as the product of the
+	// lengths of the arguments.
 	maxText = 10 * memoryLimit
 	// maxPattern bounds the instructions of a compiled regular expression. maxMatched bounds the bytes of the text in
 	// which an expression searches.
@@ -83,8 +83,8 @@ func join(list, separator ref.Val) ref.Val {
 	return types.String(strings.Join(texts, between))
 }
 
-// boundedMatches replaces calls of the library's function matches. It replaces calls and not the declaration, because
-// all overloads of matches share one binding.
+// boundedMatches replaces calls of the library's function `matches`. It replaces calls and not the declaration, because
+// all overloads of `matches` share one binding.
 func boundedMatches(step interpreter.InterpretableV2) (interpreter.InterpretableV2, error) {
 	call, ok := step.(interpreter.InterpretableCall)
 	if !ok || call.Function() != overloads.Matches {

@@ -100,7 +100,7 @@ func TestGrowth(t *testing.T) {
 }
 
 // evaluate returns 1 if an evaluation reached a limit. Other programs slow an evaluation down, because they share the
-// processor's caches and memory. So evaluate repeats a slow evaluation, and then compares its time with the time that
+// processor's caches and memory. So `evaluate` repeats a slow evaluation, and then compares its time with the time that
 // writing the same number of bytes takes at that moment. The evaluation may take twelve times as long.
 func evaluate(t *testing.T, facts Facts, text string) int {
 	t.Helper()

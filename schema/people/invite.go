@@ -19,8 +19,8 @@ type Invited struct {
 // InviteMailState is the state of an invite's mail.
 type InviteMailState string
 
-// These are the states of a mail. A mail in the state off will not be sent, because no mail server was configured when
-// the invite was made. A failed mail is sent again when a user requests it.
+// These are the states of a mail. A mail in the state `off` will not be sent, because no mail server was configured
+// when the invite was made. A failed mail is sent again when a user requests it.
 const (
 	InviteMailOff     InviteMailState = "off"
 	InviteMailWaiting InviteMailState = "waiting"
@@ -40,7 +40,7 @@ type InviteMail struct {
 	SentAt *time.Time      `json:"sentAt,omitempty"`
 }
 
-// InviteMailsOff is the reason of a mail in the state off.
+// InviteMailsOff is the reason of a mail in the state `off`.
 const InviteMailsOff = "no mails are sent: the operator has not set OCTAVO_SMTP_URL. " +
 	"Tell the person yourself: they accept with a token that the operator makes"
 

@@ -24,7 +24,7 @@ type SAMLProvider struct {
 	SSOURL      string `json:"ssoURL"`
 	EntityID    string `json:"entityID"`
 	Certificate string `json:"certificate"`
-	// Certificates describes all certificates in the text Certificate.
+	// Certificates describes all certificates in the text `Certificate`.
 	Certificates []SAMLCertificate   `json:"certificates"`
 	DefaultTeam  *Team               `json:"defaultTeam,omitzero"`
 	DefaultRole  schema.Role         `json:"defaultRole"`

@@ -12,7 +12,8 @@ type Team struct {
 	Spaces      int64           `json:"spaces"`
 	CreatedAt   time.Time       `json:"createdAt"`
 	Permissions TeamPermissions `json:"permissions"`
-	// location is the address of a new team. It is not in the body, because teams have no member urls in the contract.
+	// location is the address of a new team. It is not in the body, because teams have no member `urls` in the
+	// contract.
 	location string
 }
 

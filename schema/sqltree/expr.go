@@ -79,7 +79,7 @@ type over struct {
 // OverAll returns an aggregate over all rows that a statement has before its limit.
 func OverAll(aggregate Expr) Expr { return over{e: aggregate} }
 
-// OverEach returns an aggregate over all rows that have the same values of by.
+// OverEach returns an aggregate over all rows that have the same values of `by`.
 func OverEach(aggregate Expr, by ...Expr) Expr { return over{aggregate, by} }
 
 type alias struct {
@@ -133,7 +133,7 @@ type inRows struct {
 	rows *Select
 }
 
-// InRows returns the condition that the values of keys equal a row that the statement rows returns.
+// InRows returns the condition that the values of `keys` equal a row that the statement `rows` returns.
 func InRows(keys []Expr, rows *Select) Expr { return inRows{keys, rows} }
 
 type param struct {
@@ -166,7 +166,7 @@ func (t Type) String() string { return t.text }
 type Tuple []any
 
 // Param returns a parameter. The server binds its value, which is sent separately and is never a part of the
-// statement's text. value is a string, an integer, a float64, a Tuple, or a slice of these types.
+// statement's text. `value` is a string, an integer, a float64, a Tuple, or a slice of these types.
 func Param(t Type, value any) Expr { return param{t, value} }
 
 func (identifier) prec() int { return precAtom }

@@ -1,6 +1,6 @@
 // Package apispecs has the OpenAPI specifications of organizations and their versions. It is built on store/postgres.
-// Package store provides it as the field Store.Specs. Of the packages store and below store, it may import only
-// store/postgres and store/db.
+// Package store provides it as the field Store.Specs. Of the store's packages, it may import only store/postgres and
+// store/db.
 //
 // Its files by subject:
 //
@@ -17,6 +17,6 @@ type Store struct {
 	versions int32
 }
 
-// New returns a Store on a database. versions is the largest number of stored versions of a specification. 0 means that
-// all versions are stored.
+// New returns a Store on a database. `versions` is the largest number of stored versions of a specification. 0 means
+// that all versions are stored.
 func New(db *postgres.DB, versions int32) *Store { return &Store{db, versions} }

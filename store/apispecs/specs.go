@@ -70,8 +70,8 @@ func (s *Store) Create(ctx context.Context, organizationID, slug string, source 
 	return spec, err
 }
 
-// Set gives a specification a new source, or adds a specification with this source. added reports whether it added a
-// specification.
+// Set gives a specification a new source, or adds a specification with this source. `added` reports whether it added
+// a specification.
 func (s *Store) Set(
 	ctx context.Context, organizationID, slug string, source Source,
 ) (spec Spec, added bool, err error) {
@@ -171,7 +171,7 @@ func (s *Store) ListVersions(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// Version reads a version, or the newest version if id is nil.
+// Version reads a version, or the newest version if `id` is nil.
 func (s *Store) Version(
 	ctx context.Context, organizationID, slug string, id *string,
 ) (Version, error) {

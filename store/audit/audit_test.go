@@ -57,8 +57,9 @@ func TestEveryTableIsAudited(t *testing.T) {
 	}
 }
 
-// TestAuditedColumnsAreThere runs the triggers of every audited table. The statements change no rows, but the triggers
-// run as if rows had changed. If a row had a wrong column name or a wrong join, every write to its table would fail.
+// TestAuditedColumnsAreThere runs the triggers of every audited table. The statements change no rows, but the
+// triggers run as if rows had changed. If the list of audited tables had a wrong column or join for a table, every
+// write to the table would fail.
 func TestAuditedColumnsAreThere(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -98,7 +99,7 @@ func TestAuditedColumnsAreThere(t *testing.T) {
 func TestNoSecretsAreAudited(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
-	// Every column of bytes has hashes of tokens, encrypted secrets, or contents.
+	// Columns of the type bytea have hashes of tokens, encrypted secrets, or contents.
 	for _, name := range storetest.Collect(t, conn,
 		`select table_name || '.' || column_name from information_schema.columns
 		where table_schema = 'public' and data_type = 'bytea'`) {
@@ -196,7 +197,7 @@ func TestAuditOfOneObject(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	// The actor must not stay on the connection.
+	// The earlier changes had another actor, who must not stay set on the connection.
 	if _, err := st.Sites.CreateShareLink(t.Context(), tenant.Site.ID, "Partners"); err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,6 @@
 // Package audit is the audit log. It has the list of audited tables and columns, the triggers that write the log, and
-// the queries that list entries. It is built on store/postgres. Package store provides it as the field Store.Audit. Of
-// the packages store and below store, it may import only store/postgres and store/db.
+// the queries that list entries. It is built on store/postgres. Package store provides it as the field Store.Audit.
+// Of the store's packages, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -1,6 +1,7 @@
 package audit
 
-// Unchanged is the beginning of the SQL condition that a trigger's statement changed no row.
+// Unchanged is the beginning of an SQL condition. The condition is true if the statement that ran a trigger has
+// changed no row.
 const Unchanged = unchanged
 
 // AuditedTable is a row of the list of audited tables.

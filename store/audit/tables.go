@@ -6,25 +6,25 @@ import "strings"
 // shows, or why the log does not show the table.
 type auditedTable struct {
 	name string
-	// object is the log's name for the table's objects; "" for exempt tables.
+	// object is the log's name for the kind of object in the table. It is "" for exempt tables.
 	object string
-	// in has the SQL expressions for the organization, the site and the space of a row of the database table.
+	// in has the SQL expressions for a row's organization, site and space.
 	in auditPlace
-	// id is the SQL expression of the object's id. In it, r is a row of the database table. key lists the columns that
-	// identify a row of this table and never change.
+	// id is the SQL expression of the object's id. In this expression, `r` is a row of the database table. `key`
+	// lists the columns that identify a row and never change.
 	id, key string
 	// columns lists the names of the shown columns. The log writes the names in camel case. A change of other columns
 	// creates no entry. A name that begins with # is a column with large values, so the log shows the value's hash. A
-	// name that begins with ! is a secret column, so the log shows only that it changed. Rows of a table that shows
-	// organization_id may move to another organization. Then both organizations get an entry.
+	// name that begins with ! is a secret column, so the log shows only that it changed. If `columns` contains
+	// organization_id, a row may move to another organization. Then both organizations get an entry.
 	columns string
 	// exempt is the reason why changes of the table create no entries.
 	exempt string
 }
 
-// auditPlace has the SQL expressions for the organization, the site and the space of a row r of an audited table.
-// `join` joins r with the row of its owner, for example of its site. If r is deleted together with its owner, the join
-// finds no owner. Then the log has an entry only for the owner.
+// auditPlace has SQL expressions for the organization, the site and the space of an audited table's row, which they
+// call `r`. `join` joins `r` with the row of its owner, for example of its site. If `r` is deleted together with its
+// owner, the join finds no owner. Then the log has an entry only for the owner.
 type auditPlace struct{ join, organization, site, space string }
 
 var (
@@ -35,7 +35,7 @@ var (
 	inChangeRequest = auditPlace{"join change_requests c on c.id = r.change_request_id", "c.organization_id", "null", "c.space_id"}
 )
 
-// with returns the place with other expressions for the site and the space.
+// with returns a copy of the place that has other expressions for the site and the space.
 func (p auditPlace) with(site, space string) auditPlace {
 	p.site, p.space = site, space
 	return p

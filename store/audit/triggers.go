@@ -10,9 +10,9 @@ import (
 // more changes, one last entry has the number of the remaining changes.
 const auditedRows = 100
 
-// unchanged is the beginning of the SQL condition that the statement which ran a trigger has changed no row. For
-// example, an upsert that only inserts rows also runs the triggers for updates. To evaluate this condition is ten times
-// cheaper than an insert of no entries into the log.
+// unchanged is the beginning of an SQL condition. The condition is true if the statement that ran a trigger has
+// changed no row. For example, an upsert that only inserts rows also runs the triggers for updates. Checking this
+// condition is ten times cheaper than running the log's insert statement without rows.
 const unchanged = "not exists (select from "
 
 // Triggers returns the SQL of the triggers that write the audit log. Each table has three triggers and one function.
@@ -104,8 +104,8 @@ func (t auditedTable) writeTriggers(text *strings.Builder) {
 	}
 }
 
-// sameRow returns the condition that the rows o and r have the same key. Key columns whose name ends with ? may be
-// null.
+// sameRow returns an SQL condition. The condition is true if the rows `o` and `r` have the same key. Key columns
+// whose name ends with ? may be null.
 func (t auditedTable) sameRow() string {
 	var parts []string
 	for _, column := range strings.Fields(t.key) {
@@ -118,7 +118,7 @@ func (t auditedTable) sameRow() string {
 	return strings.Join(parts, " and ")
 }
 
-// differs returns the condition that a shown column differs between the rows o and r.
+// differs returns an SQL condition. The condition is true if the rows `o` and `r` differ in a shown column.
 func (t auditedTable) differs() string {
 	var before, after []string
 	for _, c := range t.shown() {

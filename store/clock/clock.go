@@ -49,8 +49,8 @@ func (s *Store) Confirm(ctx context.Context) (State, error) {
 	return s.State(ctx)
 }
 
-// DeletionTime returns the time from which deletions by age are measured. It is the time of Postgres's clock, or the
-// beginning of 1970 while deletions by age are stopped.
+// DeletionTime returns the time for deletions by age: they measure the age of a row from this time. It is the time of
+// Postgres's clock, or the beginning of 1970 while deletions by age are stopped.
 func (s *Store) DeletionTime(ctx context.Context) (time.Time, error) {
 	at, err := s.db.Queries.DeletionTime(ctx)
 	return at, postgres.Interpret(err, "clock")
@@ -62,9 +62,9 @@ type Pauses struct {
 	Fetch time.Duration // longest time until a specification is fetched again
 }
 
-// Hasten corrects times that are too far in the future because the clock was set back. Otherwise jobs and fetches would
-// wait for these times. Times further ahead than the longest pauses become the present. It returns the number of
-// corrected rows by column.
+// Hasten corrects times that are too far in the future because the clock was set back. Otherwise jobs and fetches
+// would wait for these times. A time that is further ahead than the longest pause becomes the present time. It
+// returns the number of corrected rows by column.
 func (s *Store) Hasten(ctx context.Context, longest Pauses) (map[string]int64, error) {
 	hastened, err := s.db.Queries.Hasten(ctx, db.HastenParams{
 		JobPause: postgres.Interval(longest.Job), FetchPause: postgres.Interval(longest.Fetch),

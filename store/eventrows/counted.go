@@ -68,7 +68,7 @@ func (s *Store) AdvanceRows(
 	return n > 0, postgres.Interpret(err, "counted rows")
 }
 
-// CountedRows returns the numbers of rows that the events table should have, by month. deleted is the number of all
+// CountedRows returns the numbers of rows that the events table should have, by month. `deleted` is the number of all
 // rows that deletions have subtracted so far. It grows with each noted deletion, so a caller can detect a deletion
 // between two calls.
 func (s *Store) CountedRows(ctx context.Context) (rows schema.RowsByMonth, deleted int64, err error) {

@@ -35,8 +35,8 @@ func (s *Store) ForgetReader(ctx context.Context, node string) error {
 	return postgres.Interpret(s.db.Queries.ForgetEventRowsReader(ctx, node), "readers of notices")
 }
 
-// ReadersBefore returns the nodes that have not read a notice yet. beats has the number of calls of NoteReader for each
-// node. If the number does not grow, the node no longer runs.
+// ReadersBefore returns the nodes that have not read a notice yet. `beats` has the number of calls of NoteReader for
+// each node. If a node's number does not grow, the node no longer runs.
 func (s *Store) ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error) {
 	list, err := s.db.Queries.EventRowsReadersBefore(ctx, notice)
 	beats = map[string]int64{}

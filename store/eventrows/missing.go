@@ -74,7 +74,8 @@ func (s *Store) NoteMissingDays(ctx context.Context, days map[schema.MissingDay]
 	return postgres.Interpret(s.db.Queries.NoteMissingEventRowDays(ctx, p), "missing rows")
 }
 
-// RestoreMissingDays subtracts the rows that a repair has restored from the numbers of missing rows by site and day.
+// RestoreMissingDays subtracts restored rows from the numbers of missing rows by site and day. A repair has restored
+// these rows.
 func (s *Store) RestoreMissingDays(ctx context.Context, restored map[schema.MissingDay]int64) error {
 	err := s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		for day, rows := range restored {

@@ -1,6 +1,6 @@
 // Package hooks stores notifications about changes: webhooks, the deliveries of their events, and changes for front
-// ends. It is built on store/postgres. Package store provides it as the field Store.Hooks. Of the packages store and
-// below store, it may import only store/postgres and store/db.
+// ends. It is built on store/postgres. Package store provides it as the field Store.Hooks. Of the store's packages,
+// it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -16,13 +16,13 @@ import (
 const (
 	// frontEndBatch is the largest number of changes that one statement reads or deletes.
 	frontEndBatch = 1000
-	// frontEndChangeKept is the time after which a change is deleted, although front ends could not be reached or are
-	// not configured.
+	// frontEndChangeKept is the age at which a change is deleted, even if front ends could not be reached or are not
+	// configured.
 	frontEndChangeKept = 7 * 24 * time.Hour
 )
 
-// AskForRevalidation enqueues a job for each organization with changes for front ends that are older than `settle`,
-// measured by Postgres's clock.
+// AskForRevalidation enqueues a job for each organization whose changes for front ends have waited for at least the
+// time `settle`. Postgres's clock measures this time.
 func (s *Store) AskForRevalidation(ctx context.Context, settle time.Duration) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		organizations, err := q.AskAboutChanges(ctx, db.AskAboutChangesParams{

@@ -199,7 +199,7 @@ type DueDelivery struct {
 	GivesUp bool
 }
 
-// NextDelivery returns the next delivery that must be sent now. ok is false if there is no such delivery.
+// NextDelivery returns the next delivery that must be sent now. `ok` is false if there is no such delivery.
 func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDelivery, ok bool, err error) {
 	row, err := s.db.Queries.NextWebhookDelivery(ctx, db.NextWebhookDeliveryParams{
 		WebhookID: webhookID, Patience: postgres.Interval(webhookFailingKept),
@@ -228,7 +228,8 @@ func (s *Store) NextDelivery(ctx context.Context, webhookID string) (due DueDeli
 
 // DeliveryResult is the result of an attempt to send a delivery. It also says what happens next.
 type DeliveryResult struct {
-	// URL is the address of the attempt. If the webhook has another address now, the attempt says nothing about it.
+	// URL is the address of the attempt. If the webhook has another address now, the result says nothing about the
+	// new address.
 	URL        string
 	At         time.Time
 	Took       time.Duration

@@ -48,9 +48,10 @@ type AnalyzedIssue struct {
 	Cluster string
 }
 
-// IssueGroup has issues about the same problem. Issues and Clusters are indexes of the arguments of Assign. The issues
-// now belong to the cluster in Clusters. If Clusters is empty, the group becomes a new cluster. If Clusters has several
-// elements, the other clusters are merged into the first. A cluster without Rests is in exactly one group.
+// IssueGroup has issues about the same problem. Issues and Clusters are indexes of the arguments of Assign. The
+// issues now belong to the cluster in Clusters. If Clusters is empty, the group becomes a new cluster. If Clusters
+// has several elements, the other clusters are merged into the first. A cluster whose Rests is false is in exactly
+// one group.
 type IssueGroup struct {
 	Clusters []int
 	Issues   []int
@@ -81,9 +82,9 @@ const (
 	analysisRound = 1000
 	// analysisWindow is the number of latest issues of earlier rounds that a round may move to other clusters.
 	analysisWindow = 1000
-	// clusterSample is the largest number of issues from which a cluster is described.
+	// clusterSample is the largest number of issues that are used to describe a cluster.
 	clusterSample = 64
-	// labelSettles is the number of issues from which on the label of a cluster no longer changes.
+	// labelSettles is a number of issues. The label of a cluster with at least this number of issues no longer changes.
 	labelSettles = 4
 )
 

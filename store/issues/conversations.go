@@ -24,7 +24,7 @@ type (
 
 // NewConversation has the values of a new conversation. Parts and Metadata are JSON.
 type NewConversation struct {
-	// SourceID is the conversation's id in the system from which it comes.
+	// SourceID is the conversation's id in its source, for example a support system.
 	SourceID  string
 	Subject   *string
 	URL       *string
@@ -164,7 +164,7 @@ func (s *Store) ListConversations(
 }
 
 // Conversation reads a conversation of an organization with its content. `id` is the conversation's id in Octavo, or
-// its id in the system from which it comes.
+// its id in its source.
 func (s *Store) Conversation(ctx context.Context, organizationID, id string) (Conversation, ConversationContent, error) {
 	row, err := s.db.Queries.ConversationByID(ctx, db.ConversationByIDParams{ID: id, OrganizationID: organizationID})
 	return row.Conversation, row.ConversationContent, postgres.Interpret(err, "conversation")

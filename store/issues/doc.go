@@ -1,6 +1,6 @@
-// Package issues stores conversations with readers of a documentation, their issues, and the clusters of issues. It is
-// built on store/postgres. Package store provides it as the field Store.Issues. Of the packages store and below store,
-// it may import only store/postgres and store/db.
+// Package issues stores conversations with readers of a documentation, their issues, and the clusters of issues. It
+// is built on store/postgres. Package store provides it as the field Store.Issues. Of the store's packages, it may
+// import only store/postgres and store/db.
 //
 // Its files by subject:
 //

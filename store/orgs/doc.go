@@ -1,6 +1,6 @@
 // Package orgs stores organizations and their people: users, members, teams, invites and logins. It is built on
-// store/postgres. Package store provides it as the field Store.Orgs. Of the packages store and below store, it may
-// import only store/postgres and store/db.
+// store/postgres. Package store provides it as the field Store.Orgs. Of the store's packages, it may import only
+// store/postgres and store/db.
 //
 // Its files by subject:
 //

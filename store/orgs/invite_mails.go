@@ -16,8 +16,8 @@ import (
 	"github.com/octavo-docs/octavo/store/postgres"
 )
 
-// inviteLinkKeyName is the name of the key from which the secrets of invite links are derived. A release may change the
-// name. Then links that were sent before stop working, and pending mails get new links.
+// inviteLinkKeyName is the name of a key. The secrets of invite links are derived from this key. A release may change
+// the name. Then links that were sent before stop working, and pending mails get new links.
 const inviteLinkKeyName = "invite-links"
 
 const (
@@ -221,7 +221,7 @@ func (s *Store) notSent(ctx context.Context, p db.InviteMailNotSentParams) error
 	return postgres.Interpret(s.db.Planned.InviteMailNotSent(ctx, p), "invites")
 }
 
-// LinkedInvite is an invite as a person sees it who follows the link in the mail.
+// LinkedInvite is an invite in the form in which a person who follows the link sees it.
 type LinkedInvite = db.InviteByLinkRow
 
 // InviteByLink reads the invite of a link. It returns not_found if the invite was accepted, replaced or deleted.
@@ -234,7 +234,7 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 }
 
 // AcceptInviteByLink makes the invited person a member. A new account gets its first token. An account that was already
-// used gets no token, and the returned token is "": the link proves only that a person can read mail to the address. If
+// used gets no token, and the returned token is "". The link proves only that a person can read the address's mail. If
 // `name` is set, it becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {

@@ -135,7 +135,7 @@ func (s *Store) DefaultTeams(ctx context.Context, userID string, providers ...SA
 	return teams, nil
 }
 
-// SSOLogin is a provider as a person sees it who wants to log in.
+// SSOLogin is a provider in the form in which a person who wants to log in sees it.
 type SSOLogin = db.ActiveSAMLProvidersRow
 
 // SSOLogins returns the providers of an organization that accept logins.

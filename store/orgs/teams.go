@@ -31,7 +31,7 @@ const (
 	TeamMember = "member"
 )
 
-// CreateTeam adds a team with its first members. Each of members is the id or the e-mail address of a member of the
+// CreateTeam adds a team with its first members. Each of `members` is the id or the e-mail address of a member of the
 // organization.
 func (s *Store) CreateTeam(ctx context.Context, organizationID, title string, members []string) (Team, error) {
 	var team Team
@@ -219,9 +219,9 @@ func (s *Store) ListTeamMembers(
 	return postgres.PageOf(rows, size, total), nil
 }
 
-// TeamChange is a change of a team's members. Add names users to add, Remove names members to remove, and Roles has new
-// roles by name. Each name is an id or an e-mail address. A user in Roles who is not in the team yet is added. Unknown
-// names in Remove are ignored.
+// TeamChange is a change of a team's members. Add has the names of users to add, Remove has the names of members to
+// remove, and Roles has new roles by name. Each name is an id or an e-mail address. A user in Roles who is not in the
+// team yet is added. Unknown names in Remove are ignored.
 type TeamChange struct {
 	Add    []string
 	Remove []string
@@ -273,7 +273,7 @@ func (s *Store) ChangeTeam(ctx context.Context, organizationID, id string, chang
 	})
 }
 
-// roles returns the wanted roles, by the member's id. `named` has the sorted keys of wanted.
+// roles returns the wanted roles, by the member's id. `named` has the sorted keys of `wanted`.
 func (m memberNames) roles(wanted map[string]string, named []string) (map[string]string, error) {
 	roles := make(map[string]string, len(wanted))
 	for _, name := range named {

@@ -72,8 +72,8 @@ func (a Actor) setting() string {
 	return string(text)
 }
 
-// ActAs makes a user the actor of the rest of a transaction. Logins use it, because they know the user only after some
-// statements.
+// ActAs makes a user the actor of the later statements of a transaction. Logins use it, because they know the user
+// only after some statements.
 func ActAs(ctx context.Context, tx pgx.Tx, userID string) error {
 	who, ok := ctx.Value(actingKey{}).(Acting)
 	if !ok {
@@ -95,8 +95,8 @@ func plain(text string) string {
 	}, text)
 }
 
-// begin returns options with which the statement that begins a transaction also sets the actor and the time limit, in
-// the same round trip.
+// begin returns options for a transaction. With these options, the statement that begins the transaction also sets
+// the actor and the time limit.
 func begin(ctx context.Context) pgx.TxOptions {
 	query := "begin"
 	if said := setting(ctx); said != "" {

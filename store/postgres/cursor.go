@@ -27,7 +27,7 @@ func (c Cursor[K]) Keys() []string {
 	}
 }
 
-// ParseCursor reads the sort keys of a page token. For the first page, keys and the result are nil.
+// ParseCursor reads the sort keys of a page token. For the first page, `keys` and the result are nil.
 func ParseCursor[K time.Time | int64 | float32](keys []string) (*Cursor[K], error) {
 	if keys == nil {
 		return nil, nil // The first page has no cursor.

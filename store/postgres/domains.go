@@ -6,8 +6,8 @@ import (
 	"encoding/hex"
 )
 
-// DomainKey is the name of the key (see Key) from which DomainToken derives the records that prove domains. If the name
-// changes, domains that are not proved yet need a different record.
+// DomainKey is the name of a key (see Key). DomainToken derives the records that prove domains from this key. If the
+// name changes, domains that are not proved yet need a different record.
 const DomainKey = "domain-verification"
 
 // Each constant names who has proved that a domain belongs to an organization or a site: a DNS record, or the operator.

@@ -18,8 +18,8 @@ import (
 )
 
 // inserter is a river client that inserts jobs in the transactions of callers. It has no connections of its own. It
-// notifies workers of every job. With river's default, the notification of a job is skipped if another job was inserted
-// shortly before, even if that job was rolled back.
+// notifies workers of every job. With river's default, river does not notify workers of a job if another job was
+// inserted shortly before. This is so even if the other job was rolled back.
 var inserter = sync.OnceValues(func() (*river.Client[pgx.Tx], error) {
 	return river.NewClient(riverpgxv5.New(nil), &river.Config{
 		Logger: slog.New(slog.DiscardHandler), FetchCooldown: river.FetchCooldownMin,
@@ -102,7 +102,7 @@ const JobLost = "the process that ran it ended"
 // JobText returns the id of a job as text.
 func JobText(id int64) string { return strconv.FormatInt(id, 10) }
 
-// JobID reads the id of a job from a text. ok is false if the text is not an id.
+// JobID reads the id of a job from a text. `ok` is false if the text is not an id.
 func JobID(text string) (id int64, ok bool) {
 	id, err := strconv.ParseInt(text, 10, 64)
 	return id, err == nil && id > 0 && strconv.FormatInt(id, 10) == text

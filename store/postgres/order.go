@@ -33,7 +33,7 @@ func (s Siblings) Index(item schema.ItemPointer) int {
 	return slices.IndexFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
 }
 
-// Without returns the siblings without an item. Without reuses the memory of s, so the caller must not use s
+// Without returns the siblings without an item. Without reuses the memory of `s`, so the caller must not use `s`
 // afterwards.
 func (s Siblings) Without(item schema.ItemPointer) Siblings {
 	return slices.DeleteFunc(s, func(x Sibling) bool { return x.ItemPointer == item })
@@ -56,7 +56,7 @@ func (s Siblings) Between(after, before *schema.ItemPointer) int {
 	return at
 }
 
-// Room returns n positions directly before s[at], with equal distances. fits is false if there is no room for them.
+// Room returns n positions directly before s[at], with equal distances. `fits` is false if there is no room for them.
 func (s Siblings) Room(at, n int) (positions []int64, fits bool) {
 	from, step := int64(firstPosition), int64(positionGap)
 	switch {
@@ -109,5 +109,5 @@ func (s Siblings) MoveTo(ctx context.Context, q *db.Queries, positions []int64) 
 	return Interpret(q.SetPositions(ctx, db.SetPositionsParams{Ids: ids, Positions: positions}), "order")
 }
 
-// Same reports whether two parents are equal. nil is the top.
+// Same reports whether two parents are the same. A nil parent is the top.
 func Same(a, b *string) bool { return a == b || (a != nil && b != nil && *a == *b) }

@@ -18,7 +18,7 @@ type Pieces struct {
 	at, left int64
 }
 
-// NewPieces returns Pieces for size bytes. `read` returns the bytes from the position `at` on, at most `most` bytes.
+// NewPieces returns Pieces for `size` bytes. `read` returns the bytes from the position `at` on, at most `most` bytes.
 func NewPieces(
 	ctx context.Context, size int64, read func(ctx context.Context, at int64, most int) ([]byte, error),
 ) *Pieces {

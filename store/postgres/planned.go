@@ -7,9 +7,10 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// planned runs statements so that Postgres plans each call for the call's values. This takes a tenth of a millisecond.
-// planned is for statements with optional filters or orders. A single plan for all values could not use indexes that
-// fit only some of the values. A test checks that planned runs every statement with optional filters or orders.
+// planned runs statements so that Postgres plans each call for the call's values. Planning takes a tenth of a
+// millisecond. `planned` is for statements with optional filters or orders. A single plan for all values could not
+// use indexes that fit only some of the values. A test checks that `planned` runs every statement with optional
+// filters or orders.
 type planned struct{ *pgxpool.Pool }
 
 // Query runs a statement that returns rows. It has the parameters of the pool's method. By pgx's convention, the first

@@ -55,8 +55,8 @@ func (d *DB) Stop() {
 	}
 }
 
-// NewPool opens another pool for the same database. A library uses it if it must not wait for connections of the DB's
-// pool.
+// NewPool opens another pool for the same database. It is for a library that must not wait for connections of the
+// DB's pool.
 func (d *DB) NewPool(ctx context.Context, connections int) (*pgxpool.Pool, error) {
 	config := d.Config.Copy()
 	config.MaxConns = int32(connections) // callers pass a small number

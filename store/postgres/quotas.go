@@ -44,11 +44,12 @@ type Quotas struct {
 	FileBytes schema.ByteSize `env:"FILE_BYTES" default:"50GiB" help:"Size of the files of an organization; 0: no bound."`
 }
 
-// count returns the number of objects of a quota. It stops counting when it has counted `bound` objects.
+// count is a function that returns the number of objects of a quota. It stops counting when it has counted `bound`
+// objects.
 type count func(ctx context.Context, q *db.Queries, subject string, bound int32) (int64, error)
 
-// Quota is a quota. `what` is its name in error messages, setting is the name of its setting, and count counts its
-// objects. The count stops at the quota's limit, so that its cost is limited too.
+// Quota is a quota. `what` is its name in error messages, `setting` is the name of its setting, and `count` counts
+// its objects. The count stops at the quota's limit, so that its cost is limited too.
 type Quota struct {
 	what    string
 	setting string
@@ -56,7 +57,7 @@ type Quota struct {
 	count   count
 }
 
-// counted returns a count that runs a counting query. The parameters of all counting queries have the same fields.
+// counted returns a `count` that runs a counting query. The parameters of all counting queries have the same fields.
 func counted[P ~struct {
 	Subject string
 	Bound   int32
@@ -69,7 +70,7 @@ func counted[P ~struct {
 	}
 }
 
-// known returns a count that runs a query which reads a stored number.
+// known returns a `count` that runs a query which reads a stored number.
 func known(query func(*db.Queries, context.Context, string) (int64, error)) count {
 	return func(ctx context.Context, q *db.Queries, subject string, _ int32) (int64, error) {
 		return query(q, ctx, subject)
@@ -204,8 +205,8 @@ func (d *DB) Bound(of Quota) int64 {
 	return math.MaxInt64
 }
 
-// Full returns the error for a statement with Bound that did nothing: either the quota is reached, or the object to
-// extend does not exist.
+// Full returns the error for a statement with Bound that has changed nothing. Either the quota is reached, or the
+// object to extend does not exist.
 func (d *DB) Full(ctx context.Context, q *db.Queries, of Quota, subject string) error {
 	n, err := of.count(ctx, q, subject, 0)
 	if err == nil && n >= d.Bound(of) {

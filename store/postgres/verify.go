@@ -19,9 +19,9 @@ var ErrPages = errors.New("the pages cannot be checked")
 const readPages = `BASE_BACKUP (LABEL 'octavo verify', TARGET 'blackhole', CHECKPOINT 'fast', WAIT false,
 	MANIFEST 'no', VERIFY_CHECKSUMS true, MAX_RATE 131072)`
 
-// VerifyPages makes Postgres check the checksums of all pages in all of its databases. damaged has a message for each
-// damaged page or file. VerifyPages returns ErrPages if the login does not have the attribute REPLICATION, or if there
-// are no checksums.
+// VerifyPages makes Postgres check the checksums of all pages in all of its databases. `damaged` has a message for
+// each damaged page or file. VerifyPages returns ErrPages if the login does not have the attribute REPLICATION, or if
+// there are no checksums.
 func (d *DB) VerifyPages(ctx context.Context) (bytes int64, damaged []string, err error) {
 	var checksums string
 	err = d.Pool.QueryRow(ctx, "select current_setting('data_checksums'), pg_database_size(current_database())").

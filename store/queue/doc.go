@@ -1,7 +1,7 @@
 // Package queue is the queue of jobs: pending, running and failed jobs. It gives jobs their turns, finds jobs of lost
-// nodes, and lists jobs for users. The SQL function give_job_turns (store/functions/jobs.sql) decides which waiting job
-// runs next. The package is built on store/postgres, whose function Enqueue adds jobs. Package store provides it as the
-// field Store.Queue. Of the packages store and below store, it may import only store/postgres and store/db.
+// nodes, and lists jobs for users. The SQL function give_job_turns (store/functions/jobs.sql) decides which waiting
+// job runs next. The package is built on store/postgres, whose function Enqueue adds jobs. Package store provides it
+// as the field Store.Queue. Of the store's packages, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -148,7 +148,8 @@ func TestJobsAreThoseOfCommittedTransactions(t *testing.T) {
 }
 
 // TestNewestJobStandsForThoseBefore enqueues several jobs of a kind for which one job is enough. A waiting job must
-// make a second job unnecessary. A running job must not, because it may have read the earlier state.
+// make a second job unnecessary. A running job must not make it unnecessary, because the running job may have read
+// the earlier state.
 func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	t.Parallel()
 	url := storetest.URL(t)
@@ -182,9 +183,9 @@ func TestNewestJobStandsForThoseBefore(t *testing.T) {
 	}
 }
 
-// TestNewsEndsThePause checks that a job that waits after a failure starts when it is enqueued again, and that this
-// attempt does not use up an attempt of the job. Otherwise a busy site would use up all attempts while its front end is
-// unavailable. A job of a kind that runs in order does not start earlier.
+// TestNewsEndsThePause enqueues a job again while the job waits after a failure. The job must start at once, and this
+// attempt must not use up an attempt of the job. Otherwise a busy site would use up all attempts while its front end
+// is unavailable. A job of a kind that runs in order does not start earlier.
 func TestNewsEndsThePause(t *testing.T) {
 	t.Parallel()
 	conn := storetest.Connect(t, storetest.URL(t))
@@ -209,8 +210,8 @@ func TestNewsEndsThePause(t *testing.T) {
 	}
 }
 
-// TestHasten sets the clock back by 400 days. Jobs from before the step must still run, and river must elect a leader
-// again. A pause that is not too long must stay.
+// TestHasten sets the clock back by 400 days. Jobs that were enqueued before must still run, and river must elect a
+// leader again. A pause that is not too long must stay.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	longest := clock.Pauses{Job: 2 * time.Hour, Fetch: 2 * time.Hour}

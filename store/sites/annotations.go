@@ -113,7 +113,7 @@ func (c AnnotationChange) apply(ctx context.Context, q *db.Queries, row *Annotat
 	return nil
 }
 
-// startOfDay returns the first instant of a day in a time zone. day is the day's midnight in UTC.
+// startOfDay returns the first instant of a day in a time zone. `day` is the day's midnight in UTC.
 func startOfDay(day time.Time, zone *time.Location) time.Time {
 	return insights.DayOf(day.UTC()).Start(zone).UTC()
 }

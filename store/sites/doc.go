@@ -1,6 +1,6 @@
 // Package sites stores the sites of organizations: their settings, structure and readers. It also stores rows about
-// sites' events. It is built on store/postgres. Package store provides it as the field Store.Sites. Of the packages
-// store and below store, it may import only store/postgres and store/db.
+// sites' events. It is built on store/postgres. Package store provides it as the field Store.Sites. Of the store's
+// packages, it may import only store/postgres and store/db.
 //
 // Its files by subject:
 //

@@ -255,7 +255,7 @@ func (s *Store) BeginRetention(ctx context.Context, most int) (list []schema.Exp
 	return list, postgres.Interpret(err, "retentions")
 }
 
-// CarriedOut records that the expired events of sites are deleted. list is from BeginRetention.
+// CarriedOut records that the expired events of sites are deleted. `list` is a list that BeginRetention returned.
 func (s *Store) CarriedOut(ctx context.Context, list []schema.Expiry) error {
 	var c db.CarriedOutParams
 	for _, e := range list {

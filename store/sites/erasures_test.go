@@ -57,8 +57,8 @@ func TestRetentionDays(t *testing.T) {
 		}
 		return time.Now()
 	}
-	// expired compares the result of Expiries with want. `want` has the time at which each deletion was carried out, by
-	// the number of days.
+	// expired compares the result of Expiries with `want`. `want` has the time at which each deletion was carried
+	// out, by the number of days.
 	expired := func(what string, want map[int]time.Time) {
 		t.Helper()
 		list, err := st.Sites.Expiries(ctx)
@@ -178,7 +178,8 @@ func TestErasureReach(t *testing.T) {
 	now := time.Now().Truncate(time.Second)
 	for i, c := range []struct {
 		name string
-		// node is the node's time, seen the latest time that nodes have seen, and want the end of the erasure.
+		// node is the node's time, `seen` is the latest time that nodes have seen, and `want` is the end of the
+		// erasure.
 		node, seen, want time.Duration
 	}{
 		{"right", 0, 0, 0},

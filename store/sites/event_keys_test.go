@@ -31,7 +31,7 @@ func TestEventKeysAndClocks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// exec is a statement that moves times between the claims of the first and the second request.
+	// exec is a statement that runs between the claims of the first and the second request, and moves times.
 	for _, c := range []struct {
 		name, before, exec string
 		done               bool

@@ -42,7 +42,8 @@ type InsightsSettingsChange struct {
 	Retention schema.Opt[int]
 }
 
-// row reports whether the change affects the row of settings. The retention is in another table, so row ignores it.
+// row reports whether the change affects the row of settings. The retention is in another table, so the result does
+// not depend on the retention.
 func (c InsightsSettingsChange) row() bool {
 	return c.Timezone != nil || c.WeekStart != nil || c.Hosts != nil || c.RespectGPC != nil
 }

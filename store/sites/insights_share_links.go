@@ -28,7 +28,8 @@ type NewInsightsShareLink struct {
 	Creator   *string
 }
 
-// CreateInsightsShareLink adds a share link to a site. It returns the link's secret, of which only the hash is stored.
+// CreateInsightsShareLink adds a share link to a site. It returns the link's secret. Only the hash of the secret is
+// stored.
 func (s *Store) CreateInsightsShareLink(
 	ctx context.Context, siteID string, n NewInsightsShareLink,
 ) (secret string, row InsightsShareLink, err error) {

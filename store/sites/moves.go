@@ -72,8 +72,8 @@ func (w *structure) makePlace(
 	return others.MakePlace(w.ctx, w.q, at)
 }
 
-// parentOf returns the id of an item's parent: the section of a site space, or the group of a section or group. nil is
-// the root.
+// parentOf returns the id of an item's parent: the section of a site space, or the group of a section or group. nil
+// is the root.
 func (w *structure) parentOf(item schema.ItemPointer) (*string, error) {
 	switch item.Type {
 	case schema.SiteItemSpace:
@@ -117,8 +117,8 @@ func (w *structure) parentAt(item schema.ItemPointer, own *string, position sche
 	return parent, nil
 }
 
-// checkNesting returns an error if the group `id` would be inside itself, or would be nested too deep, after a move to
-// the new parent.
+// checkNesting returns an error if the group `id` cannot move to the new parent: it would be inside itself, or would be
+// nested too deep.
 func (w *structure) checkNesting(field, id string, parent *string) error {
 	groups, err := w.q.AllSectionGroups(w.ctx, w.site.ID)
 	if err != nil {

@@ -58,9 +58,9 @@ func (s *Store) PostingKey(ctx context.Context, id string) (PostingKey, error) {
 	}}, postgres.Interpret(err, "publishable key")
 }
 
-// Ends returns the time at which the text of the publishable key in a generation becomes invalid. Each rotation begins
-// a new generation. The zero time means that the text is valid until the next rotation. works is false if the text is
-// already invalid.
+// Ends returns the time at which the text of the publishable key in a generation becomes invalid. Each rotation
+// begins a new generation. The zero time means that the text is valid until the next rotation. `works` is false if
+// the text is already invalid.
 func (k PostingKey) Ends(generation int) (at time.Time, works bool) {
 	switch current := int(k.Generation); {
 	case generation == current:

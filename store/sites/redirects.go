@@ -23,9 +23,9 @@ type NewRedirect struct {
 	Draft bool
 }
 
-// normalSource returns the form in which sources are compared (RFC 3986, section 6.2.2). It replaces an escape that is
-// not needed by the character (`%41` becomes `A`). It writes the digits of other escapes in upper case (`%c3` becomes
-// `%C3`). All other letters of a path are case-sensitive, so `/Docs` and `/docs` differ.
+// normalSource returns the form in which sources are compared (RFC 3986, section 6.2.2). It replaces each unnecessary
+// escape by the escaped character (`%41` becomes `A`). It writes the digits of other escapes in upper case (`%c3`
+// becomes `%C3`). All other letters of a path are case-sensitive, so `/Docs` and `/docs` differ.
 func normalSource(source string) string {
 	var b strings.Builder
 	for i := 0; i < len(source); i++ {

@@ -83,8 +83,8 @@ func (s *Store) AddSectionToGroup(ctx context.Context, siteID, groupID, sectionI
 	})
 }
 
-// putIntoGroup moves sections to the end of a group, in the order of ids. field returns the name of the request's field
-// that has the i-th id, for error messages. If a section is in ids twice, its last place is used.
+// putIntoGroup moves sections to the end of a group, in the order of `ids`. For error messages, `field` returns the
+// name of the request's field that has the i-th id. If a section is in `ids` twice, its last place is used.
 func (w *structure) putIntoGroup(groupID string, field func(i int) string, ids ...string) error {
 	known, err := w.q.SectionsAmong(w.ctx, db.SectionsAmongParams{SiteID: w.site.ID, Ids: ids})
 	if err != nil {

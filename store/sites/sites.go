@@ -84,9 +84,9 @@ type Change struct {
 	// Hostname is in lower case.
 	Hostname        schema.Opt[string]
 	AnonymousEvents *bool
-	// Was is the site as it was when the caller checked that the change lets no more readers see the site. If the
-	// site's readers have changed since that check, Update returns a conflict. Was is nil if the change may let more
-	// readers see the site.
+	// Was is the site at the time of the caller's check. The caller has checked that the change lets no more readers
+	// see the site. If the site's readers have changed since that check, Update returns a conflict. Was is nil if the
+	// change may let more readers see the site.
 	Was *Site
 }
 

@@ -208,7 +208,7 @@ func (w *structure) space(field, id string) (db.Space, error) {
 	return spaces[0], nil
 }
 
-// spaces reads spaces of the site's organization, and locks them against deletion. If one of them does not exist, it
+// spaces reads spaces of the site's organization, and locks them against deletion. If a space does not exist, it
 // returns an error about the request's field. The function `field` returns the name of this field.
 func (w *structure) spaces(field func(i int) string, ids ...string) ([]db.Space, error) {
 	rows, err := w.q.SpacesForSite(w.ctx, ids)

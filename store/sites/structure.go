@@ -22,7 +22,7 @@ type (
 const maxGroupDepth = 10
 
 // inSite calls `fn` in a transaction that has locked the site's row. So writers change the structure one after the
-// other, and the structure that fn reads cannot change until the transaction ends.
+// other, and the structure that `fn` reads cannot change until the transaction ends.
 func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		site, err := q.LockSite(ctx, siteID)
@@ -33,7 +33,7 @@ func (s *Store) inSite(ctx context.Context, siteID string, fn func(w *structure)
 	})
 }
 
-// arrange is like inSite, for a change that adds, moves or removes items. After fn, it computes all ranks again.
+// arrange is like inSite, for a change that adds, moves or removes items. After `fn`, it computes all ranks again.
 func (s *Store) arrange(ctx context.Context, siteID string, fn func(w *structure) error) error {
 	return s.inSite(ctx, siteID, func(w *structure) error {
 		if err := fn(w); err != nil {

@@ -39,7 +39,7 @@ func AnyTime(v any) error {
 	return err
 }
 
-// momentForm matches the only time format that responses may have. written finds every JSON string that looks like a
+// momentForm matches the only time format that responses may have. `written` finds every JSON string that looks like a
 // time.
 var (
 	momentForm = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)

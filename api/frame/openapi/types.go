@@ -159,7 +159,7 @@ func (d *writer) structSchema(t reflect.Type, r rules.Rule) (jsonschema.Dict, er
 			}
 			properties[name] = of
 			// In answers, members that are always present are required. In requests, the members with the rule
-			// "required" are.
+			// "required" are required.
 			answered := !d.asked && strings.HasPrefix(t.PkgPath(), schemaPackage) && !(named && strings.Contains(options, "omit"))
 			if rules.Required || answered {
 				required = append(required, name)

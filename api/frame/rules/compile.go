@@ -9,7 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Check adds the problems of a value to c. field is the value's name in the problems.
+// Check adds the problems of a value to `c`. `field` is the value's name in the problems.
 type Check func(c *Checker, field string, value reflect.Value)
 
 // member is a field of a struct, with its check.

@@ -50,8 +50,8 @@ func RefuseNulls(body []byte, lasting []string) error {
 	return err
 }
 
-// EachMember calls `see` with the name of each member of a body and the kind of its value. It stops when see returns an
-// error. The body must already have been decoded without error. EachMember returns an error if the body is null,
+// EachMember calls `see` with the name of each member of a body and the kind of its value. It stops when `see` returns
+// an error. The body must already have been decoded without error. EachMember returns an error if the body is null,
 // because null can be decoded into any type.
 func EachMember(body []byte, see func(name string, kind jsontext.Kind) error) error {
 	d := jsontext.NewDecoder(bytes.NewReader(body))

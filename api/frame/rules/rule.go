@@ -118,7 +118,7 @@ func (b *Bounds) String() string {
 	return fmt.Sprintf("from %d to %d", *b.Least, *b.Most)
 }
 
-// Outside returns the problem of a count that is outside the bounds, or "" if the count is inside. unit is the plural
+// Outside returns the problem of a count that is outside the bounds, or "" if the count is inside. `unit` is the plural
 // noun for the counted things.
 func (b *Bounds) Outside(count int, unit string) string {
 	switch {

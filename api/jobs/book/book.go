@@ -14,10 +14,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/pdf/join"
 )
 
-// Renderer makes a PDF of the files that input sends, and writes it to out. It streams the files and the PDF, so they
-// are never completely in memory. Its errors may have these methods: Public returns the text for users. Final reports
-// whether another attempt would fail in the same way. TooLarge reports whether a smaller part of the files might be
-// rendered.
+// Renderer makes a PDF of the files that `input` sends, and writes it to `out`. It streams the files and the PDF, so
+// they are never completely in memory. Its errors may have these methods: Public returns the text for users. Final
+// reports whether another attempt would fail in the same way. TooLarge reports whether a smaller part of the files
+// might be rendered.
 type Renderer interface {
 	Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/markdown"
 )
 
-// groups returns pages of which some are groups: pages without a text, which are headings in the table of contents.
+// groups returns pages, and some of them are groups: pages without a text, which are headings in the table of contents.
 // Groups are on the first level and below, next to each other, without pages of their own, and at the end.
 func groups() []page {
 	text := strings.Repeat("Words of a page in a group. ", 90)

@@ -49,7 +49,7 @@ func (w *weak) Render(
 	return w.counting.Render(ctx, input, out)
 }
 
-// huge returns pages of which one is too large for a single part.
+// huge returns pages, and one page is too large for a single part.
 func huge() []page {
 	var text strings.Builder
 	for i := range 20 {
@@ -76,8 +76,8 @@ func below() []page {
 }
 
 // TestHalves: a part that is too large for the renderer is halved, if necessary inside a page. The book then has the
-// same words, bookmarks and links as a book that is rendered as a whole, and more sheets. The short form tests only the
-// small books.
+// same words, bookmarks and links as a book that is rendered as a whole, and more sheets. With -short, it tests only
+// the small books.
 func TestHalves(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -138,8 +138,8 @@ func titles(f facts) []string {
 	return made
 }
 
-// TestNoHalves: if the renderer refuses a source that cannot be divided, or fails after it has written a byte, writing
-// the book fails with the renderer's error.
+// TestNoHalves: the renderer refuses a source that cannot be divided, or fails after it has written a byte. Writing the
+// book then fails with the renderer's error.
 func TestNoHalves(t *testing.T) {
 	t.Parallel()
 	var out bytes.Buffer

@@ -22,8 +22,8 @@ import (
 )
 
 // TestLargeBook renders a book of several parts. It checks that this process and the renderer together use at most 2
-// GiB of memory. If OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to this file,
-// which takes a quarter of an hour: see make bench-book.
+// GiB of memory. If OCTAVO_TEST_BOOK names a file, the test writes a book of more than 1,200 dense sheets to this file.
+// This takes a quarter of an hour: see make bench-book.
 func TestLargeBook(t *testing.T) { // It is not parallel, because it measures this process.
 	if testing.Short() {
 		t.Skip("runs only in the long form: CI runs make test-long")

@@ -76,9 +76,9 @@ type (
 // Ask returns the text of the model's answer. Its errors are of type *provider.Error.
 func (c *Client) Ask(ctx context.Context, r Request) (string, error) { return c.ask(ctx, r, nil) }
 
-// AskJSON requests one JSON object and decodes it into `answer`. check returns the problem of the decoded value. It may
-// be nil. If the answer is not a JSON object, or check returns a problem, the error has the reason provider.Malformed.
-// A retry may then help.
+// AskJSON requests one JSON object and decodes it into `answer`. `check` returns the problem of the decoded value. It
+// may be nil. If the answer is not a JSON object, or `check` returns a problem, the error has the reason
+// provider.Malformed. A retry may then help.
 //
 // The messages must demand JSON and must describe its form, because some servers require this.
 func (c *Client) AskJSON(ctx context.Context, r Request, answer any, check func() error) error {

@@ -39,7 +39,7 @@ const (
 	cachePattern = "new-*"
 )
 
-// cachePath returns the path of the cache file for a key, or "" if nothing is cached. partial is true if the server
+// cachePath returns the path of the cache file for a key, or "" if nothing is cached. `partial` is true if the server
 // leaves out large files.
 func (c *Client) cachePath(address string, key CacheKey, partial bool) string {
 	if c.cacheDir == "" || key.ID == "" || c.cacheBytes <= 0 {
@@ -80,8 +80,8 @@ func (c *Client) cached(ctx context.Context, path string) (*pack, plumbing.Hash)
 	return p, tips[0]
 }
 
-// keep stores a commit in the cache. If the cache already has the commit for this key, keep only records that the pack
-// was used.
+// keep stores a commit in the cache. If the cache already has the commit for this key, `keep` only records that the
+// pack was used.
 func (c *Client) keep(ctx context.Context, path string, from layers, tip, kept plumbing.Hash, partial bool) {
 	if path == "" {
 		return
@@ -216,8 +216,8 @@ func SweepCache(dir string, bytes int64, now time.Time) (failed error) {
 	return failed
 }
 
-// VerifyCache reads the packs of a cache. It calls `each` for every pack, with the pack's size. err is nil if the pack
-// is not damaged.
+// VerifyCache reads the packs of a cache. It calls `each` for every pack, with the pack's size. `err` is nil if the
+// pack is not damaged.
 func VerifyCache(ctx context.Context, dir string, each func(path string, size int64, err error)) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "*"+cacheSuffix))
 	for _, path := range paths {

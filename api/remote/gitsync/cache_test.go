@@ -200,7 +200,7 @@ func TestCacheDamaged(t *testing.T) {
 	}
 }
 
-// TestCacheScope checks that a server cannot get at cached objects of another repository or organization. The server
+// TestCacheScope checks that a server cannot read cached objects of another repository or organization. The server
 // tries this by naming their commit as its own.
 func TestCacheScope(t *testing.T) {
 	t.Parallel()

@@ -138,7 +138,7 @@ func (l *listing) find(name string) (object.TreeEntry, bool) {
 	return l.entries[i], !l.entries[i].Hash.IsZero()
 }
 
-// put adds or replaces an entry. If the entry has no hash, put removes the existing entry.
+// put adds or replaces an entry. If the entry has no hash, `put` removes the existing entry.
 func (l *listing) put(entry object.TreeEntry) {
 	i, ok := l.at[entry.Name]
 	if !ok {

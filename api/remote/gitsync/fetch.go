@@ -94,8 +94,8 @@ type fetching struct {
 	partial bool // whether the request tells the server to leave out large files
 }
 
-// snapshot receives the objects that the known pack does not have. The known pack has the commit `kept`. snapshot takes
-// ownership of this pack.
+// snapshot receives the objects that the known pack does not have. The known pack has the commit `kept`. The method
+// `snapshot` takes ownership of this pack.
 func (f *fetching) snapshot(ctx context.Context, known *pack, kept plumbing.Hash) (*Snapshot, error) {
 	s := &Snapshot{Commit: f.tip.String()}
 	if known != nil {

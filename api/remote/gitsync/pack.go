@@ -19,8 +19,8 @@ import (
 // cacheBytes bounds the bytes of objects that an open pack keeps in memory.
 const cacheBytes = 16 << 20
 
-// pack is a pack file. It is in a temporary folder, which close removes, or in the cache. Only one goroutine may use a
-// pack at a time.
+// pack is a pack file. It is in a temporary folder, which `close` removes, or in the cache. Only one goroutine may use
+// a pack at a time.
 type pack struct {
 	dir     string // temporary folder of the pack, or "" if the pack is in the cache
 	file    *goGitFile
@@ -44,10 +44,10 @@ func openPack(path string, flags int) (*goGitFile, error) {
 	return &goGitFile{file}, nil
 }
 
-// receive writes a pack to a new folder below the folder `parent`. It then calls measure, which returns an error if the
-// objects of the pack are too large. Only then does go-git load the objects into memory, because a pack of a few bytes
-// could make go-git allocate a gigabyte. If `known` is not nil, the deltas of the new pack may refer to objects of the
-// pack `known`.
+// receive writes a pack to a new folder below the folder `parent`. It then calls `measure`, which returns an error if
+// the objects of the pack are too large. Only then does go-git load the objects into memory, because a pack of a few
+// bytes could make go-git allocate a gigabyte. If `known` is not nil, the deltas of the new pack may refer to objects
+// of the pack `known`.
 func receive(ctx context.Context, parent string, from io.Reader, limits Limits, known *pack) (*pack, error) {
 	dir, err := os.MkdirTemp(parent, "octavo-git-")
 	if err != nil {

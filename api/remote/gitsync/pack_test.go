@@ -49,8 +49,8 @@ func blobHash(content string) []byte {
 	return hash[:]
 }
 
-// delta returns a delta of the base "base". The delta states that its result has target bytes, and then has copy
-// commands.
+// delta returns a delta of the base "base". The delta states that its result has `target` bytes. The copy commands
+// follow.
 func delta(target uint64, commands ...byte) []byte {
 	return append(binary.AppendUvarint(binary.AppendUvarint(nil, 4), target), commands...)
 }

@@ -27,8 +27,8 @@ const (
 	packVersion = 2
 )
 
-// writePack writes objects as a pack without deltas. fits is false if the pack would have more than `allowed` bytes. It
-// then stops early.
+// writePack writes objects as a pack without deltas. `fits` is false if the pack would have more than `allowed` bytes.
+// It then stops early.
 func writePack(ctx context.Context, file packFile, from objects, hashes []plumbing.Hash, allowed int64) (fits bool, err error) {
 	out := bufio.NewWriter(file)
 	header := binary.BigEndian.AppendUint32(append([]byte("PACK"), 0, 0, 0, packVersion), uint32(len(hashes)))
@@ -138,8 +138,8 @@ func (p *pack) verify() error {
 	return nil
 }
 
-// complete adds objects of the known pack to the pack: the bases of its deltas that it does not have. `git index-pack
-// --fix-thin` does the same.
+// complete adds objects of the known pack to the pack: the missing bases of the pack's deltas.
+// `git index-pack --fix-thin` does the same.
 func (p *pack) complete(known *pack) error {
 	var bases []plumbing.Hash
 	for base := range p.bases {

@@ -182,7 +182,7 @@ func send(
 	return nil
 }
 
-// mostWords is the largest number of bytes that are stored of a server's text.
+// mostWords is the largest number of bytes of a server's text that are stored.
 const mostWords = 4 << 10
 
 // firstBytes stores the beginning of a server's output during a push. This output has the messages of the server's

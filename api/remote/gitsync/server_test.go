@@ -48,7 +48,7 @@ func fetch(t *testing.T, c *Client, r Remote) *Snapshot {
 	return s
 }
 
-// chain returns all texts of an error and its causes that a log could contain.
+// chain returns the texts of an error and of its causes, as far as a log could contain them.
 func chain(err error) string {
 	if err == nil {
 		return ""

@@ -73,8 +73,8 @@ func readTree(from objects, hash plumbing.Hash) ([]object.TreeEntry, error) {
 	return tree.Entries, nil
 }
 
-// walk visits each entry of a tree. If a tree is repeated, walk visits it each time, so the limit on entries applies to
-// visits.
+// walk visits each entry of a tree. If a tree is repeated, `walk` visits it each time, so the limit on entries applies
+// to visits.
 func (w *walker) walk(ctx context.Context, tree plumbing.Hash, folder string, depth int) error {
 	if err := ctx.Err(); err != nil {
 		return explain(StepRead, err)

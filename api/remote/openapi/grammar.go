@@ -21,13 +21,13 @@ type object struct {
 	reference bool // whether a reference may replace the object
 	siblings  bool // whether a reference may have other members next to it
 	boolean   bool // whether a boolean may replace the object
-	// home is the JSON pointer of the object in the specification to which imported parts of this kind are added.
+	// home is the JSON pointer of an object in the specification. Imported parts of this kind are added to this object.
 	home    []string
 	members map[string]shape
 	// required has the members that must be present, in the order of the line.
 	required []string
 	// others is the shape of the members with free names. It is nil if objects of this kind have no such members. If
-	// open is true, members whose names begin with x- are extensions and are not checked.
+	// `open` is true, members whose names begin with x- are extensions and are not checked.
 	others *shape
 	open   bool
 }
@@ -154,7 +154,7 @@ func grammarOf(document *node) grammar {
 	}
 }
 
-// parseGrammar reads the text of a grammar. If a kind has several lines, the last line applies. later is true for
+// parseGrammar reads the text of a grammar. If a kind has several lines, the last line applies. `later` is true for
 // version 3.1 and later versions. References of all kinds may then have siblings. References to path items may have
 // siblings in all versions.
 func parseGrammar(text string, homes map[string][]string, later bool) grammar {

@@ -19,8 +19,8 @@ type source struct {
 	failed error
 }
 
-// load reads another document by its address. The address has no fragment. load is nil if the specification was sent as
-// a text.
+// load reads another document by its address. The address has no fragment. `load` is nil if the specification was sent
+// as a text.
 type load func(target *url.URL) (*source, error)
 
 // references has the references of one specification: their targets, and the parts that must be moved into the
@@ -32,11 +32,11 @@ type references struct {
 	sources map[string]*source
 	// links has the new forms of the references.
 	links []link
-	// moved has the parts of other documents to which the specification refers. ordered has these parts in the order in
-	// which they were found.
+	// moved has the parts of other documents to which the specification refers. `ordered` has these parts in the order
+	// in which they were found.
 	moved   map[movedKey]*moved
 	ordered []*moved
-	// leads has, for each object with a reference, the target of the reference. starts has these objects in the order
+	// leads has, for each object with a reference, the target of the reference. `starts` has these objects in the order
 	// in which they were found.
 	leads  map[*node]leads
 	starts []*node
@@ -69,7 +69,7 @@ type moved struct {
 }
 
 // follow finds the target of a reference. It adds the target to the queue, so that it is checked as an object of this
-// kind. n is the object with the reference. It is nil if the reference is only a text.
+// kind. `n` is the object with the reference. It is nil if the reference is only a text.
 func (c *checker) follow(kind string, n, reference *node, at place) {
 	text := reference.str()
 	short := shorten(text, 200)

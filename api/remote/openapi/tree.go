@@ -10,7 +10,7 @@ import (
 )
 
 // node is a value of a document. It is an object or an array with its parts, or a scalar as JSON text. The members of
-// an object keep their order. line and column are the position of the value in the text.
+// an object keep their order. `line` and `column` are the position of the value in the text.
 type node struct {
 	kind         jsontext.Kind
 	line, column int32
@@ -63,7 +63,7 @@ func (n *node) set(name string, value *node) {
 	}
 }
 
-// text returns the value of a string. ok is false if the node is not a string.
+// text returns the value of a string. `ok` is false if the node is not a string.
 func (n *node) text() (text string, ok bool) {
 	if n == nil || n.kind != '"' {
 		return "", false

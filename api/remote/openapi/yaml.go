@@ -147,7 +147,7 @@ func (r *yamlReader) member(to *node, key, value *yaml.Node, seen map[string]boo
 		return yamlProblem(key, "has text that is not valid")
 	}
 	item, err := r.value(value, depth+1)
-	// YAML reads a name such as 200 as a number, and the name on as a boolean. In OpenAPI, these names are texts.
+	// YAML reads a name such as `200` as a number, and the name `on` as a boolean. In OpenAPI, these names are texts.
 	to.names, to.items = append(to.names, key.Value), append(to.items, item)
 	return err
 }

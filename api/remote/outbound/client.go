@@ -138,7 +138,7 @@ func firstHop(req *http.Request, err error) *Error {
 var safeHeaders = []string{"Accept", "Accept-Encoding", "Accept-Language", "Content-Type", "User-Agent"}
 
 // checkRedirect returns the function that decides whether a redirect is followed. The URL of the redirect is checked by
-// transport.
+// `transport`.
 func checkRedirect(most int) func(*http.Request, []*http.Request) error {
 	return func(req *http.Request, via []*http.Request) error {
 		refuse := func(reason *Reason) error {
@@ -239,7 +239,7 @@ type closing struct {
 }
 
 // RetryAfter returns the pause that an answer requests. The header has a number of seconds, or a date. The pause is at
-// most longest. It is 0 if the answer requests no pause.
+// most `longest`. It is 0 if the answer requests no pause.
 func RetryAfter(header http.Header, now time.Time, longest time.Duration) time.Duration {
 	value := header.Get("Retry-After")
 	var wait time.Duration

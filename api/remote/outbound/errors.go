@@ -44,9 +44,9 @@ func (e *Error) Error() string {
 // Unwrap returns the cause. The cause is for logs.
 func (e *Error) Unwrap() error { return e.cause }
 
-// Explain returns the Error in an error of this package's clients or connections. If the error contains none, Explain
-// makes one. The texts of net/http contain URLs and addresses, so callers must show this Error to users instead.
-// Explain returns nil if err is nil.
+// Explain returns the Error that is contained in an error of this package's clients or connections. If the error
+// contains none, Explain makes one. The texts of net/http contain URLs and addresses, so callers must show this Error
+// to users instead. Explain returns nil if `err` is nil.
 func Explain(err error) *Error {
 	if err == nil {
 		return nil

@@ -41,7 +41,7 @@ func (n *names) LookupNetIP(_ context.Context, network, name string) ([]netip.Ad
 	return addrs, nil
 }
 
-// dialed records addresses and does not connect to them. An address in dead refuses the connection.
+// dialed records addresses and does not connect to them. An address in `dead` refuses the connection.
 type dialed struct {
 	addresses []string
 	dead      []string

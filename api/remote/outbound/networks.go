@@ -13,10 +13,10 @@ type access int
 
 const (
 	public access = iota
-	// private networks can be allowed by the operator.
+	// private is the class of networks that the operator can allow.
 	private
-	// never networks cannot be allowed. They lead to credentials, to no host, or to an IPv4 address that a check could
-	// misread.
+	// never is the class of networks that nobody can allow. They lead to credentials, to no host, or to an IPv4 address
+	// that a check could misread.
 	never
 )
 

@@ -68,7 +68,7 @@ func (p Policy) opens(addr netip.Addr) bool {
 	return slices.ContainsFunc(p.networks, func(n netip.Prefix) bool { return n.Contains(addr) })
 }
 
-// check returns an error if an address is not allowed. The error is for logs. opened is true if the operator has
+// check returns an error if an address is not allowed. The error is for logs. `opened` is true if the operator has
 // allowed the host by its name.
 func (p Policy) check(addr netip.Addr, opened bool) error {
 	if addr.Zone() != "" || !addr.IsValid() {

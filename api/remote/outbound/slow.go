@@ -17,7 +17,7 @@ const (
 
 type whenSlowKey struct{}
 
-// WhenSlow returns a context for requests. If a request is slow, found is called in a separate goroutine of this
+// WhenSlow returns a context for requests. If a request is slow, `found` is called in a separate goroutine of this
 // request. It may be called many times.
 func WhenSlow(ctx context.Context, found func()) context.Context {
 	return context.WithValue(ctx, whenSlowKey{}, found)

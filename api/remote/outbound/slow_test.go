@@ -38,7 +38,7 @@ func (*drip) Close() error { return nil }
 func TestSlowTransfers(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		// request and answer are the two bodies. headers is the delay before the server sends the headers.
+		// request and answer are the two bodies. `headers` is the delay before the server sends the headers.
 		request, answer *drip
 		headers         time.Duration
 		slow            bool

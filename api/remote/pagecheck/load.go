@@ -91,8 +91,8 @@ func (c *Client) Script(ctx context.Context, address *url.URL) (string, error) {
 	return text, nil
 }
 
-// Post sends a body in the way in which a script of the page does, and returns the status. readable is true if the page
-// may read the answer.
+// Post sends a body in the way in which a script of the page does, and returns the status. `readable` is true if the
+// page may read the answer.
 func (c *Client) Post(ctx context.Context, page, to *url.URL, body string) (status int, readable bool, err error) {
 	origin := page.Scheme + "://" + page.Host
 	response, err := c.send(ctx, http.MethodPost, to.String(), "*/*", origin, strings.NewReader(body))
@@ -105,7 +105,7 @@ func (c *Client) Post(ctx context.Context, page, to *url.URL, body string) (stat
 	return response.StatusCode, same || allowed == "*" || strings.EqualFold(allowed, origin), nil
 }
 
-// send sends a request. If a script of a page sends the request, origin is the origin of this page.
+// send sends a request. If a script of a page sends the request, `origin` is the origin of this page.
 func (c *Client) send(
 	ctx context.Context, method, address, accept, origin string, body io.Reader,
 ) (*http.Response, error) {

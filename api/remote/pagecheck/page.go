@@ -42,7 +42,7 @@ type Refused struct {
 }
 
 // Refuses returns the directive that refuses a request. `found` is false if all policies of the page allow the request.
-// A policy in a meta element applies only to the scripts after the element. script is the index of the page's script
+// A policy in a meta element applies only to the scripts after the element. `script` is the index of the page's script
 // that makes the request or is loaded.
 func (p *Page) Refuses(script int, r Request) (refused Refused, found bool) {
 	for _, policy := range p.header {

@@ -57,8 +57,8 @@ You are given a JSON object {"language": "…", "issues": ["…"]}. Answer with 
 // attempts is the largest number of requests for a usable answer.
 const attempts = 2
 
-// Refine returns a title and a summary for issues. titles are the titles of the issues. Both results are empty if the
-// model finds no problem that the issues share. language is a code of ISO 639-1, or empty. Errors are of type
+// Refine returns a title and a summary for issues. `titles` are the titles of the issues. Both results are empty if the
+// model finds no problem that the issues share. `language` is a code of ISO 639-1, or empty. Errors are of type
 // *provider.Error.
 func (m *Model) Refine(ctx context.Context, language string, titles []string) (title, summary string, err error) {
 	asked, err := json.Marshal(request{language, titles})

@@ -61,7 +61,7 @@ type Done struct {
 // Engine sends segments to a provider, and checks and repairs the translations.
 type Engine struct {
 	Provider Provider
-	// Pause waits for the duration d, or until ctx ends.
+	// Pause waits for the duration `d`, or until ctx ends.
 	Pause func(ctx context.Context, d time.Duration)
 }
 
@@ -104,7 +104,7 @@ func (e *Engine) Run(ctx context.Context, w Work, segments []Segment, done func(
 type run struct {
 	*Engine
 	work Work
-	// accepted is true if the provider has translated a text. rejected is the number of texts that the provider
+	// accepted is true if the provider has translated a text. `rejected` is the number of texts that the provider
 	// rejected before its first translation.
 	accepted bool
 	rejected int
@@ -153,8 +153,8 @@ func (r *run) batch(ctx context.Context, segments []Segment) ([]Done, error) {
 	return results, nil
 }
 
-// take records an answer in d. It returns the problem of the answer in words for the provider. If `answer` is nil, the
-// provider has refused the text, and the text is not requested again.
+// take records an answer in `d`. It returns the problem of the answer in words for the provider. If `answer` is nil,
+// the provider has refused the text, and the text is not requested again.
 func (d *Done) take(answer *string) string {
 	if answer == nil {
 		d.Target, d.Problem = "", Refused

@@ -100,7 +100,7 @@ func tokens(notation string) ([]token, error) {
 
 var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
-// written returns tokens in the notation. It reverses tokens, but writes no alt.
+// written returns tokens in the notation. It is the reverse of the function `tokens`, but it writes no attribute alt.
 func written(all []token) string {
 	var b strings.Builder
 	for _, t := range all {
@@ -271,7 +271,7 @@ type decoder struct {
 }
 
 // decode returns a copy of the source inlines `nodes` with the texts of the translation `target`. The tags of the
-// translation must be the tags of the source. decode does not change `nodes`.
+// translation must be the tags of the source. `decode` does not change `nodes`.
 func decode(nodes []schema.Node, target string) ([]schema.Node, error) {
 	if !fits(encode(nodes), target) {
 		return nil, errBroken

@@ -8,8 +8,8 @@ import (
 )
 
 // Refs changes references of a document from a space to the copy of the space. Pages and anchors have the same ids in
-// both spaces. If a reusable content has another id in the copy, contents maps its id to this other id. Refs changes d,
-// so d must be a copy that Places has made. It returns the files of the copy to which the document refers.
+// both spaces. If a reusable content has another id in the copy, `contents` maps its id to this other id. Refs changes
+// `d`, so `d` must be a copy that Places has made. It returns the files of the copy to which the document refers.
 func Refs(d *schema.Document, space, copied string, contents map[string]string) []string {
 	r := refs{space: space, copied: copied, contents: contents, files: map[string]bool{}}
 	r.nodes(d.Nodes)

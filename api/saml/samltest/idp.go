@@ -28,7 +28,7 @@ type IdP struct {
 }
 
 // Ours and Other return two identity providers with the same entity id and different keys. The keys are made only once,
-// because making a key takes longer than the rest of most tests.
+// because making a key takes longer than the other steps of most tests.
 var (
 	Ours  = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
 	Other = sync.OnceValue(func() *IdP { return New("https://idp.example.com/metadata") })
@@ -116,7 +116,7 @@ func (i *IdP) Response(s saml.Service, requestID string, assertion *etree.Elemen
 	return el
 }
 
-// Sign returns the element with a signature after its issuer. method is the signature method, for example
+// Sign returns the element with a signature after its issuer. `method` is the signature method, for example
 // dsig.RSASHA256SignatureMethod.
 func (i *IdP) Sign(el *etree.Element, method string) *etree.Element {
 	ctx, err := dsig.NewSigningContext(i.Key, [][]byte{i.Certificate.Raw})

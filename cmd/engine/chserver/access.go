@@ -9,15 +9,15 @@ import (
 	"path/filepath"
 )
 
-// This file configures the engine's own access control. All engine connections have one user, whose only rights are two
-// roles. roleWire is for clients' statements. roleRows may read files, and is for the server's own statement that reads
-// a client's blocks. users.xml has the rights of each role.
+// This file configures the engine's own access control. All engine connections have one user. This user has two roles
+// and no other rights. roleWire is for clients' statements. roleRows may read files, and is for the server's own
+// statement that reads a client's blocks. users.xml has the rights of each role.
 const (
 	roleWire = "wire"
 	roleRows = "rows"
 )
 
-// usersFile contains no passwords, because the server checks logins, not the engine.
+// usersFile contains no passwords, because the server, and not the engine, checks logins.
 //
 //go:embed users.xml
 var usersFile []byte

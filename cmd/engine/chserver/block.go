@@ -12,8 +12,8 @@ import (
 //     serialization, and its data;
 //   - in FORMAT Native: no block info and no such byte, because this format has the revision 0.
 //
-// So the server changes only the framing of a block. The walker finds the end of each column's data, and the server
-// copies the data unchanged.
+// So the server changes only the framing of a block. The walker (walk.go) finds the end of each column's data, and the
+// server copies the data unchanged.
 
 type framing bool
 
@@ -42,9 +42,9 @@ const (
 
 var errShort = errors.New("the block ends early")
 
-// source has the bytes of one block, complete or still arriving. more appends at least one byte to buf. Its argument
-// missing is the number of needed bytes, so that more does not read past the end of the block. If more is nil, the
-// bytes are complete.
+// source has the bytes of one block, complete or still arriving. `more` appends at least one byte to `buf`. Its
+// argument `missing` is the number of bytes that the walker needs, so that `more` does not read past the block's end.
+// If `more` is nil, the bytes are complete.
 type source struct {
 	buf   []byte
 	pos   int
@@ -52,7 +52,7 @@ type source struct {
 	more  func(buf []byte, missing int) ([]byte, error)
 }
 
-// need makes the next n bytes available in buf.
+// need makes the next n bytes available in `buf`.
 func (s *source) need(n int) error {
 	if n < 0 || n > s.limit-s.pos {
 		return refuse(codeMemoryLimit, "a block exceeds the limit of %d bytes", s.limit)
@@ -105,7 +105,8 @@ func (s *source) uint64() (uint64, error) {
 	return binary.LittleEndian.Uint64(s.buf[s.pos-8:]), nil
 }
 
-// size reads a length. At least this number of bytes must follow, so size refuses a length above the limit.
+// size reads a length. A block has at least as many bytes as any of its lengths says, so `size` refuses a length above
+// the limit.
 func (s *source) size() (int, error) {
 	n, err := s.uvarint()
 	if err != nil {
@@ -184,8 +185,8 @@ func readBlock(s *source, form framing) (*block, error) {
 	return b, nil
 }
 
-// skipBlockInfo skips numbered fields up to field 0. Field 1 is a bool and field 2 a 32-bit bucket. This revision has
-// no other fields.
+// skipBlockInfo skips the numbered fields of a block info, up to field 0. Field 1 is a bool and field 2 a 32-bit
+// bucket. This revision has no other fields.
 func skipBlockInfo(s *source) error {
 	for {
 		field, err := s.uvarint()

@@ -15,8 +15,8 @@ import (
 	"github.com/ClickHouse/ch-go/compress"
 )
 
-// conn is the connection of one client. All fields except busy belong to the connection's goroutine. While a statement
-// runs, only the goroutine of watch reads from the connection.
+// conn is the connection of one client. All fields except `busy` belong to the connection's goroutine. While a
+// statement runs, only the goroutine of `watch` reads from the connection.
 type conn struct {
 	server  *Server
 	socket  net.Conn
@@ -52,8 +52,8 @@ func (c *conn) welcome() {
 	c.log = c.server.cfg.Logger.With("client", c.socket.RemoteAddr().String())
 }
 
-// brokenError is an error of the protocol or the connection after which the
-// rest of the stream cannot be interpreted. It ends the connection.
+// brokenError is an error of the protocol or the connection after which the remaining bytes of the stream cannot be
+// interpreted. It ends the connection.
 type brokenError struct{ error }
 
 func (e brokenError) Unwrap() error { return e.error }
@@ -251,7 +251,7 @@ func (c *conn) refuseExternalTables() error {
 	return nil
 }
 
-// block queues a block. With this method, conn implements answer.
+// block queues a block for the client. Because of this method, conn implements the interface `answer`.
 func (c *conn) block(b *block) error {
 	c.out = appendDataHead(c.out)
 	if !c.compressed {

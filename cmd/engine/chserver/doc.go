@@ -9,8 +9,8 @@
 // connections run concurrently.
 //
 // The server collects the rows of an INSERT. After the last block has arrived, it inserts all rows with one statement.
-// So a refused INSERT leaves no rows. The engine writes one part (a folder of files) for each partition of the table to
-// which the rows belong. If the INSERT exceeds 1,048,449 rows or 256 MiB, a partition may get several parts. These
+// So a refused INSERT leaves no rows. The engine writes one part (a folder of files) for each of the table's partitions
+// that gets rows. If the INSERT exceeds 1,048,449 rows or 256 MiB, a partition may get several parts. These
 // numbers are the engine's settings min_insert_block_size_rows and min_insert_block_size_bytes. The server acknowledges
 // the INSERT after the files of the parts are written. So the rows survive the end of this process. To survive a power
 // loss, a table needs fsync_after_insert.
@@ -37,9 +37,9 @@
 //   - Cancelling kills the statement inside the engine. The engine checks for a kill between blocks. So a statement
 //     that is busy inside one block (sleep(), one huge sort) ends when the block is done.
 //
-// The library ignores failed writes. So it runs only in a process that has loaded the write guard
-// (deploy/engines/writeguard) before libc (PutGuard). The guard ends the process at the first write that the disk
-// refuses.
+// The library ignores failed writes. So the server runs only in a process that has loaded the write guard
+// (deploy/engines/writeguard) before libc. PutGuard makes a command load the guard so early. The guard ends the process
+// at the first write that the disk refuses.
 //
 // The engine replaces the process's handlers for fatal signals. signals.go restores Go's handlers, so that a nil
 // dereference panics and SIGTERM works.

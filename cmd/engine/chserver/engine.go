@@ -97,7 +97,7 @@ func (e *engine) nextMarker() string {
 }
 
 // kill asks the engine to end the running statement of a session. The statement ends at its next block; if it has not
-// started yet, kill has no effect. So the caller repeats kill until the statement has ended.
+// started yet, `kill` has no effect. So the caller repeats `kill` until the statement has ended.
 func (e *engine) kill(marker string) {
 	e.root.Lock()
 	defer e.root.Unlock()

@@ -42,8 +42,8 @@ func refuse(code int32, format string, args ...any) *exception {
 
 var exceptionText = regexp.MustCompile(`^Code: (\d+)\. (DB::[A-Za-z]*Exception): `)
 
-// parseException reads the engine's error text. A text in any other form
-// becomes the message of an exception with codeUnknown.
+// parseException reads the engine's error text, which usually begins with "Code: N. DB::Exception: ". A text without
+// this prefix becomes the message of an exception with codeUnknown.
 func parseException(text string) *exception {
 	text = strings.TrimSpace(text)
 	match := exceptionText.FindStringSubmatch(text)

@@ -19,8 +19,8 @@ type plainReader struct {
 	lent int // number of in's buffered bytes that the walker has
 }
 
-// next appends all buffered bytes to `buf`, at least one byte. If more bytes are missing than in can buffer, it appends
-// exactly the missing bytes. The walker calls next only when it has used up the previous bytes.
+// next appends all buffered bytes to `buf`, at least one byte. If the walker misses more bytes than `in` can buffer,
+// `next` appends exactly the missing bytes. The walker calls `next` only when it has used up the previous bytes.
 func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	if err := p.giveBack(0); err != nil {
 		return buf, err
@@ -36,7 +36,7 @@ func (p *plainReader) next(buf []byte, missing int) ([]byte, error) {
 	return append(buf, ready...), err
 }
 
-// giveBack consumes the lent bytes, except the last `unused` bytes.
+// giveBack consumes the bytes that `next` has appended, except the last `unused` bytes.
 func (p *plainReader) giveBack(unused int) error {
 	_, err := p.in.Discard(p.lent - unused)
 	p.lent = 0
@@ -126,7 +126,7 @@ func (f *frameReader) unpack(buf []byte, method byte, packed []byte, plainSize i
 // small frames keep its memory use low.
 const framePlain = 1 << 20
 
-// appendFrames packs plain into LZ4 frames. The client may use another method for its own data, because each frame
+// appendFrames packs `plain` into LZ4 frames. The client may use another method for its own data, because each frame
 // states its method.
 func appendFrames(buf []byte, w *compress.Writer, plain []byte) ([]byte, error) {
 	for len(plain) > 0 {

@@ -6,12 +6,12 @@ import (
 )
 
 // guard refuses statements that would open files, addresses or other databases. The engine's grants (access.go) already
-// refuse most of these statements. guard refuses what the engine has no grants for: the function file(), disks that a
+// refuse most of these statements. `guard` refuses what the engine has no grants for: the function file(), disks that a
 // statement defines, INTO OUTFILE, table engines that open files or addresses, and changes of the role that has the
 // grants.
 //
-// guard has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and the
-// engine's lexer could read differently.
+// `guard` has lists of the allowed verbs, table functions and table engines. It also refuses texts that its lexer and
+// the engine's lexer could read differently.
 type guard struct {
 	functions map[string]bool // refused functions, in lower case
 }
@@ -24,16 +24,16 @@ var allowedVerbs = words(`SELECT WITH FROM ( INSERT CREATE ALTER DROP UNDROP TRU
 // needs the grant for them. All other table functions of the engine are refused.
 var allowedTableFunctions = words("numbers numbers_mt zeros zeros_mt generate_series generateseries values view null mergetreeprojection")
 
-// refusedFunctions are the refused functions that are not table functions. The function file reads a file as a value.
-// With the function disk, a statement can store a table in any folder or at any address.
+// refusedFunctions are the refused functions that are not table functions. The function `file` reads a file as a value.
+// With the function `disk`, a statement can store a table in any folder or at any address.
 var refusedFunctions = []string{"file", "disk", "catboostevaluate"}
 
 // allowedEngines store their rows in the data directory or in memory, or store no rows.
 var allowedEngines = words(`MergeTree ReplacingMergeTree SummingMergeTree AggregatingMergeTree CollapsingMergeTree
 	VersionedCollapsingMergeTree CoalescingMergeTree GraphiteMergeTree Memory Null Log TinyLog StripeLog Set Join Buffer Merge Atomic`)
 
-// plainVerbs are the first words of statements that create nothing. In these statements, ENGINE is the name of a
-// column.
+// plainVerbs are the first words of statements that create nothing. In these statements, the word ENGINE is the name of
+// a column, and no table engine follows it.
 var plainVerbs = words("SELECT WITH FROM ( INSERT DELETE UPDATE DESCRIBE DESC SHOW EXISTS EXPLAIN CHECK SET USE KILL")
 
 func words(text string) map[string]bool {
@@ -100,7 +100,7 @@ func (g *guard) checkToken(l *lexer, t token, verb string) error {
 	default:
 		return nil
 	}
-	// Refuse file without a bracket too. In some places the engine reads a function's name as a value, and no bracket
+	// Refuse `file` without a bracket too. In some places the engine reads a function's name as a value, and no bracket
 	// follows.
 	name := strings.ToLower(unquoteIdentifier(written))
 	if name == "file" || g.functions[name] && l.isSymbol(next, '(') {
@@ -125,7 +125,8 @@ func checkIdentifier(written string) error {
 	return nil
 }
 
-// checkWord checks a word without quotes. `next` is the token after the word, and ahead continues after `next`.
+// checkWord checks a word without quotes. `next` is the token after the word, and the lexer `ahead` continues after
+// `next`.
 func checkWord(ahead *lexer, written string, next token, verb string) error {
 	for i := range len(written) {
 		if written[i] >= 0x80 { // the engine regards some of these bytes as blanks or quotes

@@ -180,7 +180,7 @@ func TestHostileStatements(t *testing.T) {
 	}
 }
 
-// TestGuardDeniesByItself checks that the guard denies statements without an engine.
+// TestGuardDeniesByItself checks, without an engine, which statements the guard denies.
 func TestGuardDeniesByItself(t *testing.T) {
 	t.Parallel()
 	functions := []string{"file", "url", "remote", "s3", "numbers", "values", "executable"}

@@ -196,7 +196,7 @@ func sharedServer(t testing.TB) *process {
 	return shared.server
 }
 
-// connect opens a pool of connections to p. change may modify the options.
+// connect opens a pool of connections to p. `change` may modify the options.
 func connect(t testing.TB, p *process, database string, change ...func(*clickhouse.Options)) driver.Conn {
 	t.Helper()
 	options := &clickhouse.Options{

@@ -172,7 +172,7 @@ func (in *insert) text(q *query) string {
 // deduplication returns the settings with which the engine drops a repeated INSERT, as a server does. A server
 // recognizes a repeated INSERT by a hash of its rows. For INSERT … SELECT the engine deduplicates only with a token. So
 // the hash of the rows becomes the token. The settings that turn deduplication off do not apply to INSERT … SELECT
-// either. So deduplication replaces them by the setting for INSERT … SELECT.
+// either. So `deduplication` replaces them by the setting for INSERT … SELECT.
 func (in *insert) deduplication(q *query) []string {
 	if in.off(q, "insert_deduplicate") || in.setting(q, "deduplicate_insert") == "disable" {
 		return []string{"deduplicate_insert_select = 'disable'"}

@@ -101,7 +101,7 @@ func (l *lexer) skipNested() {
 }
 
 // skipQuoted moves past a quoted text with backslash escapes. It reads a text with a doubled quote as two adjacent
-// tokens, which makes no difference to outline and guard.
+// tokens, which makes no difference to `outline` and `guard`.
 func (l *lexer) skipQuoted(quote byte) {
 	for l.pos++; l.pos < len(l.text); l.pos++ {
 		switch l.text[l.pos] {

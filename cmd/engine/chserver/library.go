@@ -106,7 +106,7 @@ func (c *engineConn) close() {
 	c.handle = 0
 }
 
-// conn reads the pointer to the connection itself at each call, because the library may move the connection.
+// conn reads the connection's pointer again at each call, because the library may move the connection.
 func (c *engineConn) conn() uintptr {
 	return *(*uintptr)(foreign(c.handle))
 }

@@ -108,7 +108,8 @@ func skipClientInfo(r wireReader) error {
 // settingName is the regular expression for valid names of settings, so that a name cannot inject SQL into a SET.
 var settingName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.]*$`)
 
-// readSettings reads pairs until an empty name. Values are plain text, but values of custom settings are literals.
+// readSettings reads pairs of a name and a value, up to an empty name. Values are plain text, but values of custom
+// settings are literals.
 func readSettings(r wireReader) ([]assignment, error) {
 	var out []assignment
 	for {

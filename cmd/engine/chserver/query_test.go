@@ -339,8 +339,8 @@ func TestEngineArguments(t *testing.T) {
 	if got != uint64(len(names)) {
 		t.Errorf("only %d of %v are set", got, names)
 	}
-	// The engine's defaults require more free slots than this small pool has. Merges would stay small, and mutations
-	// would wait.
+	// The engine's defaults would require more free slots than this small pool has. Then merges would stay small, and
+	// mutations would wait.
 	if got := one[uint64](t, db, t.Context(), "SELECT max(toUInt64(value)) FROM system.merge_tree_settings WHERE name LIKE 'number_of_free_entries_in_pool%'"); got > 1 {
 		t.Errorf("merges need %d free slots", got)
 	}

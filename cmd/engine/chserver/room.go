@@ -13,7 +13,7 @@ const (
 	roomEvery   = 200 * time.Millisecond
 )
 
-// awaitRoom waits until free (disk.OS) reports roomToStart bytes. If `free` fails, awaitRoom does not wait.
+// awaitRoom waits until `free` (disk.OS) reports roomToStart bytes. If `free` fails, awaitRoom does not wait.
 func awaitRoom(ctx context.Context, log *slog.Logger, dir string, free func(dir string) (free, size int64, err error)) error {
 	for logged := false; ; logged = true {
 		n, _, err := free(dir)

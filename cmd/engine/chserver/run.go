@@ -10,7 +10,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// answer receives a statement's blocks and figures. conn implements it.
+// answer receives a statement's blocks and figures. The type `conn` implements it.
 type answer interface {
 	block(b *block) error // b's bytes belong to the engine and are valid until block returns
 	progress(total figures) error
@@ -107,7 +107,7 @@ func (s *session) runWhole(st *statement, params []param, to answer, total *figu
 	return forward(res.bytes(), to, total)
 }
 
-// forward forwards all blocks of data, which has FORMAT Native.
+// forward passes all blocks of `data` to an answer.
 func forward(data []byte, to answer, total *figures) error {
 	for src := (&source{buf: data, limit: len(data)}); src.pos < len(data); {
 		b, err := readBlock(src, native)
@@ -189,9 +189,9 @@ func (f *figures) add(res *result, started time.Time) {
 	f.elapsedNanos = uint64(time.Since(started))
 }
 
-// settle corrects the sums of a stream. A chunk's figures include only the rows that were read during its fetch. They
-// do not include rows that the engine read ahead between fetches. So settle runs an empty statement, whose result has
-// the sums of the connection's previous statement.
+// settle corrects the figures of a streamed statement. A chunk's figures include only the rows that were read during
+// its fetch. They do not include rows that the engine read ahead between fetches. So `settle` runs an empty statement,
+// whose result has the sums of the connection's previous statement.
 func (f *figures) settle(conn *engineConn, started time.Time) {
 	res, err := conn.call(conn.lib.query, "", "Native", nil)
 	if err != nil {

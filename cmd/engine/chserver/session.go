@@ -29,7 +29,8 @@ var baseline = map[string]string{
 	"session_timezone":              quoteText(timezone),
 }
 
-// markerSetting is the setting that has the marker. It makes the marker visible in system.processes. The engine has no
+// markerSetting is the setting whose value begins with the session's marker. So the marker is visible in
+// system.processes, where the server finds the statement to kill. The engine has no
 // query log, so it does not use the setting otherwise.
 const markerSetting = "log_comment"
 
@@ -219,7 +220,7 @@ type described struct{ name, typ, defaultKind string }
 // statements.
 const noLimits = " SETTINGS max_result_rows = 0, max_result_bytes = 0, max_rows_to_read = 0, max_bytes_to_read = 0"
 
-// describe runs a DESCRIBE statement. The DESCRIBE is part of a client's statement, so callers run describe inside
+// describe runs a DESCRIBE statement. The DESCRIBE is part of a client's statement, so callers run `describe` inside
 // session.with.
 func (s *session) describe(what string, params []param) ([]described, error) {
 	res, err := s.conn.call(s.conn.lib.query, "DESCRIBE "+what+noLimits, "Native", params)

@@ -17,7 +17,7 @@ type signalTable [lastSignal + 1]disposition
 
 // saveSignals reads all dispositions. When the engine starts, it installs its own handlers for fatal signals. With
 // these handlers, a nil dereference in Go sleeps for minutes instead of panicking. Call saveSignals before the start of
-// the engine, and restore afterwards.
+// the engine, and `restore` afterwards.
 func saveSignals() (*signalTable, error) {
 	table := &signalTable{}
 	for signal := 1; signal <= lastSignal; signal++ {

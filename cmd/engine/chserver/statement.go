@@ -93,8 +93,8 @@ func outlineEnd(l *lexer, last token) (int, error) {
 	return last.end, nil
 }
 
-// outlineInsert reads the part after INSERT. It returns the target if the rows follow as blocks. inline is true if the
-// text itself contains the data, in a format.
+// outlineInsert reads the part of a statement after INSERT. It returns the target if the rows follow as blocks.
+// `inline` is true if the text itself contains the data, in a format.
 func outlineInsert(l *lexer) (target *insertTarget, inline bool, err error) {
 	t := l.next()
 	if l.is(t, "INTO") {
@@ -152,7 +152,7 @@ func insertIfNothingFollows(l *lexer, target *insertTarget, inline bool) (*inser
 	return nil, inline, nil
 }
 
-// outlineColumns reads a column list after its opening bracket. plain is true if the list contains only names.
+// outlineColumns reads a column list after its opening bracket. `plain` is true if the list contains only names.
 func outlineColumns(l *lexer) (names []string, plain bool) {
 	name := ""
 	for {

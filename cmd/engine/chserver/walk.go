@@ -76,7 +76,8 @@ func skipTexts(s *source, rows int) error {
 	return nil
 }
 
-// skipLists skips the end offsets and the elements. The last offset is the number of elements.
+// skipLists skips a column of lists: the lists' end offsets, and then their elements. The last offset is the number of
+// elements.
 func (l *layout) skipLists(s *source, rows int) error {
 	if rows == 0 {
 		return l.parts[0].skipValues(s, 0)

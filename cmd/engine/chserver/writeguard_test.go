@@ -14,7 +14,7 @@ import (
 )
 
 // unguarded has the functions that can write or create a file, but that the guard does not replace. The value is the
-// reason. An empty reason means that the library does not call the function.
+// reason why it need not replace the function. An empty reason means that the library does not call the function.
 var unguarded = map[string]string{}
 
 func init() {
@@ -28,8 +28,9 @@ func init() {
 				verr verrx vwarn vwarnx __fprintf_chk __vfprintf_chk __printf_chk __vprintf_chk __dprintf_chk
 				__vdprintf_chk __syslog_chk fseeko64 fsetpos fsetpos64`,
 		"The call returns no error.": "sync",
-		// A measurement compared the engine's guarded calls with the kernel's calls, during inserts, merges, mutations
-		// and copies with every allowed table engine. Both numbers were equal, so no stream wrote a file.
+		// A measurement compared the number of the engine's guarded calls with the number of the kernel's calls, during
+		// inserts, merges, mutations and copies with every allowed table engine. Both numbers were equal, so no stream
+		// wrote a file.
 		"The engine's streams are the terminal, pipes, and files that it reads.": `fopen fopen64 fdopen fwrite fputs
 				fputc fputwc fprintf vfprintf dprintf printf putchar perror fflush fflush_unlocked fclose fseek fseeko
 				rewind setbuf setvbuf __overflow syslog`,

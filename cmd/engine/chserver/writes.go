@@ -26,7 +26,7 @@ var guardedWrites = []string{
 
 const preload = "LD_PRELOAD"
 
-// PutGuard makes cmd load the write guard before libc. cmd inherits the guard as an open file, because the loader
+// PutGuard makes `cmd` load the write guard before libc. `cmd` inherits the guard as an open file, because the loader
 // accepts no path with a space or a colon. The caller must not close the file before `cmd` has started.
 func PutGuard(cmd *exec.Cmd, guard *os.File) {
 	const firstExtra = 3 // the descriptor of the first of cmd.ExtraFiles
@@ -44,8 +44,8 @@ var errUnguarded = errors.New("cannot start the ClickHouse engine without its wr
 	"with LD_PRELOAD=deploy/engines/writeguard/writeguard.so and without file capabilities " +
 	"(the loader ignores LD_PRELOAD for a program with file capabilities)")
 
-// checkWrites returns an error if a writing call of the library bypasses the write guard. path is the library's file,
-// and address is the address of its symbol.
+// checkWrites returns an error if a writing call of the library bypasses the write guard. `path` is the library's file,
+// and `address` is the address of its `symbol`.
 func checkWrites(path, symbol string, address uintptr) error {
 	asked, err := purego.Dlsym(purego.RTLD_DEFAULT, "octavo_guards")
 	if err != nil {

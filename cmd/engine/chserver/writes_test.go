@@ -33,8 +33,7 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 			db := connect(t, p, "default")
 			must(t, db.Exec(t.Context(), "CREATE DATABASE d"))
 			for _, table := range []string{"t", "u"} {
-				// This table makes the engine copy files. The engine copies files and writes new files with different
-				// calls.
+				// This table makes the engine copy files, for which it uses other calls than for writing new files.
 				must(t, db.Exec(t.Context(), "CREATE TABLE d."+table+` (n UInt64, s String, INDEX n n TYPE minmax)
 					ENGINE = MergeTree ORDER BY n
 					SETTINGS fsync_after_insert = 1, always_use_copy_instead_of_hardlinks = 1`))
@@ -70,7 +69,7 @@ func TestWhatCannotBeWrittenIsNotStored(t *testing.T) {
 	}
 }
 
-// TestRefusesToStartUnguarded checks that the engine detects a missing guard, even if the environment names one.
+// TestRefusesToStartUnguarded checks that the engine detects a missing guard, even if the environment names a guard.
 func TestRefusesToStartUnguarded(t *testing.T) {
 	t.Parallel()
 	for _, environment := range []string{"", "/no/such/writeguard.so"} {

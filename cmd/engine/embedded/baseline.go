@@ -46,7 +46,7 @@ func named(baseline string) string {
 	return "baseline " + baseline
 }
 
-// foundBaseline returns the text of the directory's baseline file, or "" if there is no file. filled is false if the
+// foundBaseline returns the text of the directory's baseline file, or "" if there is no file. `filled` is false if the
 // directory has neither the file nor engine data.
 func foundBaseline(dir string) (found string, filled bool, err error) {
 	text, err := os.ReadFile(filepath.Join(dir, baselineFile))

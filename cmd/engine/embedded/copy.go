@@ -10,9 +10,9 @@ import (
 // ErrNoCopy is the error of ClickHouseCopy.
 var ErrNoCopy = errors.New("is no copy")
 
-// ClickHouseCopy returns the `store` folder of the ClickHouse data in the copy dir. dir is a copy of the data directory
-// dataDir, or only of its ClickHouse folder. If `dir` is neither, or is a copy of another installation, ClickHouseCopy
-// fails with ErrNoCopy. It changes no file.
+// ClickHouseCopy returns the `store` folder of the ClickHouse data in the copy `dir`. `dir` is a copy of the data
+// directory `dataDir`, or only of its ClickHouse folder. If `dir` is neither, or is a copy of another installation,
+// ClickHouseCopy fails with ErrNoCopy. It changes no file.
 func ClickHouseCopy(dir, dataDir string) (server string, err error) {
 	refuse := func(format string, arguments ...any) (string, error) {
 		why := fmt.Sprintf(format, arguments...)

@@ -18,7 +18,8 @@ const (
 	loginUser = "octavo"
 )
 
-// These environment variables pass the login to an engine's process. Every user of the machine could read arguments.
+// These environment variables pass the login to an engine's process. Arguments are unsuitable, because every user of
+// the machine could read them.
 const (
 	EnvUser     = "OCTAVO_ENGINE_USER"
 	EnvPassword = "OCTAVO_ENGINE_PASSWORD"

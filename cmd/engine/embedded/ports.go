@@ -57,8 +57,8 @@ func (p *ports) save() error {
 	return nil
 }
 
-// choose returns an engine's fixed port. If the engine has no fixed port, choose returns its stored port, or a new port
-// if the stored port is taken.
+// choose returns an engine's fixed port. If the engine has no fixed port, `choose` returns its stored port, or a new
+// port if the stored port is taken.
 func (p *ports) choose(ctx context.Context, engine string) (int, error) {
 	if port := p.fixed[engine]; port != 0 {
 		if err := free(ctx, port); err != nil {

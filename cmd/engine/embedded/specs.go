@@ -88,7 +88,7 @@ func (c *Config) plans(found *programs, logins logins) []plan {
 	if c.Want.ClickHouse {
 		plans = append(plans, plan{ClickHouse, func(_ context.Context, port int) (supervise.Spec, string, error) {
 			login := logins[ClickHouse]
-			// The child outlives its start.
+			// The child runs for longer than this start, so its command does not use the start's context.
 			spec, address := c.own(ClickHouse, port, login, "--library", found.clickHouseLibrary,
 				"--memory", strconv.FormatInt(c.Memory[ClickHouse], 10))
 			command := spec.Command

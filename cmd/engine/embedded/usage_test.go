@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/embedded"
 )
 
-// TestUsage checks that Usage reports an answering engine as up and with its memory, and a stopped engine as down. The
+// TestUsage checks Usage: an engine that answers is up and has its memory, and a stopped engine is down. The
 // broker's usage includes its files and the log's limit.
 func TestUsage(t *testing.T) {
 	t.Parallel()

@@ -54,7 +54,7 @@ func sizes() map[string]int {
 func (m *Model) Encode(text string) []float32 {
 	w, cut := m.weights, m.pieces.cut(text)
 	gain, shift := slices.Concat(w["ln_g2"], w["ln_g3"], w["ln_g5"]), slices.Concat(w["ln_b2"], w["ln_b3"], w["ln_b5"])
-	// A row has the vector of a piece, and then each branch's result for the piece and its neighbors.
+	// A row of `seen` has the vector of a piece, and then each branch's result for the piece and its neighbors.
 	seen := make([][]float32, len(cut))
 	for t, piece := range cut {
 		table, at := int(piece)%tables, int(piece)/tables*width
@@ -121,7 +121,7 @@ func (m *Model) convolve(seen [][]float32) {
 	}
 }
 
-// multiply adds to a sum the product of a row and a matrix.
+// multiply adds the product of a row and a matrix to `sum`.
 func multiply(sum, row, matrix []float32) {
 	for i, r := range row {
 		gonum.Implementation{}.Saxpy(len(sum), r, matrix[i*len(sum):], 1, sum, 1)

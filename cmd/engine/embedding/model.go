@@ -19,8 +19,8 @@ import (
 // Model has the weights. It is safe for concurrent use.
 type Model struct {
 	pieces *pieces
-	// table has the pieces' vectors as bytes, in tables with a scale and a lowest value each. Piece i is row i/17 of
-	// table i%17.
+	// `table` has the pieces' vectors as bytes, in 17 tables, each with a scale and a lowest value. Piece i is row i/17
+	// of table i%17.
 	table   [tables][]byte
 	weights map[string][]float32
 }

@@ -57,7 +57,7 @@ func readPieces(data []byte) *pieces {
 	return p
 }
 
-// field reads the first field of a message of Protocol Buffers. If the field is broken, rest is empty, so that the
+// field reads the first field of a message of Protocol Buffers. If the field is broken, `rest` is empty, so that the
 // message ends.
 func field(data []byte) (number uint64, value, rest []byte) {
 	tag, n := binary.Uvarint(data)
@@ -87,7 +87,7 @@ func (p *pieces) cut(text string) []int32 {
 		return []int32{firstPiece, unknownPiece, lastPiece}
 	}
 	text = space + strings.Join(words, space)
-	// Each prefix of the text is cut into the pieces with the best score. For each prefix, best has the last of these
+	// Each prefix of the text is cut into the pieces with the best score. For each prefix, `best` has the last of these
 	// pieces.
 	type piece struct {
 		score  float32

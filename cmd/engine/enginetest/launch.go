@@ -55,8 +55,8 @@ type Launch struct {
 }
 
 // memory is the folder for the temporary data of engines that do not sync. A test's database has some 600 files. A
-// disk's file system spends more time on creating and removing them than Postgres spends on the test. Engines use the
-// folder only if it has much free space, because a container's folder may have only 64 MiB.
+// disk's file system spends more time on creating and removing these files than Postgres spends on the test. Engines
+// use the folder only if it has much free space, because a container's folder may have only 64 MiB.
 const (
 	memory     = "/dev/shm"
 	memoryFree = 8 << 30 // bytes

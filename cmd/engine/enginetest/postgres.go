@@ -27,9 +27,10 @@ func Postgres(t testing.TB) string {
 	return cloneDatabase(t, base, "template1")
 }
 
-// PostgresTemplate returns the URL of a new database that `migrate` has migrated. migrate runs once per test run and
+// PostgresTemplate returns the URL of a new database that `migrate` has migrated. `migrate` runs once per test run and
 // `key`, across all test processes that share a Postgres. Each test gets a copy of the result. A copy takes some tens
-// of milliseconds. migrate must close its connections. PostgresTemplate also returns the note that migrate returned.
+// of milliseconds. `migrate` must close its connections. PostgresTemplate also returns the note that `migrate`
+// returned.
 func PostgresTemplate(t testing.TB, key string, migrate func(url string) (note string, err error)) (url, note string) {
 	t.Helper()
 	base, err := postgresURL()

@@ -33,7 +33,7 @@ const (
 	// maxFile is the largest size of the file. maxList is the largest size of the index's list of a package's files.
 	maxFile = 64 << 20
 	maxList = 16 << 20
-	// attempts is the largest number of tries. timeout is the longest time of all tries together.
+	// attempts is the largest number of tries. `timeout` is the longest time of all tries together.
 	attempts = 3
 	timeout  = 5 * time.Minute
 )

@@ -110,7 +110,7 @@ func readFrame(conn net.Conn) ([]byte, error) {
 	return body[4:], nil
 }
 
-// batchOf returns a record batch. Each message has size bytes.
+// batchOf returns a record batch. Each message has `size` bytes.
 func batchOf(messages, size int) []byte {
 	b := make([]byte, 61)
 	value := make([]byte, size)

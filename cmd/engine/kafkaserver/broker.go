@@ -28,7 +28,7 @@ type broker struct {
 
 	mu     sync.RWMutex
 	topics map[string]*topic
-	// making is held while topics are created, changed or deleted, and while clean runs.
+	// `making` is held while topics are created, changed or deleted, and while `clean` runs.
 	making sync.Mutex
 	clock  clockFile
 
@@ -169,7 +169,7 @@ func (b *broker) load() error {
 	return b.forgetDeleted(entries)
 }
 
-// checkTopics refuses a journal that has lost a topic: a folder has its messages, and the topic was not deleted.
+// checkTopics refuses a journal that lacks a topic whose folder has messages, unless the topic was deleted.
 func (b *broker) checkTopics(j *journal.Journal) error {
 	known := map[string]bool{}
 	j.Each(topicPrefix, func(_ string, value []byte) {

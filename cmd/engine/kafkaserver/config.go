@@ -39,8 +39,8 @@ type Config struct {
 	// MaxBytes is small.
 	SegmentBytes int64
 	// Clock is the path of a file that contains a time. The age of a record is measured against this time. Another
-	// process rewrites the file regularly. Without the file, no record is old. If Clock is "", ages are measured
-	// against this machine's clock.
+	// process rewrites the file regularly. Without the file, no record is old enough for deletion. If Clock is "", ages
+	// are measured against this machine's clock.
 	Clock string
 	// CleanEvery is the interval of the search for removable segments, while there is enough space. Default 10 s.
 	CleanEvery time.Duration

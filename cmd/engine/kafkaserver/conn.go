@@ -141,8 +141,8 @@ func (c *conn) read() (*request, error) {
 	return r, err
 }
 
-// readGrowing reads size bytes into b. A step reads at most small bytes, or the number of bytes received so far if that
-// is more.
+// readGrowing reads `size` bytes into b. A step reads at most `small` bytes, or the number of bytes received so far if
+// that is more.
 func readGrowing(from io.Reader, b []byte, size int) ([]byte, error) {
 	b = b[:0]
 	for len(b) < size {

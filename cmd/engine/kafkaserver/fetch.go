@@ -16,7 +16,7 @@ const (
 	nodeID       = 0
 )
 
-// fetch answers when the client's minimum of bytes is available or its wait has ended.
+// fetch answers when the client's minimum of bytes is available, or when the client's wait has ended.
 func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	wait := min(max(0, time.Duration(q.MaxWaitMillis)*time.Millisecond), maxFetchWait)
 	resp, size, urgent := c.fetchOnce(q)
@@ -39,7 +39,7 @@ func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	timer := time.NewTimer(wait)
 	defer timer.Stop()
 	for {
-		// Fetch again before the first wait, because records may have arrived before Watch.
+		// Fetch again before the first wait, because records may have arrived before the calls of Watch.
 		if resp, size, urgent = c.fetchOnce(q); urgent || size >= int64(q.MinBytes) {
 			return resp
 		}
@@ -53,7 +53,7 @@ func (c *conn) fetch(_ *request, q *kmsg.FetchRequest) *kmsg.FetchResponse {
 	}
 }
 
-// fetchOnce reads the records that are available now. urgent is true if the response has an error and must be sent
+// fetchOnce reads the records that are available now. `urgent` is true if the response has an error and must be sent
 // immediately.
 func (c *conn) fetchOnce(q *kmsg.FetchRequest) (resp *kmsg.FetchResponse, size int64, urgent bool) {
 	resp = kmsg.NewPtrFetchResponse()

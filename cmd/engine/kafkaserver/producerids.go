@@ -20,7 +20,7 @@ type producerIDs struct {
 
 	mu         sync.Mutex
 	next, most int64
-	// least is above all ids in the logs. Without least, an id could be used again after damage has removed the
+	// least is above all ids in the logs. Without `least`, an id could be used again after damage has removed the
 	// journal's entry. A log would then treat the new producer's batches as repeats.
 	least int64
 }

@@ -110,8 +110,8 @@ func TestCommittedRecordsAreRemovedBeyondRetainBytes(t *testing.T) {
 }
 
 // TestRetentionHasAClock checks that retention uses the time in the file Config.Clock. If the file is missing,
-// retention deletes no record because of its age. If the file cannot be read, the broker logs one error. It logs the
-// next error only after it could read the file in between.
+// retention deletes no record because of its age. If the file cannot be read, the broker logs one error. It logs
+// another error only after it has read the file successfully.
 func TestRetentionHasAClock(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "clock")

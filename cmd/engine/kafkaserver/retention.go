@@ -36,15 +36,15 @@ func (b *broker) maintain() {
 	}
 }
 
-// clockFile is the state of the file Clock. Only clean uses it.
+// clockFile is the state of the file Config.Clock. Only `clean` uses it.
 type clockFile struct {
 	read   bool // the file was read at least once
 	failed bool // the last try to read the file failed, and this failure is logged
 }
 
-// guarded returns the earlier of two times: now and the time in the file Clock. If the file cannot be read, it returns
-// a time at which no record is old. At the first start, the file does not exist for a moment, so guarded does not log
-// this.
+// guarded returns the earlier of two times: `now` and the time in the file Config.Clock. If the file cannot be read, it
+// returns a time at which no record is old. At the first start, the file does not exist for a moment, so `guarded` does
+// not log a missing file.
 func (b *broker) guarded(now time.Time) time.Time {
 	if b.cfg.Clock == "" {
 		return now
@@ -92,7 +92,7 @@ func (b *broker) committed() map[string]*committed {
 	return byTopic
 }
 
-// of returns the least offset that a group still needs of the partition. A group that has committed only on other
+// of returns the partition's least offset that a group still needs. A group that has committed only on other
 // partitions of the topic needs the whole partition.
 func (c *committed) of(partition int32) int64 {
 	least := int64(-1)
@@ -116,7 +116,7 @@ type candidate struct {
 }
 
 // clean removes segments that exceed their topic's retention time or size, and the oldest committed segments beyond
-// RetainBytes. If any group has ever committed on a topic, its uncommitted records stay, at any age and size.
+// RetainBytes. If any group has ever committed on a topic, the topic's uncommitted records stay, at any age and size.
 func (b *broker) clean(now time.Time) {
 	b.making.Lock() // so that no topic is deleted meanwhile
 	defer b.making.Unlock()
@@ -132,9 +132,9 @@ func (b *broker) clean(now time.Time) {
 	b.cleanKept(kept)
 }
 
-// When space is short, the active segment is closed so that its committed records can be removed. This needs disk space
-// itself. So the active segment of a partition with more than fewSegments segments is closed only if it has at least
-// rollBytes. Without this limit, each clean could leave a small segment, because the last committed records stay.
+// When space is short, the active segment is closed so that its committed records can be removed. Closing it needs disk
+// space, too. So the active segment of a partition with more than fewSegments segments is closed only if it has at
+// least rollBytes. Without this limit, each clean could leave a small segment, because the last committed records stay.
 const (
 	fewSegments = 4
 	rollBytes   = 1 << 20

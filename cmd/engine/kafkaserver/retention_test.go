@@ -6,7 +6,7 @@ import (
 )
 
 // TestATightDiskHasFewSegments cleans often while space is short and a group has committed all of the few records. The
-// records stay, because they are fewer than the rest that always stays. They must not get a segment for each clean.
+// records stay, because their size is below leastRest. The cleans must not leave a separate segment for each record.
 func TestATightDiskHasFewSegments(t *testing.T) {
 	t.Parallel()
 	p := newPatient(t)

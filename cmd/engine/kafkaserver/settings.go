@@ -16,7 +16,7 @@ type settings struct {
 	appendTime     bool
 }
 
-// topicConfig is a supported topic config. standard is its default value.
+// topicConfig is a supported topic config. `standard` is its default value.
 type topicConfig struct {
 	name, standard string
 	kind           int8 // type of the value, as in DescribeConfigs

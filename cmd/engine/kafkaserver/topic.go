@@ -158,7 +158,7 @@ func (t *topic) openLogs(logs []*seglog.Log, count int) ([]*seglog.Log, error) {
 	return logs, nil
 }
 
-// create creates a topic. Clients see the topic as soon as the journal has its entry. If validateOnly is set, create
+// create creates a topic. Clients see the topic as soon as the journal has its entry. If validateOnly is set, `create`
 // only validates the request.
 func (b *broker) create(name string, partitions int, configs map[string]string, validateOnly bool) (*topic, *apiError) {
 	b.making.Lock()

@@ -31,7 +31,7 @@ const (
 )
 
 // Find returns the lowest limit for this process: of its control group, of the enclosing groups, or of the machine.
-// files is the root of the file system. If the system has no control groups, the limit is the machine's memory.
+// `files` is the root of the file system. If the system has no control groups, the limit is the machine's memory.
 func Find(files fs.FS) (Limit, error) {
 	least := Limit{Set: "/" + meminfo}
 	text, err := fs.ReadFile(files, meminfo)
@@ -130,7 +130,7 @@ func memoryGroups(files fs.FS) (list []group) {
 	return list
 }
 
-// ownPath returns the path of this process's group in a hierarchy. controller names a controller of version 1, and is
+// ownPath returns the path of this process's group in a hierarchy. `controller` names a controller of version 1, and is
 // "" for version 2. If no line is about the hierarchy, the path is the hierarchy's root.
 func ownPath(own []byte, controller string) string {
 	for line := range bytes.Lines(own) {
@@ -142,7 +142,7 @@ func ownPath(own []byte, controller string) string {
 	return "/"
 }
 
-// belowMount returns a group's path below a mounted folder. root is the mounted folder's path in the hierarchy. A
+// belowMount returns a group's path below a mounted folder. `root` is the mounted folder's path in the hierarchy. A
 // container may see its group's path on the host while only the group itself is mounted. In this case the mounted
 // folder is the group's folder.
 func belowMount(group, root string) string {

@@ -22,8 +22,8 @@ const (
 
 const mib = 1 << 20
 
-// table has the memory of each part in MiB. A part gets its minimum (least), plus its percentage of the memory that
-// remains after the minimums of all parts. The part gets at most its maximum (most). If a part's share is below its
+// table has the memory of each part in MiB. A part gets its minimum (`least`), plus its percentage of the memory that
+// remains after the minimums of all parts. The part gets at most its maximum (`most`). If a part's share is below its
 // `useful` size, the part gets the useful size or nothing. It gets the useful size if that is at most half of the
 // memory that remains after the minimums. Store gets the memory that the other parts leave, but at most half of the
 // budget. The percentages sum to less than 100 even if PDF takes half, so that the parts fit into each budget.
@@ -50,7 +50,7 @@ type Plan struct {
 // for the part.
 func (p Plan) Of(part Part) int64 { return p.parts[part] }
 
-// Each calls the function for each part that has memory, in the table's order.
+// Each calls `each` for every part that has memory, in the table's order.
 func (p Plan) Each(each func(Part, int64)) {
 	for _, row := range table {
 		if size := p.parts[row.part]; size > 0 {

@@ -28,7 +28,7 @@ type identity struct {
 	// user is an ordinary user of the system, or nil to run as this process's
 	// user.
 	user *syscall.Credential
-	// major is the binary's major version. The method try sets it.
+	// major is the binary's major version. The method `try` sets it.
 	major string
 }
 
@@ -42,7 +42,7 @@ func (i identity) attributes() *syscall.SysProcAttr {
 	return attributes
 }
 
-// own changes a file's owner to the user that runs Postgres. If this process's user runs Postgres, own does nothing.
+// own changes a file's owner to the user that runs Postgres. If this process's user runs Postgres, `own` does nothing.
 func (i identity) own(path string) error {
 	if i.user == nil {
 		return nil
@@ -150,7 +150,7 @@ func refused(err error) bool {
 }
 
 // reachable checks that a user may enter every folder on the path to `dir`. Postgres's own error would only be
-// "permission denied". reachable makes dir itself searchable for everyone, but not the files in it.
+// "permission denied". `reachable` makes `dir` itself searchable for everyone, but not the files in it.
 func reachable(dir string, user *syscall.Credential) error {
 	if err := os.Chmod(dir, 0o711); err != nil {
 		return fmt.Errorf("cannot let Postgres's user enter %s: %w", dir, err)

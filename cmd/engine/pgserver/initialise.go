@@ -34,8 +34,8 @@ func (s *Server) initialise(ctx context.Context, known *secrets) error {
 	if err := s.identity.own(dir); err != nil {
 		return err
 	}
-	// The built-in C.UTF-8 locale sorts by code point. Unlike the C library's locales it never changes with a system
-	// update, which would corrupt indexes.
+	// The built-in C.UTF-8 locale sorts by code point. A system update never changes this order. It may change the
+	// order of the C library's locales, which would corrupt indexes.
 	arguments := []string{"-D", dir, "-U", superuser, "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C",
 		"--auth=reject", "--data-checksums", "--no-instructions"}
 	if s.cfg.NoSync {

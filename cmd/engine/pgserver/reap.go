@@ -49,7 +49,7 @@ func (s *Server) Reap(ctx context.Context) error {
 }
 
 // killLeftovers kills every postgres process whose working directory is a cluster below Dir. Every Postgres process has
-// its cluster as its working directory. It returns the number of killed processes.
+// its cluster as its working directory. killLeftovers returns the number of killed processes.
 func (s *Server) killLeftovers() (int, error) {
 	root, err := filepath.EvalSymlinks(s.cfg.Dir)
 	if errors.Is(err, os.ErrNotExist) {

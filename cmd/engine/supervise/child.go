@@ -15,7 +15,7 @@ type child struct {
 	spec Spec
 	sup  *Supervisor
 
-	// stop is cancelled to end the child cleanly. kill is cancelled to end it immediately. `done` is closed when no
+	// `stop` is cancelled to end the child cleanly. `kill` is cancelled to end it immediately. `done` is closed when no
 	// process is left.
 	stop     context.Context
 	stopNow  context.CancelCauseFunc
@@ -36,7 +36,7 @@ func newChild(sup *Supervisor, spec Spec) *child {
 	return c
 }
 
-// launch starts a process, and returns when the process answers pings. If launch fails, no process is left running.
+// launch starts a process, and returns when the process answers pings. If `launch` fails, no process is left running.
 func (c *child) launch(ctx context.Context) (*process, error) {
 	if err := c.reap(ctx); err != nil {
 		return nil, err
@@ -195,7 +195,7 @@ func (c *child) state() State {
 	return s
 }
 
-// backoff counts consecutive failures. fatal is the number of failures without a SIGKILL from outside. Too many fatal
+// backoff counts consecutive failures. `fatal` counts the failures that no SIGKILL from outside caused. Too many fatal
 // failures end the restarts.
 type backoff struct {
 	cfg             *Config

@@ -78,7 +78,7 @@ func TestFormulasAreNoCode(t *testing.T) {
 			t.Errorf("%.80q is evaluated", formulas[i])
 		}
 	}
-	// These formulas may be shown as mathematics, but must not be executed. typeset checks that the document has
+	// These formulas may be shown as mathematics, but must not be executed. `typeset` checks that the document has
 	// exactly one sheet for each formula.
 	typeset(t, []string{
 		`\begin{array}{c#panic()}x\end{array}`, `\text{"#panic()"}`, `\text{" #panic() "}`, `\text{\"#panic()}`, `\text{a\\"#panic()\\"}`, `\text{\}#panic()}`, `\text{#panic()}`,

@@ -103,7 +103,7 @@ func (e *Error) Final() bool { return e.kind == refused || e.kind == memory }
 // TooLarge reports whether the document needs too much memory. A part of it might be rendered.
 func (e *Error) TooLarge() bool { return e.kind == memory }
 
-// Render compiles the files that input sends, among them main.typ, and writes the PDF to `out`. Render streams the
+// Render compiles the files that `input` sends, among them main.typ, and writes the PDF to `out`. Render streams the
 // input and the output, and does not store them in memory. It returns soon after ctx is done.
 func (r *Renderer) Render(ctx context.Context, input func(send func(name string, content []byte) error) error, out io.Writer) error {
 	fonts, err := r.fonts(ctx)
@@ -235,7 +235,7 @@ func (r *Renderer) tooLarge(cause error) error {
 
 const (
 	// untouched is memory that the runtime reserves and does not use. The kernel's limit includes this memory, so the
-	// limit is not precise. Therefore exceeds also watches the used memory.
+	// limit is not precise. Therefore `exceeds` also watches the used memory.
 	untouched  = 768 << 20
 	watchPause = 100 * time.Millisecond
 )

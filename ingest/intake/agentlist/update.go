@@ -65,8 +65,8 @@ func (r *Ranges) String() string {
 	return b.String()
 }
 
-// ReadPublished reads an operator's list: an object with the array prefixes. The array's objects have ipv4Prefix or
-// ipv6Prefix. OpenAI, Google, Microsoft, Anthropic and Perplexity publish lists in this format.
+// ReadPublished reads an operator's list: an object with the array `prefixes`. The array's objects have `ipv4Prefix` or
+// `ipv6Prefix`. OpenAI, Google, Microsoft, Anthropic and Perplexity publish lists in this format.
 func ReadPublished(body []byte) ([]netip.Prefix, error) {
 	var list struct {
 		Prefixes []struct {

@@ -54,7 +54,8 @@ func LongPage() string {
 	})
 }
 
-// filled returns a text of the size of the largest page. The text has as many pieces as fit before `end`, and then end.
+// filled returns a text of the size of the largest page. The text has as many pieces as fit before `end`, and then
+// `end`.
 func filled(end string, piece func(i int) string) string {
 	var b strings.Builder
 	for i := 0; ; i++ {

@@ -35,14 +35,14 @@ type Refs struct {
 	Includes []Ref `json:"includes,omitzero"`
 }
 
-// Branch is a conditional block. In is the number of the enclosing branch: 1 for the first branch of Branches, or 0 if
-// no branch encloses the block.
+// Branch is a conditional block. `In` is the number of the enclosing branch: 1 for the first branch of Branches, or 0
+// if no branch encloses the block.
 type Branch struct {
 	In int    `json:"in,omitzero"`
 	If string `json:"if"`
 }
 
-// Ref is a reference to a file. Space is set if the reference names a space. In is the number of the branch that
+// Ref is a reference to a file. Space is set if the reference names a space. `In` is the number of the branch that
 // contains the reference.
 type Ref struct {
 	ID    string `json:"id"`
@@ -78,8 +78,8 @@ func MayName(text []byte) bool {
 	return bytes.Contains(text, []byte("file")) || bytes.Contains(text, []byte(includes.Block))
 }
 
-// OfRef returns the file that a reference names. ok is false if the reference does not name a file, or if its id cannot
-// be the id of a file.
+// OfRef returns the file that a reference names. `ok` is false if the reference does not name a file, or if its id
+// cannot be the id of a file.
 func OfRef(ref map[string]any) (file Ref, ok bool) {
 	id, _ := ref["file"].(string)
 	space, _ := ref["space"].(string)

@@ -20,7 +20,7 @@ type Fields struct {
 	spans  map[string]lineSpan
 	order  []string
 	toml   bool
-	// emptied is true if a change removed the last field. Join then leaves out the front matter, unless other text
+	// `emptied` is true if a change removed the last field. Join then leaves out the front matter, unless other text
 	// remains in it, such as a comment.
 	emptied bool
 }
@@ -36,7 +36,7 @@ const maxBytes = 64 << 10
 var ErrNotMap = errors.New("the front matter is not a map of YAML")
 
 // Split separates the front matter of a file from its Markdown. If the file has no front matter, or if Split returns an
-// error, body is the whole file.
+// error, `body` is the whole file.
 func Split(file string) (front Fields, body string, err error) {
 	first, rest, _ := strings.Cut(file, "\n")
 	fence := strings.TrimSuffix(first, "\r")
@@ -179,7 +179,7 @@ func (f *Fields) Text(name string) (string, bool) {
 // Value returns a field's value as YAML decodes it.
 func (f *Fields) Value(name string) any { return f.fields[name] }
 
-// Flag returns the value of a boolean field. ok is false if the field is missing or not a boolean.
+// Flag returns the value of a boolean field. `ok` is false if the field is missing or not a boolean.
 func (f *Fields) Flag(name string) (value, ok bool) {
 	value, ok = f.fields[name].(bool)
 	return value, ok

@@ -71,8 +71,8 @@ type Layout struct {
 	repository Repository
 	files      map[string]File
 	folders    map[string]bool
-	// left maps the path of each entry that cannot be read as a file to the reason. folded maps the folded path of each
-	// entry and folder to its path.
+	// `left` maps the path of each entry that cannot be read as a file to the reason. `folded` maps the folded path of
+	// each entry and folder to its path.
 	left, folded map[string]string
 }
 
@@ -85,7 +85,7 @@ type config struct {
 	Redirects map[string]string `yaml:"redirects"`
 }
 
-// Open finds the content of a repository. project is the project directory; slashes at its ends do not matter. The
+// Open finds the content of a repository. `project` is the project directory; slashes at its ends do not matter. The
 // folder may be missing if the repository has no files.
 func Open(r Repository, project string) (*Layout, error) {
 	l := &Layout{

@@ -28,7 +28,7 @@ type Export struct {
 	// Synced is the value of Base.Files for the next synchronisation.
 	Synced map[string]Synced
 	// Moved lists the files that were changed in the repository since the last synchronisation. If Moved has files and
-	// force is not set, no other member is set.
+	// `force` is not set, no other member is set.
 	Moved []string
 	// Notes lists everything that was not written.
 	Notes []Note
@@ -50,8 +50,8 @@ type exporter struct {
 	files  func(id string) (name string, content []byte, err error)
 	was    map[string]tree.Node
 	pages  []tree.Page // pages as a tree
-	// paths has the path of each existing page's file, by the page's id. keys has the key of each page's entry, by the
-	// page's id.
+	// `paths` has the path of each existing page's file, by the page's id. `keys` has the key of each page's entry, by
+	// the page's id.
 	paths, keys map[string]string
 	ids         map[string]string // ids of pages, by path
 	rewrite     map[string]bool   // ids of pages whose files were changed in the repository
@@ -61,13 +61,13 @@ type exporter struct {
 	changes     map[string]Change
 	outside     map[string]string // paths of pages that belong to other folders, by id
 	notes       []Note
-	// written is the number of pages that were processed, and count is the number of all pages.
+	// `written` is the number of pages that were processed, and `count` is the number of all pages.
 	written, count int
 	failed         error
 }
 
-// Export determines the changes of the repository's files. files returns the path and the bytes of a file of the space.
-// Export stops if files were changed in the repository since the last synchronisation. If `force` is set, Export
+// Export determines the changes of the repository's files. `files` returns the path and the bytes of a file of the
+// space. Export stops if files were changed in the repository since the last synchronisation. If `force` is set, Export
 // overwrites these files instead. Export does not stop if the repository already has the result. So an export can run
 // again if the previous run has written the files but did not record this.
 func (l *Layout) Export(

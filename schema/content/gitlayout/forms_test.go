@@ -20,8 +20,8 @@ var forms = []struct {
 	name    string
 	files   map[string]string
 	outline string
-	// edit changes the space. lines has, by file, two texts: a line before the edit, and the same line after the edit.
-	// If the text before the edit is "", the edit creates the file.
+	// edit changes the space. `lines` has, by file, two texts: a line before the edit, and the same line after the
+	// edit. If the text before the edit is "", the edit creates the file.
 	edit  func(t *testing.T, s *space)
 	lines map[string][2]string
 }{

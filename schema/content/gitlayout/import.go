@@ -79,20 +79,20 @@ type importer struct {
 	Tools
 	layout *Layout
 	base   Base
-	// was has, by id, the pages as they were at the last synchronisation. For a page that was never synced, was has the
-	// page's state in the space.
+	// `was` has, by id, the pages as they were at the last synchronisation. For a page that was never synced, `was` has
+	// the page's state in the space.
 	was     map[string]tree.Node
 	pageIDs map[string]string // ids of pages, by path
 	out     Content
 	links   linker
-	// outside has the slugs of pages outside of this folder, by the id of their parent page.
+	// `outside` has the slugs of pages outside of this folder, by the id of their parent page.
 	outside map[string]map[string]bool
-	// renamed has the names whose targets may have changed. A link with such a name may have a new target. `all` is
+	// `renamed` has the names whose targets may have changed. A link with such a name may have a new target. `all` is
 	// true if any link may have a new target.
 	renamed []string
 	all     bool
 	summary bool // whether the table of contents has changed
-	// read is the number of pages that were read, and count is the number of all entries.
+	// `read` is the number of pages that were read, and `count` is the number of all entries.
 	read, count int
 }
 
@@ -247,7 +247,7 @@ func (m *importer) adopt(
 	return failed
 }
 
-// titled reports whether the title in an entry's file equals title.
+// titled reports whether the title in an entry's file equals `title`.
 func (m *importer) titled(e *Entry, title string) (bool, error) {
 	if _, there := m.layout.files[e.Key]; !there {
 		return false, nil
@@ -420,7 +420,7 @@ func (m *importer) noteLeftOut(name string, d schema.Document) {
 
 // document reads the text of a page's file and stores it as a document. It returns the page's node n with the hash of
 // the document. An empty page has no document, so its hash is "". If the text is too long, the page is read-only (see
-// keep).
+// `keep`).
 func (m *importer) document(file *pageFile, e *Entry, n tree.Node) (tree.Node, error) {
 	title, _ := file.title(e)
 	d, tooLarge, err := file.document(title)

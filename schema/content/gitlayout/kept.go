@@ -16,7 +16,7 @@ import (
 // Left is an entry of a repository that cannot be read as a file. Why is the reason.
 type Left struct{ Path, Why string }
 
-// The reasons of Layout.blocked and unreadable complete this sentence: "name cannot be edited here: it ...".
+// The reasons of Layout.blocked and of `unreadable` complete this sentence: "name cannot be edited here: it ...".
 const (
 	whyFolder   = "is a folder"
 	whyName     = "has a name that cannot be written"
@@ -69,7 +69,7 @@ func (l *Layout) has(name string) bool {
 }
 
 // blocked returns the reason why a path cannot be read or written as a file. It returns "" if the path can be read and
-// written. It does not check the file's bytes: unreadable does that.
+// written. It does not check the file's bytes: `unreadable` does this.
 func (l *Layout) blocked(name string) string {
 	if _, there := l.files[name]; there {
 		return ""

@@ -23,7 +23,7 @@ func utf16LE(text string) string {
 	return b.String()
 }
 
-// kepts has entries of a table of contents that become read-only pages. Each entry is the only one in its repository.
+// kepts has entries of a table of contents that become read-only pages. Each entry is the only entry in its repository.
 var kepts = []struct {
 	name, path string
 	files      map[string]string

@@ -83,7 +83,7 @@ type outliner struct {
 	layout *Layout
 	root   []*Entry
 	group  *Entry
-	// above has the last entry and its ancestors, by depth. For a link, above has nil, because a link has no child
+	// `above` has the last entry and its ancestors, by depth. For a link, `above` has nil, because a link has no child
 	// entries.
 	above []*Entry
 	seen  map[string]bool

@@ -15,15 +15,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/tree"
 )
 
-// pageFile has the parts of a page's file. In all parts except mark and original, lines end with line feeds.
+// pageFile has the parts of a page's file. In all parts except `mark` and `original`, lines end with line feeds.
 type pageFile struct {
 	mark     string // the byte order mark at the start of the file, or ""
 	original string // the text of the file without the mark, unchanged
 	front    frontmatter.Fields
-	// imports has the lines of MDX at the file's start that import components. Readers do not see these lines.
+	// `imports` has the lines of MDX at the file's start that import components. Readers do not see these lines.
 	imports string
-	// lead has the blank lines before the heading, heading has the heading's lines, and rest has the text after the
-	// heading.
+	// `lead` has the blank lines before the heading, `heading` has the heading's lines, and `rest` has the text after
+	// the heading.
 	lead, heading, rest string
 	headingText         string
 	headingData         schema.Data // data of the heading, such as its anchor
@@ -61,7 +61,7 @@ const imported = `(?:[\w$]+|\*[ \t]+as[ \t]+[\w$]+|\{[\w$,\s]*\})`
 
 var underline = regexp.MustCompile(`^ {0,3}=+[ \t]*$`)
 
-// findHeading removes a heading of level 1 from the start of rest.
+// findHeading removes a heading of level 1 from the start of `rest`.
 func (f *pageFile) findHeading() {
 	first, rest, _ := strings.Cut(f.rest, "\n")
 	size := len(f.rest) - len(rest)
@@ -187,7 +187,7 @@ func (f *pageFile) readInto(p *tree.Page, entry *Entry) {
 	}
 }
 
-// document reads the page's text. tooLarge is true if the text is too large for a document.
+// document reads the page's text. `tooLarge` is true if the text is too large for a document.
 func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err error) {
 	body := f.body(title)
 	if len(strings.Trim(body, "\n")) > schema.MaxPage {
@@ -200,7 +200,7 @@ func (f *pageFile) document(title string) (d schema.Document, tooLarge bool, err
 	return d, false, err
 }
 
-// change writes the attributes that differ between two states of a page. entries is true if titles are also in the
+// change writes the attributes that differ between two states of a page. `entries` is true if titles are also in the
 // table of contents.
 func (f *pageFile) change(before, after *tree.Page, entries bool) error {
 	none := len(f.front.Names()) == 0

@@ -30,7 +30,7 @@ func slugOf(l *Layout, e *Entry) string {
 }
 
 // arrange assigns slugs and positions to siblings. Existing siblings keep their slugs. If the positions no longer match
-// the new order, arrange changes as few of them as possible. `used` has the slugs of siblings outside of this folder.
+// the new order, `arrange` changes as few of them as possible. `used` has the slugs of siblings outside of this folder.
 func arrange(
 	l *Layout, siblings []tree.Node, entries []*Entry, was map[string]tree.Node, used map[string]bool,
 ) {

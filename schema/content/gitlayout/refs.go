@@ -16,7 +16,7 @@ import (
 type linker struct {
 	layout  *Layout
 	treeURL string
-	// page and file return the id of the page or file at a path.
+	// `page` and `file` return the id of the page or file at a path.
 	page func(path string) (id string, ok bool)
 	file func(path string) (id string, ok bool)
 	// pagePath and filePath return the path of the page or file with an id.
@@ -115,8 +115,8 @@ func (k *linker) read(from string, ref map[string]any) map[string]any {
 	return nil
 }
 
-// withExtension adds the page's extension to the target of a link without one. Links of site generators often have this
-// form.
+// withExtension adds the page's extension to the target of a link without an extension. Links of site generators often
+// have this form.
 func (k *linker) withExtension(target string) string {
 	for _, ext := range pageExtensions {
 		if _, ok := k.page(target + ext); ok {
@@ -178,8 +178,8 @@ func (k *linker) toSpace(from string, d schema.Document) schema.Document {
 // target of the reference in the space.
 type spellings map[string][]map[string]any
 
-// toFile returns the document with references to files of the repository. A reference that original also has keeps the
-// spelling of original.
+// toFile returns the document with references to files of the repository. A reference that `original` also has keeps
+// the spelling of `original`.
 func (k *linker) toFile(from string, original, d schema.Document) schema.Document {
 	links, blocks := spellings{}, spellings{}
 	markdown.MapRefs(original, func(ref map[string]any) map[string]any {
@@ -229,7 +229,7 @@ func meaning(ref map[string]any) string {
 	return string(text)
 }
 
-// next returns the next spelling of a reference with the same meaning. After the last spelling, next repeats the last
+// next returns the next spelling of a reference with the same meaning. After the last spelling, `next` repeats the last
 // spelling.
 func (s spellings) next(ref map[string]any) map[string]any {
 	key := meaning(ref)
@@ -286,7 +286,7 @@ func (k *linker) write(from string, ref map[string]any) map[string]any {
 }
 
 // fileBlocks spells the references of file blocks as in the repository. Such a reference has the file's path in the
-// member file. All other references have the path in the member url.
+// member `file`. All other references have the path in the member `url`.
 func (k *linker) fileBlocks(from string, nodes []schema.Node, spelled spellings) []schema.Node {
 	nodes = slices.Clone(nodes)
 	for i := range nodes {

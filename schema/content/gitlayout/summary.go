@@ -23,9 +23,9 @@ type item struct {
 	depth       int
 	title, dest string
 	slug, label string // the id of a heading, and the title of an entry's link
-	// line is the index of the item's line. level is the depth of the item's entry.
+	// `line` is the index of the item's line. `level` is the depth of the item's entry.
 	line, level int
-	// key is the key of the item's entry. parent is the key of the parent entry or of the group.
+	// `key` is the key of the item's entry. `parent` is the key of the parent entry or of the group.
 	key, parent string
 }
 

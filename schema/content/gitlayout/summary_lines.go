@@ -14,17 +14,17 @@ import (
 type rewriter struct {
 	old  *summary
 	want []contents
-	// stays has the old items of the entries that stay at their place. `from` has the old items of all existing
-	// entries. The keys of stays and from are indexes in want.
+	// `stays` has the old items of the entries that stay at their place. `from` has the old items of all existing
+	// entries. The keys of `stays` and `from` are indexes in `want`.
 	stays, from map[int]*item
-	// items has the items by the index of their line.
+	// `items` has the items by the index of their line.
 	items map[int]*item
 	out   []string
-	// next is the index of the first old line that is not yet written.
+	// `next` is the index of the first old line that is not yet written.
 	next int
-	// fresh is true if the last written line is new.
+	// `fresh` is true if the last written line is new.
 	fresh bool
-	// above describes, for each depth below the current parent, the last line of this depth in the result.
+	// `above` describes, for each depth below the current parent, the last line of this depth in the result.
 	above []entryForm
 	end   string
 }
@@ -98,8 +98,8 @@ func rewrite(old *summary, want []contents, reuse bool) string {
 	return strings.Join(w.out, "")
 }
 
-// copy writes the old lines before an index. It does not write the lines of items. It does not write horizontal rules
-// if noRules is set. rule is true if it has written a horizontal rule.
+// copy writes the old lines before an index. It does not write the lines of items. If noRules is set, it does not write
+// horizontal rules either. `rule` is true if it has written a horizontal rule.
 func (w *rewriter) copy(to int, noRules bool) (rule bool) {
 	for ; w.next < to; w.next++ {
 		line := w.old.lines[w.next]
@@ -225,7 +225,7 @@ func (w *rewriter) loose() bool {
 	return !w.blank() && w.next > 0 && w.looseBehind(w.next-1)
 }
 
-// looseBehind reports whether an old line is an entry, and a blank line separates it from the next entry.
+// looseBehind reports whether an old line is an entry that a blank line separates from the next entry.
 func (w *rewriter) looseBehind(line int) bool {
 	at := line + 1
 	for at < len(w.old.lines) && isBlank(w.old.lines[at]) {
@@ -274,7 +274,7 @@ func (w *rewriter) line(i int) string {
 }
 
 // form returns the indent and the bullet for an item. They are the same as for its neighbouring entries. If no entry of
-// the same depth is before the item, form uses an entry of this depth elsewhere.
+// the same depth is before the item, `form` uses an entry of this depth elsewhere.
 func (w *rewriter) form(i int, it *item) entryForm {
 	depth := w.want[i].depth
 	if depth < len(w.above) {
@@ -333,7 +333,7 @@ func (w *rewriter) formOf(it *item) entryForm {
 
 var numberBullet = regexp.MustCompile(`^(\d+)([.)])$`)
 
-// following returns the form of the next entry. If the bullet is a number, following adds 1 to it.
+// following returns the form of the next entry. If the bullet is a number, `following` adds 1 to it.
 func (f entryForm) following() entryForm {
 	if found := numberBullet.FindStringSubmatch(f.bullet); found != nil {
 		n, _ := strconv.Atoi(found[1])

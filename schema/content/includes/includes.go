@@ -44,8 +44,8 @@ func named(nodes []schema.Node, ids []string) []string {
 	return ids
 }
 
-// Name returns the id of the file of the content to which a block refers. ok is false if the block does not refer to a
-// content.
+// Name returns the id of the file of the content to which a block refers. `ok` is false if the block does not refer to
+// a content.
 func Name(n *schema.Node) (id string, ok bool) {
 	if n.Type != Block {
 		return "", false
@@ -75,7 +75,7 @@ func Replace(nodes []schema.Node, contentOf func(id string) ([]schema.Node, bool
 	return with
 }
 
-// Read reads the file of a reusable content. ok is false if the file is not a reusable content.
+// Read reads the file of a reusable content. `ok` is false if the file is not a reusable content.
 func Read(file []byte) (d schema.Document, ok bool) {
 	if !utf8.Valid(file) {
 		return d, false

@@ -31,7 +31,7 @@ type carrier struct {
 	*assignment
 	// byKey has the blocks of the previous document, by their keys.
 	byKey map[string]*schema.Node
-	// taken has the blocks of the previous document that already have a partner. `done` has the blocks of the new
+	// `taken` has the blocks of the previous document that already have a partner. `done` has the blocks of the new
 	// document that already have a partner.
 	taken, done map[*schema.Node]bool
 	hashes      map[*schema.Node]Hash

@@ -17,7 +17,7 @@ const keyLength = 10
 // document, and Assign compares the other blocks with it. Unchanged and edited blocks get the keys and anchors that
 // they had in `before`. New blocks get keys derived from their content. So the result depends only on d and `before`.
 //
-// It changes the document in place. It changes neither the maps in the document nor before.
+// Assign changes d in place. It changes neither the maps in d nor `before`.
 func Assign(d *schema.Document, before *schema.Document) {
 	a := assignment{used: map[string]bool{}, settled: map[string]bool{}, count: map[Hash]int{}}
 	a.keep(d.Nodes)
@@ -63,12 +63,12 @@ func complete(nodes []schema.Node, used, anchors map[string]bool) bool {
 
 // assignment is the state of one call of Assign.
 type assignment struct {
-	// used has the keys of the document and of the previous document.
+	// `used` has the keys of the document and of the previous document.
 	used map[string]bool
-	// settled has the final keys of the document's nodes: the keys that the document had before the call, and the keys
-	// copied from the previous document.
+	// `settled` has the final keys of the document's nodes: the keys that the document had before the call, and the
+	// keys copied from the previous document.
 	settled map[string]bool
-	// count has, for each hash, the number of keys that were derived from it.
+	// `count` has, for each hash, the number of keys that were derived from it.
 	count map[Hash]int
 }
 

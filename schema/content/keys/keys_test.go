@@ -259,7 +259,7 @@ func TestEveryKindGetsKeys(t *testing.T) {
 }
 
 // TestAssignIsBounded uses pairs of documents of the largest size. The two documents share no blocks, or all blocks.
-// The short form has a quarter of the blocks, and a quarter of the time.
+// With -short, the documents have a quarter of the blocks, and the time limit is a quarter.
 func TestAssignIsBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 60*time.Second

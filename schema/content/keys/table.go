@@ -217,7 +217,7 @@ func canonicalTable(n *schema.Node) schema.Node {
 }
 
 // table gives a new table the ids of the table that it replaces: the ids of columns, records and cells' fragments. The
-// reader of Markdown numbers these ids, so without table a new row would change the ids of all rows below it.
+// reader of Markdown numbers these ids, so without this method a new row would change the ids of all rows below it.
 func (c *carrier) table(was, is *schema.Node) {
 	old, t, to := tableOf(was), tableOf(is), newNames()
 	columns := c.pairColumns(old, t)

@@ -19,7 +19,7 @@ import (
 // within the schema's depth limit, and for each line the parser tries only a few containers.
 const maxNesting = 10
 
-// nested is a block parser that opens a container. If the container would nest too deeply, nested reads the line as
+// nested is a block parser that opens a container. If the container would nest too deeply, `nested` reads the line as
 // text.
 type nested struct{ parser.BlockParser }
 

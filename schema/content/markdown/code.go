@@ -209,8 +209,8 @@ func preLines(source string) ([]schema.Node, schema.Data, bool) {
 	return lines, data, true
 }
 
-// code writes a code block. If the block itself cannot express all of its data, code writes a tag with the data around
-// the block.
+// code writes a code block. If the block itself cannot express all of its data, `code` writes a tag with the data
+// around the block.
 func (w writer) code(n *schema.Node) string {
 	block := codeBlock(n)
 	row := tagOfKind("code")
@@ -263,7 +263,7 @@ func codeBlock(n *schema.Node) string {
 }
 
 // preAttributesOf returns the attributes of <pre> for the data of a code block. It returns nil if these attributes
-// cannot express all of the data. The function code then writes a tag around the block.
+// cannot express all of the data. The function `code` then writes a tag around the block.
 func preAttributesOf(n *schema.Node) attributes {
 	var attrs attributes
 	for _, row := range preAttributes {

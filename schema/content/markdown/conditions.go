@@ -54,7 +54,7 @@ type Branch struct {
 	Expression string
 }
 
-// EachNode visits all nodes of a document except conditional blocks. visit gets the references of the node itself,
+// EachNode visits all nodes of a document except conditional blocks. `visit` gets the references of the node itself,
 // without the references of its children, and the enclosing conditional block. A visitor sees the node if [ForVisitor]
 // shows the content of the enclosing block.
 func EachNode(d schema.Document, visit func(n *schema.Node, refs []map[string]any, in *Branch)) {

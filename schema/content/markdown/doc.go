@@ -10,7 +10,7 @@
 //   - a paragraph is empty only if its block would otherwise have no content;
 //   - a paragraph with only images is a block of images, if the images have no size;
 //   - code lines contain only text, and cells contain text, lists, headings, quotes, images and code;
-//   - content that the grammar of documents does not allow has the form that the function fit describes;
+//   - content that the grammar of documents does not allow has the form that the function `fit` describes;
 //   - comments and tags in a line are leaves that have no text but store the source, and a block of HTML is a paragraph
 //     with the block's text.
 //
@@ -22,10 +22,10 @@
 //
 //   - Uses: edit.go, safe.go, shown.go, refs.go and conditions.go work on texts and documents. kinds.go has the
 //     tables of block readers and block writers.
-//   - Write: write.go writes blocks, write_inline.go inlines. inline_writer.go and escape.go write text.
-//   - Read: read.go and read_inline.go read goldmark's tree, html_read.go and inline_tags.go HTML. raw.go and fit.go
-//     make the result a document.
-//   - Parse: parser.go lists the parsers. nodes.go has the nodes that they add to goldmark's tree, bounds.go their
-//     limits.
+//   - Write: write.go writes blocks, and write_inline.go writes inlines. inline_writer.go and escape.go write text.
+//   - Read: read.go and read_inline.go read goldmark's tree, and html_read.go and inline_tags.go read HTML. raw.go and
+//     fit.go make the result a document.
+//   - Parse: parser.go lists the parsers. nodes.go has the nodes that they add to goldmark's tree, and bounds.go has
+//     their limits.
 //   - Share: reader.go, writer.go, piece.go, hidden.go, members.go, style.go, tags.go, scan.go and html.go.
 package markdown

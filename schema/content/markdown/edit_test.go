@@ -174,8 +174,8 @@ func isEdited(nodes, edited []schema.Node) bool {
 	return len(nodes) > 0
 }
 
-// TestEditKeepsTagsInQuotes edits another block than a quote whose invisible tags span two lines. The quote must stay
-// unchanged.
+// TestEditKeepsTagsInQuotes has a quote whose invisible tags span two lines, and edits another block. The quote must
+// stay unchanged.
 func TestEditKeepsTagsInQuotes(t *testing.T) {
 	t.Parallel()
 	const quote = "> {% hint\nstyle='info' %}{% endhint %}\n"

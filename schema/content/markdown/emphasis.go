@@ -83,8 +83,8 @@ type closerKind struct {
 	length  int // number of characters of the delimiter, modulo 3
 }
 
-// pair turns the delimiters after bottom into emphasis, and drops delimiters without a partner. If `bottom` is nil,
-// pair handles all delimiters.
+// pair turns the delimiters after `bottom` into emphasis, and drops delimiters without a partner. If `bottom` is nil,
+// `pair` handles all delimiters.
 func (s *markdownState) pair(bottom *parser.Delimiter) {
 	l := &s.delimiters
 	closer := l.first

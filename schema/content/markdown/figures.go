@@ -10,8 +10,8 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// images writes a block of images. If Markdown images can express all of their data, it writes them in one line.
-// Otherwise it writes figures.
+// images writes a block of images. If the Markdown form of images can express all data of the block's images, it writes
+// them in one line. Otherwise it writes figures.
 func (w writer) images(n *schema.Node) string {
 	if len(layoutAttributes(n)) > 0 {
 		return figuresHTML(n)

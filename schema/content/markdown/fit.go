@@ -9,13 +9,14 @@ import (
 )
 
 // The readers of Markdown can put any block at any place, and can make kinds of blocks that the grammar does not have.
-// fit turns these blocks into blocks that satisfy the grammar. The Markdown of the blocks stays the same:
+// The function `fit` turns these blocks into blocks that satisfy the grammar. The Markdown of the blocks stays the
+// same:
 //   - Some containers are not allowed in their place, or have content that is not allowed. Such a container is replaced
 //     by its content, between two paragraphs that store its tag and its end tag.
 //   - Any other block that is not allowed becomes a paragraph with the same text, which stores the block's Markdown.
 //   - Unknown HTML and unknown tags become a paragraph that stores their source.
 //
-// The meta of such a paragraph has the source. If a client edits the paragraph's text, reworded makes the same change
+// The meta of such a paragraph has the source. If a client edits the paragraph's text, `reworded` makes the same change
 // in the source. If this is not possible, the paragraph is written as its text, without the source.
 
 func fit(nodes []schema.Node, parent string) []schema.Node {

@@ -13,7 +13,7 @@ import (
 )
 
 // tagNode is a tag on a separate line. If the tag has an end tag, the children of the node are the blocks up to the end
-// tag. row is nil if the table of tags does not have the tag, or if the node is an end tag without a start tag. The
+// tag. `row` is nil if the table of tags does not have the tag, or if the node is an end tag without a start tag. The
 // node is then stored as source.
 type tagNode struct {
 	ast.BaseBlock

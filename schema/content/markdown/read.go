@@ -14,7 +14,7 @@ import (
 var ErrTooLarge = errors.New("the document has too many nodes")
 
 // Read reads any text as Markdown. Every syntax is accepted, so the only error is ErrTooLarge. The document satisfies
-// the grammar and has no keys. fit converts blocks that the grammar does not allow.
+// the grammar and has no keys. The function `fit` converts blocks that the grammar does not allow.
 func Read(markdown string) (schema.Document, error) { return newReader(markdown).document() }
 
 func (r *reader) document() (schema.Document, error) {

@@ -9,9 +9,9 @@ import (
 	"github.com/octavo-docs/octavo/schema/content"
 )
 
-// MapRefs returns the document with each reference replaced by the result of change. Callers use MapRefs to replace
-// paths in a repository by ids, and ids by paths. MapRefs copies the nodes that it changes, so d stays unchanged.
-// change must not modify its argument. If `change` returns nil, the reference stays unchanged.
+// MapRefs returns the document with each reference replaced by the result of `change`. Callers use MapRefs to replace
+// paths in a repository by ids, and ids by paths. MapRefs copies the nodes that it changes, so `d` stays unchanged.
+// `change` must not modify its argument. If `change` returns nil, the reference stays unchanged.
 func MapRefs(d schema.Document, change func(ref map[string]any) map[string]any) schema.Document {
 	d.Nodes = mapNodes(d.Nodes, "", refChange{to: change})
 	return d

@@ -36,5 +36,5 @@ func reworded(n *schema.Node, parent string) (string, bool) {
 	return edited, keptSource(made) != "" && sameNode(made, &want)
 }
 
-// textEscapes escapes the characters that would begin a tag or a character reference between tags.
+// textEscapes escapes text that stands between tags: the characters that would begin a tag or a character reference.
 var textEscapes = strings.NewReplacer("&", "&amp;", "<", "&lt;")

@@ -44,7 +44,7 @@ func Safe(markdown string) string {
 	return Write(Verbatim(markdown))
 }
 
-// edit replaces length bytes of a text by the text by.
+// edit replaces `length` bytes of a text by the text `by`.
 type edit struct {
 	length int
 	by     string
@@ -99,7 +99,7 @@ type safeScan struct {
 }
 
 // unsafeParts returns the changes that make a text safe. `found` is true if the text has an unsafe part. If the part
-// has no position in the source, edits has no change for it.
+// has no position in the source, `edits` has no change for it.
 func unsafeParts(source []byte) (edits map[int]edit, found bool) {
 	edits = map[int]edit{}
 	var inert []map[int]bool
@@ -182,7 +182,7 @@ func (s *safeScan) quiet(from, to int) {
 	}
 }
 
-// place returns the position of a part of the source. ok is false if the part is not in the source's memory, because
+// place returns the position of a part of the source. `ok` is false if the part is not in the source's memory, because
 // goldmark has copied it.
 func (s *safeScan) place(part []byte) (at int, ok bool) {
 	at = cap(s.source) - cap(part)

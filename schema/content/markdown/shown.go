@@ -38,8 +38,8 @@ func pairShown(nodes []schema.Node) map[int]int {
 	return ends
 }
 
-// shownBlocks returns sibling blocks in the form that readers see. parent is the kind of the block that contains them.
-// Some siblings store the source of blocks that the grammar does not allow.
+// shownBlocks returns sibling blocks in the form that readers see. `parent` is the kind of the block that contains
+// them. Some siblings store the source of blocks that the grammar does not allow.
 func shownBlocks(nodes []schema.Node, parent string) []schema.Node {
 	ends := pairShown(nodes)
 	shown := make([]schema.Node, 0, len(nodes))
@@ -171,8 +171,8 @@ func isShown(n schema.Node) bool {
 	return isUnit(n) || strings.TrimSpace(content.LeafText(n.Leaves)) != ""
 }
 
-// shownKept returns what readers see of the paragraph n, which stores the source of another block. If the source can be
-// read as a block, readers see this block. Otherwise they see the text of the paragraph. A paragraph without visible
+// shownKept returns what readers see of the paragraph `n`, which stores the source of another block. If the source can
+// be read as a block, readers see this block. Otherwise they see the text of the paragraph. A paragraph without visible
 // content is left out. An empty line stays.
 func shownKept(n schema.Node, source string) []schema.Node {
 	ideal := newReader(source).ideal()

@@ -16,7 +16,7 @@ type style struct {
 	color string // names of the text color and the background color, or "" if both are the default
 	tags  string // opening tags of the HTML elements that are stored, outermost first, separated by tagBreak
 	raw   bool   // whether the text is the source of an inline that documents cannot have; it is written unchanged
-	// hidden is true if the text is source that is not shown. If hidden is true, raw is also true.
+	// hidden is true if the text is source that is not shown. If `hidden` is true, `raw` is also true.
 	hidden bool
 }
 
@@ -190,7 +190,7 @@ func looks(tags string) (marks content.Marks) {
 	return marks
 }
 
-// plainTag reports whether a tag is the opening tag of an element in unmarked.
+// plainTag reports whether a tag is the opening tag of an element in `unmarked`.
 func plainTag(tag string) bool {
 	return slices.Contains(unmarked, tagName(tag)) && wholeTag.MatchString(tag)
 }

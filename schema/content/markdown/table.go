@@ -135,7 +135,7 @@ type columnName struct {
 }
 
 // columnOrder returns the columns of the view and the hidden columns. If the columns of the view are sorted by name,
-// the hidden columns are put between them, also by name. Otherwise the hidden columns are at the end.
+// the hidden columns are sorted into them by name. Otherwise the hidden columns are at the end.
 func columnOrder(view, definition map[string]any) []columnName {
 	var order []columnName
 	shown := map[string]bool{}

@@ -91,8 +91,8 @@ func tableRows(e *element) (head []*element, rows [][]*element, ok bool) {
 	return head, rows, true
 }
 
-// grid determines the columns of the cells in each row. spans has, for each column, how many of the next rows a cell of
-// an earlier row covers.
+// grid determines the columns of the cells in each row. `spans` has, for each column, how many of the next rows a cell
+// of an earlier row covers.
 type grid struct {
 	spans []int
 	cells int

@@ -28,11 +28,11 @@ type tagRow struct {
 	kind  string // the type of the node; if the grammar lacks the type, the node is stored as tags around its content
 	form  form
 	attrs []tagAttribute
-	// position is the member whose value is written in the tag without a name. bare is true if this value is written
+	// position is the member whose value is written in the tag without a name. `bare` is true if this value is written
 	// without quotes.
 	position string
 	bare     bool
-	// sealed is true if the node's data cannot store attributes that are not in attrs.
+	// sealed is true if the node's data cannot store attributes that are not in `attrs`.
 	sealed bool
 }
 
@@ -42,8 +42,8 @@ type tagAttribute struct {
 	kind         *valueKind
 }
 
-// valueKind reads and writes the values of attributes. The second result of read is false if write could not restore
-// the text from the value.
+// valueKind reads and writes the values of attributes. The second result of `read` is false if `write` could not
+// restore the text from the value.
 type valueKind struct {
 	read  func(text string) (any, bool)
 	write func(value any) (string, bool)

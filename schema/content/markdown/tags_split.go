@@ -37,7 +37,7 @@ type tagSplitter struct {
 	// that enclose the fence.
 	items   []int
 	fenceIn int
-	// open has the names of the open tags. paired has the positions of the tags that have an end tag.
+	// open has the names of the open tags. `paired` has the positions of the tags that have an end tag.
 	open   []string
 	paired map[int]bool
 }
@@ -58,7 +58,7 @@ func splitTags(source string) string {
 	return string(s.out)
 }
 
-// line splits a line and returns its end. If a tag continues on the next lines, line first joins these lines.
+// line splits a line and returns its end. If a tag continues on the next lines, `line` first joins these lines.
 func (s *tagSplitter) line(from, to int) int {
 	line := s.out[from:to]
 	if s.fences(line) || !bytes.Contains(line, []byte("{%")) {

@@ -18,7 +18,7 @@ type unit struct {
 	note     string // the label, if the unit is the definition of a footnote to which a text refers
 }
 
-// unitsOf reads the top-level blocks of a text, with their positions. `read` is the state of the parsers. ok is false
+// unitsOf reads the top-level blocks of a text, with their positions. `read` is the state of the parsers. `ok` is false
 // if the text has too many nodes.
 func unitsOf(source string) (units []unit, read *markdownState, ok bool) {
 	r := newReader(source)

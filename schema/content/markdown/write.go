@@ -33,7 +33,7 @@ func (w writer) blocks(nodes []schema.Node) string {
 	return w.between(nodes, 0, len(nodes), pairKept(nodes))
 }
 
-// between writes the blocks from index `from` up to index `to`. ends has, for each tag that is stored as source, the
+// between writes the blocks from index `from` up to index `to`. `ends` has, for each tag that is stored as source, the
 // index of its end tag.
 func (w writer) between(nodes []schema.Node, from, to int, ends map[int]int) string {
 	var b strings.Builder

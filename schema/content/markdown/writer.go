@@ -12,8 +12,8 @@ import (
 type writer struct {
 	parent string // the type of the enclosing block
 	inItem bool   // whether the block is in a list item, where a divider of hyphens would be read as an item
-	// inLabel is true within the text of a link. boxed is true directly after the box of a task. At both places, no tag
-	// or block of HTML can begin.
+	// inLabel is true within the text of a link. `boxed` is true directly after the box of a task. At both places, no
+	// tag or block of HTML can begin.
 	inLabel, boxed bool
 	notes          *noteList
 }
@@ -43,7 +43,7 @@ var blockWriters map[string]func(w writer, n *schema.Node) string
 type noteList struct {
 	echo           bool // whether annotations are written with the labels with which they were read
 	labels, bodies []string
-	// at has the index of each label in labels. Numbers below next are taken.
+	// at has the index of each label in `labels`. Numbers below `next` are taken.
 	at   map[string]int
 	next int
 	// taken has the labels in Markdown that is written unchanged. If the label is in a block's source, the value is

@@ -53,7 +53,7 @@ func (m *merger) block(key string) schema.Node {
 	return n
 }
 
-// unanchored removes the anchor of a block that theirs added, if a block of ours already has this anchor. The block
+// unanchored removes the anchor of a block that `theirs` added, if a block of `ours` already has this anchor. The block
 // gets a new anchor later.
 func (m *merger) unanchored(key string, n schema.Node) schema.Node {
 	anchor, ok := n.Meta["id"].(string)
@@ -278,8 +278,8 @@ func (m *merger) member(key, path string, base, ours, theirs variable) (any, boo
 	return ours.value, ours.is
 }
 
-// mergeLists merges lists of different texts, such as the columns of a table. ok is false if both sides moved the same
-// text.
+// mergeLists merges lists of different texts, such as the columns of a table. `ok` is false if both sides moved the
+// same text.
 func mergeLists(base, ours, theirs any) (merged []any, ok bool) {
 	b, isBase := uniqueTexts(base)
 	o, isOurs := uniqueTexts(ours)

@@ -14,7 +14,7 @@ import (
 )
 
 // TestDocumentsAreBounded merges documents of the largest size. Some have many moved blocks, and others have one huge
-// block. The short form has an eighth of the blocks, and an eighth of the time.
+// block. With -short, the documents have an eighth of the blocks, and the time limit is an eighth.
 func TestDocumentsAreBounded(t *testing.T) {
 	t.Parallel()
 	blocks, most := schema.MaxDocumentNodes/2, 30*time.Second

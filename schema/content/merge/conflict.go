@@ -68,7 +68,7 @@ type Conflict struct {
 	Base   any    `json:"base,omitzero"`
 	Ours   any    `json:"ours,omitzero"`
 	Theirs any    `json:"theirs,omitzero"`
-	// Choice is the choice that was applied. If no choice was made, the result has the version of ours.
+	// Choice is the choice that was applied. If no choice was made, the result has the version of `ours`.
 	Choice *Choice `json:"choice,omitzero"`
 
 	value valueKind
@@ -88,7 +88,7 @@ type Choice struct {
 }
 
 // Place is the parent and the position of a page. A choice gives only the parent. The page then gets the position that
-// it has on theirs.
+// it has on `theirs`.
 type Place struct {
 	Parent   string `json:"parent"`
 	Position string `json:"position,omitempty"`
@@ -227,7 +227,7 @@ func (c Conflict) Takes() []string {
 		return nil
 	case c.value == noValue:
 		return []string{TakeOurs, TakeTheirs}
-	// The tree does not allow the page at its place on theirs, so theirs cannot be taken.
+	// The tree does not allow the page at its place on `theirs`, so `theirs` cannot be taken.
 	case c.Kind == KindParent:
 		return []string{TakeOurs, TakeValue}
 	}

@@ -11,8 +11,8 @@ import (
 
 // Documents merges two documents that come from one base. Blocks with equal keys are versions of one block. Blocks
 // without a key first get keys as in keys.Assign. In a conflict, the result has the chosen version. Without a choice,
-// it has the version of ours. If the result is an unchanged side, its blocks stay as they are. Otherwise all blocks of
-// the result have keys.
+// it has the version of `ours`. If the result is an unchanged side, its blocks stay as they are. Otherwise all blocks
+// of the result have keys.
 func Documents(base, ours, theirs schema.Document, choices Choices) (schema.Document, []Conflict) {
 	l := &conflicts{choices: choices, listed: map[string]bool{}}
 	return mergeDocuments(l, base, ours, theirs), l.list
@@ -45,20 +45,20 @@ func mergeDocuments(l *conflicts, base, ours, theirs schema.Document) schema.Doc
 type merger struct {
 	conflicts          conflicts
 	base, ours, theirs *side
-	// dead has the keys of the blocks that are not in the result. If a choice replaces a block by a value, replaced has
-	// the blocks of this value.
+	// dead has the keys of the blocks that are not in the result. If a choice replaces a block by a value, `replaced`
+	// has the blocks of this value.
 	dead     map[string]bool
 	replaced map[string][]schema.Node
-	// settled has the blocks for which the function replacement has decided. bare has the deleted blocks that the
+	// settled has the blocks for which the function replacement has decided. `bare` has the deleted blocks that the
 	// deleting side did not replace.
 	settled, bare map[string]bool
 	// lists has, for each place, the keys of the result's blocks in order.
 	lists map[spot][]string
-	// anchors maps each anchor of ours to the key of the block to which it leads.
+	// anchors maps each anchor of `ours` to the key of the block to which it leads.
 	anchors map[string]string
 	emitted int // number of blocks of the result that were made
-	// kept has, for each side, the texts that are in the result although this side deleted them. compared is the number
-	// of blocks that were compared with such texts.
+	// kept has, for each side, the texts that are in the result although this side deleted them. `compared` is the
+	// number of blocks that were compared with such texts.
 	kept     map[*side]*passage
 	compared int
 }
@@ -95,8 +95,8 @@ func newMerger(page string, choices Choices, base, ours, theirs schema.Document)
 	return m
 }
 
-// estrange renames blocks that theirs added. It renames a block if ours added another block with the same key. Keys are
-// derived from content, so two blocks have the same key if both sides wrote the same content at different places.
+// estrange renames blocks that `theirs` added. It renames a block if `ours` added another block with the same key. Keys
+// are derived from content, so two blocks have the same key if both sides wrote the same content at different places.
 func (m *merger) estrange(nodes []schema.Node) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -156,8 +156,8 @@ func (m *merger) deletions(deleter, other *side, whose string) {
 	}
 }
 
-// survivors visits the blocks that are below a deleted block on the other side and that the deleting side does not
-// have.
+// survivors visits blocks that are below a deleted block on the other side. It visits only blocks that the deleting
+// side does not have.
 func (m *merger) survivors(key string, deleter, other *side, visit func(key string)) {
 	other.below(key, func(child string) {
 		if deleter.blocks[child] != nil {
@@ -344,7 +344,7 @@ func (s *side) spot(key string) any {
 }
 
 // moved adds the conflict of a block that the sides put at different places. It returns true if the choice takes
-// theirs.
+// `theirs`.
 func (m *merger) moved(key string) bool {
 	block, path := blockOf(key, "")
 	take, _ := m.conflicts.decide(Conflict{

@@ -76,7 +76,7 @@ func TestDocumentsLoseNothing(t *testing.T) {
 	})
 }
 
-// resolve chooses theirs in every conflict, until no conflict is open.
+// resolve chooses `theirs` in every conflict, until no conflict is open.
 func resolve(t *rapid.T, base, ours, theirs schema.Document) {
 	t.Helper()
 	choices := Choices{}

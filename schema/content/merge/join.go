@@ -7,10 +7,10 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// join merges the blocks that both sides put at one place. base has the blocks that the base has at this place. Two
+// join merges the blocks that both sides put at one place. `base` has the blocks that the base has at this place. Two
 // equal added blocks, called twins, become one block. There is a conflict in three cases: for near-equal blocks, for
 // blocks that replace a block that both sides deleted, and for lines of code, because their order is unknown. All other
-// blocks stay, and the blocks of ours come first.
+// blocks stay, and the blocks of `ours` come first.
 func (m *merger) join(at spot, base, mine, others []string) []string {
 	if len(mine) == 0 || len(others) == 0 {
 		return append(mine, others...)
@@ -124,7 +124,7 @@ func (m *merger) decide(at spot, base, mine, others []string) (take string, valu
 	return m.conflicts.decide(c)
 }
 
-// put replaces a block by the value of a choice, whose blocks become part of the result.
+// put replaces a block by the value of a choice. The blocks of the value become part of the result.
 func (m *merger) put(key string, at spot, value any) {
 	delete(m.dead, key)
 	m.replaced[key] = m.blocksOf(at, value)
@@ -170,8 +170,8 @@ var parts = map[string]bool{
 	typeTable: true, "code": true, "list-ordered": true, "list-unordered": true, "list-tasks": true,
 }
 
-// wrapper returns the block of ours that contains a list. The second result is false if a conflict shows the blocks of
-// the list without a containing block.
+// wrapper returns the block of `ours` that contains a list. The second result is false if a conflict shows the blocks
+// of the list without a containing block.
 func (m *merger) wrapper(at spot) (*schema.Node, bool) {
 	b := m.ours.blocks[at.parent]
 	if b == nil || at.slot != "" || !parts[b.node.Type] {

@@ -14,8 +14,8 @@ import (
 )
 
 // TestLongPagesMerge merges edits of pages of the largest size. The result must contain the text of each side, and the
-// memory must be bounded. The test is not parallel, because it measures the memory of the process. The short form
-// leaves out the page with many blocks: TestDocumentsAreBounded checks its bound.
+// memory must be bounded. The test is not parallel, because it measures the memory of the process. With -short, the
+// test leaves out the page with many blocks: TestDocumentsAreBounded checks its bound.
 func TestLongPagesMerge(t *testing.T) {
 	for name, c := range map[string]struct {
 		text      string

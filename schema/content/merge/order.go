@@ -2,15 +2,16 @@ package merge
 
 import "github.com/octavo-docs/octavo/schema/content/diff"
 
-// sequence is a list in its three versions: base, ours and theirs. The elements of each version are unique. ours and
-// theirs contain only elements that are in the result. A twin is an element that both sides added.
+// sequence is a list in its three versions: base, `ours` and `theirs`. The elements of each version are unique. `ours`
+// and `theirs` contain only elements that are in the result. A twin is an element that both sides added.
 type sequence struct {
 	base, ours, theirs []string
-	// join merges the elements that ours and theirs have at one place. base has the elements of the base at this place.
-	// A twin at this place is in both lists. If join is nil, the elements of ours come before the elements of theirs.
+	// join merges the elements that `ours` and `theirs` have at one place. `base` has the elements of the base at this
+	// place. A twin at this place is in both lists. If `join` is nil, the elements of `ours` come before the elements
+	// of `theirs`.
 	join func(base, ours, theirs []string) []string
 	// decide is called for an element that the sides have put at different places. It returns true to use the place of
-	// theirs.
+	// `theirs`.
 	decide func(element string) bool
 }
 
@@ -85,7 +86,7 @@ func has(at map[string]int, e string) bool {
 	return ok
 }
 
-// moved returns the elements of base whose place in the list has changed. Of several possible results, it returns a
+// moved returns the elements of `base` whose place in the list has changed. Of several possible results, it returns a
 // smallest one.
 func moved(list []string, inBase map[string]int) map[string]bool {
 	var kept []string

@@ -11,34 +11,34 @@ import (
 
 // Side reads the pages of a side. The function Pages reads
 //   - each page of Input.Changed, and the pages above it, on every side;
-//   - the children of a page, only on ours. They are read for pages below which theirs added, moved or renamed a page,
-//     and for pages that a side moved further down.
+//   - the children of a page, only on `ours`. They are read for pages below which `theirs` added, moved or renamed a
+//     page, and for pages that a side moved further down.
 //
 // A Side may read these pages in advance. If it reads them on demand, it stores its first error. The caller then checks
 // this error after Pages.
 type Side interface {
 	Page(id string) (tree.Node, bool)
-	// Children lists the child pages of a page in any order. If parent is "", it lists the pages at the root.
+	// Children lists the child pages of a page in any order. If `parent` is "", it lists the pages at the root.
 	Children(parent string) []tree.Node
 }
 
 // Input has the two sides, their base and the choices.
 type Input struct {
 	Base, Ours, Theirs Side
-	// Changed lists every page that ours or theirs has changed, added or deleted since base. It also lists all pages
-	// below a deleted page.
+	// Changed lists every page that `ours` or `theirs` has changed, added or deleted since `base`. It also lists all
+	// pages below a deleted page.
 	Changed []string
 	// Load reads a document by the hash in a page. Keep stores a merged document and returns its hash.
 	Load func(hash string) (schema.Document, error)
 	Keep func(d schema.Document) (hash string, err error)
 	// Choices are the choices that users have made so far.
 	Choices Choices
-	// Count is the number of pages that ours has. MaxPages and MaxDepth bound the number and the depth of the result's
-	// pages. A value of 0 means that there is no bound.
+	// Count is the number of pages that `ours` has. MaxPages and MaxDepth bound the number and the depth of the
+	// result's pages. A value of 0 means that there is no bound.
 	Count, MaxPages, MaxDepth int
 }
 
-// Result has the changes that a merge makes to ours.
+// Result has the changes that a merge makes to `ours`.
 type Result struct {
 	// Write has the pages to write. Delete has the ids of the pages to delete. Write and Delete are sorted by id.
 	Write  []tree.Node
@@ -46,15 +46,15 @@ type Result struct {
 	// Count is the number of pages after the merge.
 	Count int
 	// Conflicts has all conflicts, ordered by page and field, and then in the order of discovery. A conflict without a
-	// choice is open. For an open conflict, Write has the content of ours.
+	// choice is open. For an open conflict, Write has the content of `ours`.
 	Conflicts []Conflict
 }
 
-// Pages merges the pages of theirs into ours. The time of a merge depends on the number of changed pages, not on the
-// number of pages in the space.
+// Pages merges the pages of `theirs` into `ours`. The time of a merge depends on the number of changed pages, not on
+// the number of pages in the space.
 //
 // Each field of a page is merged separately. Parent and position are one field, the place. If both sides moved a page
-// to the same parent, the page gets its position on ours. If one side moved a page to another parent, and the other
+// to the same parent, the page gets its position on `ours`. If one side moved a page to another parent, and the other
 // side only reordered it, the page moves. If both sides reordered a page, there is a conflict. If both sides put pages
 // at one place, all of these pages stay. They are sorted by position and then by id. If the times of a page differ, the
 // later time is used.
@@ -84,7 +84,7 @@ type row struct {
 	id                       string
 	base, ours, theirs       tree.Node
 	inBase, inOurs, inTheirs bool
-	// node is the page in the result. dead is true if the result does not have the page.
+	// node is the page in the result. `dead` is true if the result does not have the page.
 	node tree.Node
 	dead bool
 }
@@ -121,8 +121,8 @@ func (p *pages) page(id string) (tree.Node, bool) {
 	return p.in.Ours.Page(id)
 }
 
-// group is a topmost deleted page with the pages below it. members has the deleted pages, and the pages that the other
-// side added below them. edited has the pages that the other side edited, added there or moved there.
+// group is a topmost deleted page with the pages below it. `members` has the deleted pages, and the pages that the
+// other side added below them. `edited` has the pages that the other side edited, added there or moved there.
 type group struct {
 	members, edited []string
 }

@@ -177,8 +177,8 @@ func (p *pages) place(r *row) {
 // put sets the place of the page in the result.
 func (r *row) put(at Place) { r.node.Parent, r.node.Position = at.Parent, at.Position }
 
-// chosen returns the place that a choice sets. A choice has only the parent. The position comes from theirs if theirs
-// has the page, and otherwise from the result.
+// chosen returns the place that a choice sets. A choice has only the parent. The position comes from `theirs` if
+// `theirs` has the page, and otherwise from the result.
 func (r *row) chosen(value any) Place {
 	at := value.(Place)
 	if at.Position == "" {

@@ -82,7 +82,7 @@ func (p *pages) open(cycle []string) {
 	}
 }
 
-// backToOurs puts all pages at their places on ours, where no cycle exists. cut calls it if choices contradict each
+// backToOurs puts all pages at their places on `ours`, where no cycle exists. `cut` calls it if choices contradict each
 // other.
 func (p *pages) backToOurs() {
 	for _, id := range p.order {
@@ -93,7 +93,7 @@ func (p *pages) backToOurs() {
 }
 
 // putBack puts a page at its place on a side. If the parent on this side is deleted, the page goes below the closest
-// ancestor on this side that is not deleted. The places of one side form no cycle. So after putBack, only replant can
+// ancestor on this side that is not deleted. The places of one side form no cycle. So after putBack, only `replant` can
 // make a cycle.
 func (p *pages) putBack(r *row, is tree.Node, side Side) {
 	at := placeOf(is)
@@ -249,8 +249,8 @@ func (p *pages) children(parent string) []tree.Node {
 	return list
 }
 
-// slugs makes the paths of pages unique. If theirs added, moved or renamed a page, and ours already has a page at the
-// same path, the page of theirs gets a new slug.
+// slugs makes the paths of pages unique. If `theirs` added, moved or renamed a page, and `ours` already has a page at
+// the same path, the page of `theirs` gets a new slug.
 func (p *pages) slugs() {
 	taken, numbers := map[string]map[string]string{}, map[string]tree.Numbers{}
 	for _, id := range p.order {
@@ -269,7 +269,7 @@ func (p *pages) slugs() {
 	}
 }
 
-// incoming reports whether the path of the page in the result differs from its path on ours.
+// incoming reports whether the path of the page in the result differs from its path on `ours`.
 func (r *row) incoming() bool {
 	return !r.dead && r.node.Kind != tree.KindLink && r.node.Slug != "" &&
 		(!r.inOurs || r.node.Parent != r.ours.Parent || r.node.Slug != r.ours.Slug)

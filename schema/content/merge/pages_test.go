@@ -549,9 +549,9 @@ func TestChoicesOfPages(t *testing.T) {
 	}
 }
 
-// TestCycleBesideADeletion has a cycle and a deletion. Ours moved page a below p, and b below a. Theirs deleted p and
-// left a below b. Without p, a would be below b, and b would be below a. With each resolution of this cycle, no page
-// may remain below the deleted page.
+// TestCycleBesideADeletion has a cycle and a deletion. Ours moved page `a` below `p`, and `b` below `a`. Theirs deleted
+// `p` and left `a` below `b`. Without `p`, page `a` would be below `b`, and `b` would be below `a`. With each
+// resolution of this cycle, no page may remain below the deleted page.
 func TestCycleBesideADeletion(t *testing.T) {
 	t.Parallel()
 	base, ours, theirs := rows(page("p", ""), page("b", ""), page("a", "b")), rows(page("p", ""), page("a", "p"), page("b", "a")), rows(page("b", ""), page("a", "b"))
@@ -665,7 +665,8 @@ func rows(nodes ...tree.Node) map[string]tree.Node {
 // TestBoundsOfPages merges two sides that are within the bounds. The merge of both sides would exceed the bounds.
 func TestBoundsOfPages(t *testing.T) {
 	t.Parallel()
-	// Ours moves c below b. Theirs moves x below c, and y is below x. After the merge, y would be on the fifth level.
+	// Ours moves `c` below `b`. Theirs moves `x` below `c`, and `y` is below `x`. After the merge, `y` would be on the
+	// fifth level.
 	base := rows(page("a", ""), page("b", "a"), page("c", ""), page("x", ""), page("y", "x"))
 	ours, theirs := maps.Clone(base), maps.Clone(base)
 	ours["c"], theirs["x"] = page("c", "b"), page("x", "c")
@@ -688,8 +689,8 @@ func TestBoundsOfPages(t *testing.T) {
 }
 
 // TestManyCycles merges a space in which each side has moved every page below a page that the other side moved. The
-// time must be linear: after a cycle is broken, its pages must not be visited again. The short form has a quarter of
-// the pages.
+// time must be linear: after a cycle is broken, its pages must not be visited again. With -short, the space has a
+// quarter of the pages.
 func TestManyCycles(t *testing.T) {
 	t.Parallel()
 	pairs := 20_000
@@ -716,7 +717,7 @@ func TestManyCycles(t *testing.T) {
 // deleted.
 func TestCycleBelowADeletedPage(t *testing.T) {
 	t.Parallel()
-	// On both sides, a is below z at first. Ours moves b below a. Theirs moves a below b, and deletes z.
+	// On both sides, `a` is below `z` at first. Ours moves `b` below `a`. Theirs moves `a` below `b`, and deletes `z`.
 	base := rows(page("z", ""), page("a", "z"), page("b", ""))
 	ours := rows(page("z", ""), page("a", "z"), page("b", "a"))
 	theirs := rows(page("a", "b"), page("b", ""))

@@ -23,7 +23,7 @@ func (at spot) compare(other spot) int {
 type block struct {
 	node  *schema.Node
 	place spot
-	// at is the index of the block in the list of its place.
+	// at is the index of the block in the list that contains it.
 	at int
 	// own is the encoded data of the block itself, without its child blocks and its key.
 	own   string

@@ -21,7 +21,7 @@ const (
 	// orderIndex is the member of a record that determines the record's place. While records are blocks, the record's
 	// meta contains this member, and the blocks have the order of the records.
 	orderIndex = "orderIndex"
-	// foreign is the prefix of the key of a block that theirs added, if ours has another block with the same key.
+	// foreign is the prefix of the key of a block that `theirs` added, if `ours` has another block with the same key.
 	foreign = "~"
 )
 

@@ -9,15 +9,15 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/keys"
 )
 
-// fewestWords is the least number of words with which two equal texts at different places of a list can be twins.
-// Shorter texts, such as a bracket or a rule, can be twins only at the same place.
+// fewestWords is a number of words. Two equal texts at different places of a list can be twins only if they have at
+// least this number of words. Shorter texts, such as a bracket or a rule, can be twins only at the same place.
 const fewestWords = 4
 
 // unite makes twins of the equal blocks that both sides added to a list in the same order. Twins get one key: the key
-// of the block of ours. If a side edited a block, and the new text equals a block of the other side, the edited block
-// is treated as added. A block of base is also treated as added if it is before twins on one side and after these twins
-// on the other side. An example is a rule of dashes in a code block. An edit may replace all words of a block of base.
-// If the new text is near-equal to an added block of the other side, the edited block becomes a separate block.
+// of the block of `ours`. If a side edited a block, and the new text equals a block of the other side, the edited block
+// is treated as added. A block of `base` is also treated as added if it is before twins on one side and after these
+// twins on the other side. An example is a rule of dashes in a code block. An edit may replace all words of a block of
+// `base`. If the new text is near-equal to an added block of the other side, the edited block becomes a separate block.
 func (m *merger) unite(ours, theirs []schema.Node) {
 	for _, step := range []func(p *pairing) bool{(*pairing).unite, (*pairing).part} {
 		changed := false
@@ -38,8 +38,8 @@ type pairing struct {
 	*merger
 	at           spot
 	ours, theirs []string
-	// texts has a name for each block of ours, and others has a name for each block of theirs. If a block may be a
-	// twin, its name is its text. Otherwise its name is its key.
+	// texts has a name for each block of `ours`, and `others` has a name for each block of `theirs`. If a block may be
+	// a twin, its name is its text. Otherwise its name is its key.
 	texts, others []string
 }
 
@@ -175,7 +175,7 @@ func (p *pairing) said(s *side, key string) string {
 	return rowSeparator + string(hash[:])
 }
 
-// edit reports whether a side changed the text of a block of base.
+// edit reports whether a side changed the text of a block of `base`.
 func (p *pairing) edit(s *side, key string) bool {
 	was, is := p.base.blocks[key], s.blocks[key]
 	if was == nil {
@@ -188,7 +188,7 @@ func (p *pairing) edit(s *side, key string) bool {
 	return after != nil && (before == nil || !equal(before.Nodes, after.Nodes))
 }
 
-// rewritten reports whether a side replaced the whole text of a block of base.
+// rewritten reports whether a side replaced the whole text of a block of `base`.
 func (p *pairing) rewritten(s *side, key string) bool {
 	return p.edit(s, key) && sayingOf(p.base.blocks[key].node).near(sayingOf(s.blocks[key].node)) == 0
 }
@@ -205,8 +205,8 @@ func textOfBlock(n *schema.Node) *schema.Node {
 	return nil
 }
 
-// rename gives new keys to a block of base, and to the block in it that contains its text. If the block is code, rename
-// gives new keys to its lines.
+// rename gives new keys to a block of `base`, and to the block in it that contains its text. If the block is code,
+// rename gives new keys to its lines.
 func (p *pairing) rename(n *schema.Node, prefix string) {
 	if n.Type == "code" {
 		for i := range n.Nodes {
@@ -222,9 +222,9 @@ func (p *pairing) rename(n *schema.Node, prefix string) {
 	}
 }
 
-// release handles a block of base that is before a pair of twins on one side and after this pair on the other side. Its
-// text in theirs must equal the text of a block that ours added. release then compares the block by its text, and not
-// by its key, so the block can become a twin. The result is true if there is such a block.
+// release handles a block of `base` that is before a pair of twins on one side and after this pair on the other side.
+// Its text in `theirs` must equal the text of a block that `ours` added. `release` then compares the block by its text,
+// and not by its key, so the block can become a twin. The result is true if there is such a block.
 func (p *pairing) release(pairs []int) (released bool) {
 	added, kept, matched := map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for i, key := range p.ours {

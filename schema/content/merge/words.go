@@ -22,7 +22,7 @@ type token struct {
 // the characters between words. Each part needs about 200 bytes of memory. Longer texts are compared by runs of words.
 const maxWords = 100_000
 
-// cutter cuts a text into parts. isWord reports whether a part is a word.
+// cutter cuts a text into parts. Its member isWord reports whether a part is a word.
 type cutter struct {
 	cut    func(text string) []string
 	isWord func(part string) bool
@@ -41,7 +41,7 @@ func isWord(part string) bool {
 	return class(first) != between || len(part) > utf8.UTFMax
 }
 
-// tokens cuts inlines into tokens. names has a text for each token. Two tokens are equal if these texts are equal.
+// tokens cuts inlines into tokens. `names` has a text for each token. Two tokens are equal if these texts are equal.
 func tokens(nodes []schema.Node, by cutter) (list []token, names []string) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -145,13 +145,13 @@ func runs(text string) (parts []string) {
 	return parts
 }
 
-// hunk is a range of base that a side replaced. theirs is true if this side is theirs.
+// hunk is a range of `base` that a side replaced. `theirs` is true if this side is `theirs`.
 type hunk struct {
 	from, to int
 	theirs   bool
 }
 
-// mergeWords merges inlines that both sides changed. ok is false if both sides changed the same words, or if they
+// mergeWords merges inlines that both sides changed. `ok` is false if both sides changed the same words, or if they
 // changed neighboring words.
 func mergeWords(base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
 	by := byWord
@@ -185,7 +185,7 @@ func mergeLines(base, ours, theirs any) (merged string, ok bool) {
 	return merged, ok
 }
 
-// mergeBy merges inlines part by part. by cuts them into parts. ok has the same meaning as for mergeWords.
+// mergeBy merges inlines part by part. `by` cuts them into parts. `ok` has the same meaning as for mergeWords.
 func mergeBy(by cutter, base, ours, theirs []schema.Node) (merged []schema.Node, ok bool) {
 	baseTokens, baseNames := tokens(base, by)
 	oursTokens, oursNames := tokens(ours, by)
@@ -219,7 +219,7 @@ func mergeBy(by cutter, base, ours, theirs []schema.Node) (merged []schema.Node,
 	return inlines(append(out, baseTokens[at:]...)), true
 }
 
-// hunksOf lists the ranges of base that a side replaced, and the places where the side inserted something.
+// hunksOf lists the ranges of `base` that a side replaced, and the places where the side inserted something.
 func hunksOf(pairs []int, length int, theirs bool) []hunk {
 	var list []hunk
 	next := 0
@@ -262,7 +262,7 @@ func wordBetween(base []token, from, to int) bool {
 	return false
 }
 
-// replaced returns the range of a side's tokens that replaces a range of base. On this side, the tokens around the
+// replaced returns the range of a side's tokens that replaces a range of `base`. On this side, the tokens around the
 // range are unchanged.
 func replaced(pairs []int, h hunk, length int) (from, to int) {
 	if h.from > 0 {

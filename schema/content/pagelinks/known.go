@@ -18,8 +18,8 @@ type Target struct{ Page, File string }
 type Known struct {
 	// Pages maps the paths of pages in the space to ids: see [Targets].
 	Pages map[string]string
-	// Once maps former paths of pages to ids. If a link leads to such a path, a client gets a reference, but the stored
-	// link stays unchanged.
+	// `Once` maps former paths of pages to ids. If a link leads to such a path, a client gets a reference, but the
+	// stored link stays unchanged.
 	Once map[string]string
 	// Files maps the paths of files in the repository to their targets: see [FileTargets].
 	Files map[string]Target
@@ -126,7 +126,7 @@ type forms struct {
 	list []map[string]any
 	keys map[string]bool // the keys of the references in list
 	next int
-	// count is the number of references that the other document has to the same target.
+	// `count` is the number of references that the other document has to the same target.
 	count int
 }
 

@@ -51,7 +51,7 @@ func targets(
 	return targets
 }
 
-// ToPages returns the document with references to pages in place of relative links. ids has the pages' ids by path. A
+// ToPages returns the document with references to pages in place of relative links. `ids` has the pages' ids by path. A
 // link to an anchor of the page itself becomes a reference too. ToPages does not change its argument.
 func ToPages(d schema.Document, from Page, ids map[string]string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
@@ -82,8 +82,8 @@ func Pages(d schema.Document) []string {
 	return ids
 }
 
-// Relative returns the document with relative links in place of references to pages. paths has the pages' paths by id.
-// A link leads to the page's Markdown file, for example guides/install.md. Relative does not change its argument.
+// Relative returns the document with relative links in place of references to pages. `paths` has the pages' paths by
+// id. A link leads to the page's Markdown file, for example guides/install.md. Relative does not change its argument.
 func Relative(d schema.Document, from Page, paths map[string]string) schema.Document {
 	files := make(map[string]string, len(paths))
 	for id, to := range paths {
@@ -183,8 +183,8 @@ func valid(ref map[string]any) map[string]any {
 	return ref
 }
 
-// WithFiles returns the document with addresses in place of references to files of the same space. The function address
-// returns the address of a file with an id. d stays unchanged.
+// WithFiles returns the document with addresses in place of references to files of the same space. The function
+// `address` returns the address of a file with an id. d stays unchanged.
 func WithFiles(d schema.Document, address func(id string) string) schema.Document {
 	return markdown.MapRefs(d, func(ref map[string]any) map[string]any {
 		id, _ := ref["file"].(string)

@@ -96,7 +96,7 @@ func (b *builder) block(n *schema.Node) node {
 
 func (b *builder) paragraph(n *schema.Node) node { return b.textBlock(n, letter) }
 
-// textBlock makes the node of a paragraph or a heading. size is the size of its letters, in points.
+// textBlock makes the node of a paragraph or a heading. `size` is the size of its letters, in points.
 func (b *builder) textBlock(n *schema.Node, size float64) node {
 	made := node{
 		Kind: "p", Children: b.inlines(n.Nodes), Dir: b.turn(content.InlineText(n.Nodes)),
@@ -288,7 +288,7 @@ func captionless(nodes []schema.Node) bool {
 // maxWidth is the largest width of an image, in pixels. It is larger than the width of a sheet of paper.
 const maxWidth = 5000
 
-// bounded limits a size to the largest size, most. It returns 0 for an invalid size.
+// bounded limits a size to `most`, the largest size. It returns 0 for an invalid size.
 func bounded(value, most float64) float64 {
 	if math.IsNaN(value) || value <= 0 {
 		return 0

@@ -196,7 +196,7 @@ type heading struct {
 	Sheet int    `json:"sheet"`
 }
 
-// Front yields the renderer's input for the cover, the contents and the bookmarks. sheets has, for each page, the
+// Front yields the renderer's input for the cover, the contents and the bookmarks. `sheets` has, for each page, the
 // number of the sheet on which the page begins, counted from 1.
 func (b *Book) Front(sheets []int) iter.Seq2[File, error] {
 	about := partInfo{Front: true, Sheet: 1, Places: map[string]bool{}, Titles: make([]heading, len(b.pages))}

@@ -7,7 +7,7 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/imagesize"
 )
 
-// TestDrawableSVG checks that an SVG image whose size is known is drawn too, also if a long comment stands before it.
+// TestDrawableSVG checks that an SVG image whose size is known is drawn, even if a long comment is before it.
 func TestDrawableSVG(t *testing.T) {
 	t.Parallel()
 	for _, comment := range []int{0, 3 << 10, 5 << 10, 15 << 10, 17 << 10} {

@@ -78,7 +78,7 @@ type builder struct {
 	// These fields describe all pages.
 	images map[string]string // names in the renderer's input, by the file's id
 	wanted []string          // ids of the files of images, in the order of their names
-	// formulas has the formulas as TeX, without duplicates. places has the index of each formula in this list.
+	// formulas has the formulas as TeX, without duplicates. `places` has the index of each formula in this list.
 	formulas []string
 	places   map[string]int
 	labels   content.OptionLabels // labels of the options in tables
@@ -134,7 +134,7 @@ func languageOf(language string) string {
 	return language
 }
 
-// sampleSize is the number of bytes of a page's text from which the page's script is determined.
+// sampleSize is the number of bytes of a page's text that are used to determine the page's script.
 const sampleSize = 4 << 10
 
 func sampleOf(title string, d schema.Document) string {
@@ -174,7 +174,7 @@ func languageIn(sample, otherwise string) string {
 	return otherwise
 }
 
-// scriptLanguages maps some scripts to the language in which the words on the cover and in the contents are written.
+// scriptLanguages maps some scripts to a language. The words on the cover and in the contents are in this language.
 var scriptLanguages = []struct {
 	script   *unicode.RangeTable
 	language string
@@ -217,7 +217,7 @@ const (
 var rightToLeftLanguages = map[string]bool{"ar": true, "he": true}
 
 // directionOf returns the direction of a paragraph. As UAX #9 requires, it is the direction of the first character that
-// has a direction. If no character has a direction, it is the surrounding direction. around is the surrounding
+// has a direction. If no character has a direction, it is the surrounding direction. `around` is the surrounding
 // direction, or a language.
 func directionOf(text, around string) string {
 	for _, r := range text {

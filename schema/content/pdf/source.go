@@ -120,7 +120,7 @@ func (w *writer) sendJSON(name string, value any) {
 	w.send(name, text, err)
 }
 
-// page yields a page, and returns its anchors. cut removes blocks that do not belong to the part. It may be nil.
+// page yields a page, and returns its anchors. `cut` removes blocks that do not belong to the part. It may be nil.
 func (w *writer) page(i int, cut func(*schema.Document) error, continued bool) []string {
 	if w.ended {
 		return nil
@@ -163,7 +163,7 @@ func (w *writer) rest(anchors [][]string, part *partInfo) {
 	w.send(Main, layout, nil)
 }
 
-// emoji returns the characters of an emoji. text contains these characters or their code.
+// emoji returns the characters of an emoji. `text` contains these characters or their code.
 func (b *builder) emoji(text string) string {
 	if characters, ok := content.Emoji(text); ok {
 		text = characters

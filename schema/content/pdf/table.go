@@ -152,7 +152,7 @@ func (b *builder) inCell(share float64, show func() node) (made node) {
 	return made
 }
 
-// titleOf returns the title of a column. marked has the fragment with the title, if there is one. If a table was read
+// titleOf returns the title of a column. `marked` has the fragment with the title, if there is one. If a table was read
 // from Markdown, a title with marks is in a fragment.
 func (b *builder) titleOf(about map[string]any, marked []schema.Node) node {
 	title := oneLine(content.Member(about, "title"))

@@ -39,7 +39,7 @@ func whole(lines map[string]int, word string) int {
 	return found
 }
 
-// longWords has words that are shorter than a line. They are too long for the rest of a line after other text.
+// longWords has words that fit into an empty line, but do not fit into the rest of a line after other text.
 var longWords = []string{
 	"FHEVMHandle", "`FHEVMExecutor`", "(`usedBlockHCU`).", "**`HCUTransactionLimitExceeded`**",
 	"`IACL.delegateForUserDecryption()`", "com.example.service.AccountNameResolverForLegacySystems",

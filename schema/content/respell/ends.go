@@ -51,8 +51,8 @@ func Ends(original, edited string) string {
 			end = "" // the text after the last line feed has no line break
 		}
 		if text == "" && end == "\n" && strings.HasSuffix(b.String(), "\r") {
-			// A carriage return before a line feed would be read as one line break. So the line ends with a carriage
-			// return here.
+			// With a line feed, the last carriage return and this line's end would be read as one line break. So this
+			// empty line ends with a carriage return.
 			end = "\r"
 		}
 		b.WriteString(text + end)

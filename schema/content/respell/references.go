@@ -70,7 +70,7 @@ func referring(text, source string, list []Reference) string {
 	}
 }
 
-// after returns the part of a reference after its text. written ends with this text.
+// after returns the part of a reference after its text. `written` ends with this text.
 func (r Reference) after(written, source string) string {
 	after := source[r.From:r.To]
 	if strings.Trim(after, "[] \t\n") == "" && !strings.HasSuffix(written, "["+r.Text+"]") {

@@ -10,16 +10,16 @@ import (
 	"github.com/octavo-docs/octavo/schema/content/diff"
 )
 
-// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, Words returns next unchanged.
+// maxBytes bounds the bytes of the texts that Words compares. If the texts are longer, Words returns `next` unchanged.
 const maxBytes = 256 << 10
 
-// farthest is the number of words before and after a new word among which spell looks for the new word's spelling.
+// farthest is the number of words before and after a new word among which `spell` looks for the new word's spelling.
 const farthest = 256
 
 // Words returns `next`, the text of edited blocks, in the spelling of the source. `before` is the text of the source's
-// blocks as markdown.Write writes it. Text that is in both `before` and `next` has the bytes of the source in the
-// result, such as line breaks, list markers, escapes, entities and delimiters. The caller must check that the result is
-// read as the same blocks as next.
+// blocks as markdown.Write writes it. Text that is in both `before` and `next` has the source's bytes in the result:
+// for example, its line breaks, list markers, escapes and delimiters. The caller must check that the result is
+// read as the same blocks as `next`.
 func Words(source, before, next string) string {
 	if !Fits(source, before, next) {
 		return next
@@ -50,13 +50,13 @@ func Fits(source, before, next string) bool { return len(source)+len(before)+len
 // stretch is a range of words.
 type stretch struct{ from, to int }
 
-// respelling is a replacement of words by words of next. `old` is the range of the replaced words in the text that
-// Write writes. source is the range of these words in the source.
+// respelling is a replacement of words by words of `next`. `old` is the range of the replaced words in the text that
+// Write writes. `source` is the range of these words in the source.
 type respelling struct{ old, source, next stretch }
 
-// edits returns the changes in order. toNext has, for each old word, the index of its partner in next. In the source, a
-// change covers the partners of its old words. If the old words have no partners, the change covers the words up to the
-// nearest words with a partner.
+// edits returns the changes in order. toNext has, for each old word, the index of its partner in `next`. In the source,
+// a change covers the partners of its old words. If the old words have no partners, the change covers the words up to
+// the nearest words with a partner.
 func (s speller) edits(toNext []int, length int) []respelling {
 	var list []respelling
 	next := 0
@@ -172,7 +172,8 @@ const (
 )
 
 // name returns a text by which words are compared. White space with a line break has the same name as white space
-// without one. If `ones` is true, the lists repeat their numbers. All numbers of list items then have the same name.
+// without a line break. If `ones` is true, the lists repeat their numbers. All numbers of list items then have the same
+// name.
 func (w word) name(ones bool) string {
 	switch {
 	case w.kind == wordText:

@@ -11,8 +11,8 @@ import (
 type edit struct {
 	from  Source
 	pages map[string]*entry
-	// children has, for each page whose children were read, the ids of these children in order. whole has the pages for
-	// which all descendants were read.
+	// `children` has, for each page whose children were read, the ids of these children in order. `whole` has the pages
+	// for which all descendants were read.
 	children map[string][]string
 	whole    map[string]bool
 	refs     map[string]string
@@ -24,7 +24,7 @@ type edit struct {
 // entry is a page that was read or added.
 type entry struct {
 	Node
-	// was is the page before the changes. It is nil if the page is new.
+	// `was` is the page before the changes. It is nil if the page is new.
 	was  *Node
 	gone bool
 }

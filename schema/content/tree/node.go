@@ -44,9 +44,9 @@ func InOrder(a, b Node) int {
 
 // Source reads the pages of one revision.
 type Source interface {
-	// Page reads a page. ok is false if the revision does not have the page.
+	// Page reads a page. `ok` is false if the revision does not have the page.
 	Page(id string) (n Node, ok bool, err error)
-	// Children reads the pages directly below a page, sorted by their places. If parent is "", it reads the pages at
+	// Children reads the pages directly below a page, sorted by their places. If `parent` is "", it reads the pages at
 	// the root.
 	Children(parent string) ([]Node, error)
 	// Below reads all pages below a page, at every level and in any order.
@@ -56,7 +56,7 @@ type Source interface {
 }
 
 // Nest makes a tree of the nodes that are below a page. If `below` is "", it makes a tree of all nodes. The nodes may
-// be in any order. The tree does not contain nodes that are not below the page.
+// be in any order. The tree contains only nodes that are below the page.
 func Nest(nodes []Node, below string) []Page {
 	byParent := make(map[string][]Node, len(nodes))
 	for _, n := range nodes {

@@ -13,7 +13,7 @@ const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const firstPosition = "a0"
 
 // Between returns a position between two positions. If `after` is "", the new position has no lower bound. If `before`
-// is "", it has no upper bound. If both are set, after must be smaller than `before`.
+// is "", it has no upper bound. If both are set, `after` must be smaller than `before`.
 func Between(after, before string) string {
 	switch {
 	case after == "" && before == "":
@@ -61,7 +61,7 @@ func wholeLength(head byte) int {
 	return int('Z'-head) + 2
 }
 
-// step returns the next higher or the next lower whole number. ok is false if the next number would be too long.
+// step returns the next higher or the next lower whole number. `ok` is false if the next number would be too long.
 func step(number string, by int) (next string, ok bool) {
 	text := []byte(number)
 	from, to := digits[len(digits)-1], digits[0]
@@ -108,7 +108,7 @@ func fraction(low, high string) string {
 		if low != "" {
 			low = low[1:]
 		}
-		// Every fraction that begins with the low digit is less than `high`. So high is no longer a bound.
+		// Every fraction that begins with the low digit is less than `high`. So `high` is no longer a bound.
 		if highest > lowest {
 			high = ""
 		} else {

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestNumbers gives slugs to many siblings and counts the slugs that are tried. The names are the names of a search
-// from 1.
+// TestNumbers gives slugs to many siblings and counts the slugs that are tried. Each slug must be the slug that a
+// search beginning with the number 1 finds.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	const siblings = 300

@@ -88,7 +88,7 @@ func walk(pages []Page, prefix string, visit func(p Placed) bool) bool {
 	return true
 }
 
-// Shown returns the pages that a visitor sees. The function allows evaluates the condition of a page. If it returns
+// Shown returns the pages that a visitor sees. The function `allows` evaluates the condition of a page. If it returns
 // false, the page and all pages below it are left out. Shown does not change its argument.
 func Shown(pages []Page, allows func(condition string) bool) []Page {
 	shown := make([]Page, 0, len(pages))

@@ -12,9 +12,9 @@ import (
 // Matcher, decides which pages are found.
 type Matcher struct{ terms []matchTerm }
 
-// matchTerm is a word of a query. A text matches if it contains one of words, a word that is slightly longer than one
-// of stems, or a word that begins with one of beginnings. The humps are the parts of a word in camel case. A text also
-// matches if it contains all humps.
+// matchTerm is a word of a query. A text matches if it contains one of `words`, a word that is slightly longer than one
+// of `stems`, or a word that begins with one of `beginnings`. `humps` are the parts of a word in camel case. A text
+// also matches if it contains all `humps`.
 type matchTerm struct {
 	words, stems, beginnings []string
 	humps                    []matchTerm
@@ -26,8 +26,8 @@ const (
 	minStem   = 4
 )
 
-// Matcher returns a matcher for the query's words, except stop words and excluded words. meant maps misspelled words to
-// their probable words.
+// Matcher returns a matcher for the query's words, except stop words and excluded words. `meant` maps misspelled words
+// to their probable words.
 func (q Query) Matcher(stems Stems, meant map[string][]string) (m Matcher) {
 	for _, t := range q.terms {
 		list := t.words()

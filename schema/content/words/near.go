@@ -21,7 +21,7 @@ func Spelled(folded string) bool {
 	return n >= minKnown && n <= maxKnown && !strings.ContainsFunc(folded, func(r rune) bool { return !unicode.IsLetter(r) })
 }
 
-// Known returns the words that a vector of a space adds to the vocabulary. lexemes are the lexemes of the vector.
+// Known returns the words that a vector of a space adds to the vocabulary. `lexemes` are the lexemes of the vector.
 func Known(scope string, lexemes []string) (known []string) {
 	for _, lexeme := range lexemes {
 		if folded, ok := strings.CutPrefix(lexeme, word(scope, "")); ok && Spelled(folded) {
@@ -45,7 +45,7 @@ func Keys(scope, folded string) []string {
 	return keys
 }
 
-// Near returns the number of edits that turn a written word into a meant word. ok is false if the words differ by too
+// Near returns the number of edits that turn a written word into a meant word. `ok` is false if the words differ by too
 // many edits. An edit is a missing letter, an additional letter, a wrong letter, or two swapped neighbouring letters. A
 // short word may have one edit, and a long word may have two edits.
 func Near(written, meant string) (edits int, ok bool) {

@@ -15,13 +15,13 @@ const (
 // Query is a search for pages that match all of its terms.
 type Query struct{ terms []term }
 
-// term has words that a text must contain. If phrase is true, the words must directly follow each other. If without is
-// true, the text must not contain the words.
+// term has words that a text must contain. If `phrase` is true, the words must directly follow each other. If `without`
+// is true, the text must not contain the words.
 type term struct {
 	tokens  []Token
 	phrase  bool
 	without bool
-	// begins is true if the last word may be incomplete, because the user may still be typing it.
+	// `begins` is true if the last word may be incomplete, because the user may still be typing it.
 	begins bool
 }
 
@@ -120,7 +120,7 @@ type Compiled struct {
 }
 
 // Compile makes the query of one scope. If the query has only stop words, pages must contain them. Otherwise its stop
-// words are ignored. meant maps misspelled words to their probable words.
+// words are ignored. `meant` maps misspelled words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
 	silent := func(t term) bool {
 		return !t.phrase && !t.without && !t.begins && !slices.ContainsFunc(t.tokens, func(token Token) bool {

@@ -58,7 +58,7 @@ func Tokens(text string, most int) []Token {
 	return t.tokens[:min(len(t.tokens), t.most)]
 }
 
-// isUnspaced reports whether a letter belongs to a script in unspaced. It also returns true for the prolonged sound
+// isUnspaced reports whether a letter belongs to a script in `unspaced`. It also returns true for the prolonged sound
 // mark. This mark belongs to several scripts, so Unicode assigns it to none of them.
 func isUnspaced(r rune) bool { return unicode.In(r, unspaced...) || r == 'ー' }
 
@@ -76,7 +76,7 @@ func (t *tokenizer) end(word []rune, inPairs bool) {
 	default:
 		t.position++
 		t.word(word)
-		// With the parts as tokens, a search for create or page also finds createPage.
+		// With the parts as tokens, a search for "create" or "page" also finds "createPage".
 		if parts := humps(word); len(parts) > 1 {
 			for _, part := range parts {
 				t.word(part)

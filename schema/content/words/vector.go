@@ -85,7 +85,7 @@ func Vector(scope string, stems Stems, fields ...Field) Words {
 	return v.text()
 }
 
-// word returns the lexeme of a word, and stemmed returns the lexeme of a stem. These lexemes differ, so a search for
+// word returns the lexeme of a word, and `stemmed` returns the lexeme of a stem. These lexemes differ, so a search for
 // the beginning of a word does not find stems. No word of a text contains a space or a tilde.
 func word(scope, w string) string    { return scope + " " + w }
 func stemmed(scope, s string) string { return scope + "~" + s }

@@ -41,7 +41,7 @@ type Answer struct {
 	Text string
 	// FinishReason is the reason why the text ends. If it is empty, the reason is "stop".
 	FinishReason string
-	// Status is the status of the answer. If it is neither 0 nor 200, the body is an error document, and Text is its
+	// Status is the status of the answer. If it is set and is not 200, the body is an error document, and Text is its
 	// message.
 	Status int
 	// Code is the code in the error document.

@@ -34,7 +34,7 @@ type Received struct {
 	Location string
 }
 
-// Answer writes the answer to a message. n is the number of earlier messages. If Answer writes nothing, the status is
+// Answer writes the answer to a message. `n` is the number of earlier messages. If Answer writes nothing, the status is
 // 200.
 type Answer func(n int, m Received, w http.ResponseWriter, r *http.Request)
 

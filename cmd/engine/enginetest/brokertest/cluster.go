@@ -9,7 +9,8 @@ import (
 )
 
 // cluster makes the broker look like several brokers. It claims that topics have the replicas and settings with which
-// they were created. The broker creates them with one replica, and without the settings that need several brokers.
+// they were created. The broker creates the topics with one replica, and without the settings that need several
+// brokers.
 type cluster struct {
 	nodes int
 
@@ -90,7 +91,8 @@ func (c *cluster) tell(response kmsg.Response) {
 	}
 }
 
-// over returns the broker's settings. A claimed setting replaces the broker's setting of the same name.
+// over returns the broker's settings `had`, in which each claimed setting replaces the broker's setting of the same
+// name.
 func (c *claim) over(had []kmsg.DescribeConfigsResponseResourceConfig) []kmsg.DescribeConfigsResponseResourceConfig {
 	list := slices.DeleteFunc(had, func(e kmsg.DescribeConfigsResponseResourceConfig) bool {
 		return c.configs[e.Name] != ""

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Of runs f and returns the processor time that the thread used while f ran. It excludes the garbage collector and
-// goroutines that f starts.
+// Of runs f and returns the processor time that the thread used while f ran. This time excludes the garbage collector
+// and goroutines that f starts.
 func Of(f func()) time.Duration {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -17,7 +17,7 @@ const Patience = 8 * time.Minute
 
 // maxGap is the longest pause between two polls that take little time. The first pauses are shorter, so that a test
 // goes on soon after its condition is met. A pause is at least restPerPoll times as long as the poll. So waiting tests
-// leave the processor to the awaited work. slowGap is the longest such pause.
+// leave the processor to the awaited work. slowGap is the longest pause after a slow poll.
 const (
 	maxGap      = 10 * time.Millisecond
 	restPerPoll = 4

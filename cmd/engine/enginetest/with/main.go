@@ -27,7 +27,7 @@ import (
 )
 
 // init makes the kernel send SIGTERM to this process when its parent, usually `go run`, is killed. The kernel stores
-// this setting for a thread, so init locks the main thread.
+// this setting for a thread, so `init` locks the main thread.
 func init() {
 	runtime.LockOSThread()
 	_ = unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(syscall.SIGTERM), 0, 0, 0)

@@ -82,7 +82,7 @@ func TestSignalIsForwarded(t *testing.T) {
 func TestKillLeavesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// The argument dir is unused: it lets gone find this process.
+	// The shell ignores its argument `dir`, by which `gone` finds this process.
 	cmd := with(t, dir, "sh", "-c", "echo go; while :; do sleep 0.02; done", dir)
 	await(t, cmd)
 	if err := cmd.Process.Kill(); err != nil {
@@ -92,7 +92,7 @@ func TestKillLeavesNothing(t *testing.T) {
 	gone(t, dir)
 }
 
-// await starts cmd and returns when cmd has printed a line.
+// await starts `cmd` and returns when `cmd` has printed a line.
 func await(t *testing.T, cmd *exec.Cmd) {
 	t.Helper()
 	output, err := cmd.StdoutPipe()

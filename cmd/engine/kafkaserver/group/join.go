@@ -41,8 +41,8 @@ func (m *Manager) Join(req *kmsg.JoinGroupRequest, client Client) *kmsg.JoinGrou
 	}
 }
 
-// enter makes the caller a member. The response of the next generation is then sent on the channel wait. If the caller
-// cannot join, enter returns an error code for an immediate response.
+// enter makes the caller a member. The response of the next generation is then sent on the channel `wait`. If the
+// caller cannot join, `enter` returns an error code for an immediate response.
 func (g *group) enter(req *kmsg.JoinGroupRequest, resp *kmsg.JoinGroupResponse, client Client, wait chan *kmsg.JoinGroupResponse) int16 {
 	g.mu.Lock()
 	defer g.mu.Unlock()

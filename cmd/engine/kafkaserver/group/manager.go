@@ -205,7 +205,7 @@ func (g *group) expire(m *member) {
 	g.changed()
 }
 
-// remove removes a member. The caller holds mu, and calls changed afterwards.
+// remove removes a member. The caller holds mu, and calls `changed` afterwards.
 func (g *group) remove(m *member) {
 	m.timer.Stop()
 	delete(g.members, m.id)

@@ -48,7 +48,7 @@ func appendFrame(b []byte, entries []Entry) []byte {
 	return b
 }
 
-// readFrame reads the first frame of b. size is 0 if it is incomplete or
+// readFrame reads the first frame of b. `size` is 0 if the frame is incomplete or
 // damaged.
 func readFrame(b []byte) (entries []Entry, size int) {
 	if len(b) < frameHeader {
@@ -265,8 +265,8 @@ func (j *Journal) writeAll(file disk.File) (size int64, err error) {
 		synced = append(synced, Entry{key, value})
 	}
 	j.mu.Unlock()
-	// The file becomes the journal after a sync. So each frame begins with a mark, and a frame with only a mark follows
-	// the last entry.
+	// The whole file is synced before it becomes the journal. So each of its frames begins with a mark, and a frame
+	// with only a mark follows the last entry.
 	for _, e := range synced {
 		if b = appendFrame(b, []Entry{syncedMark, e}); len(b) > 1<<20 {
 			flush()

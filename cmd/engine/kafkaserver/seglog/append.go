@@ -78,7 +78,7 @@ type round struct {
 }
 
 // round performs as many appends from the start of the list as fit into the segment. It sends each append its result,
-// and returns the number of handled appends. The caller holds writing.
+// and returns the number of handled appends. The caller holds `writing`.
 func (l *Log) round(list []*appending) int {
 	if l.isClosed() {
 		return refuse(list, ErrClosed)

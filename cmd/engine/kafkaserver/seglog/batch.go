@@ -52,7 +52,7 @@ type header struct {
 	recordBytes int64
 }
 
-// parseHeader parses the header of a batch. ok is false if the bytes cannot be a batch.
+// parseHeader parses the header of a batch. `ok` is false if the bytes cannot be a batch.
 func parseHeader(b []byte) (h header, ok bool) {
 	if len(b) < headerSize || b[atMagic] != 2 {
 		return h, false

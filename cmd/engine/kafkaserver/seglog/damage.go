@@ -16,12 +16,12 @@ import (
 // DamagedSuffix is the suffix of files with damaged bytes. Such a file's name has the range of the missing offsets.
 const DamagedSuffix = ".damaged"
 
-// hole is a damaged part of a segment. The damaged bytes begin at the position from and end before the position to. The
-// missing offsets begin at first and end before next.
+// hole is a damaged part of a segment. The damaged bytes begin at the position `from` and end before the position `to`.
+// The missing offsets begin at `first` and end before `next`.
 type hole struct{ from, to, first, next int64 }
 
-// nextGood returns the next good batch like next, but skips damage. It adds each skipped part to holes, even at the end
-// of the segment.
+// nextGood returns the next good batch like `next`, but skips damage. It adds each skipped part to `holes`, even at the
+// end of the segment.
 func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 	from, first := s.pos, s.least
 	h, pos, err = s.next(checksum)
@@ -46,9 +46,9 @@ func (s *scanner) nextGood(checksum bool) (h header, pos int64, err error) {
 
 // search returns the position of the next good batch after damage, or the segment's end.
 //
-// A batch may be in a wrong place, for example if the disk wrote it twice. So search prefers a batch with a confirmed
+// A batch may be in a wrong place, for example if the disk wrote it twice. So `search` prefers a batch with a confirmed
 // offset. An offset is confirmed if it is the least possible offset, or if the next batch continues it. A single
-// unconfirmed batch may lie between two holes before the confirmed batch. search returns it if its offsets are below
+// unconfirmed batch may lie between two holes before the confirmed batch. `search` returns it if its offsets are below
 // the confirmed batch's offset.
 func (s *scanner) search() int64 {
 	lone, loneLast := s.end, s.upper
@@ -73,9 +73,9 @@ func (s *scanner) search() int64 {
 	return lone
 }
 
-// candidate returns the position at which search begins. Usually only a batch's content is damaged, so candidate trusts
-// its length and skips the content. The content may have bytes that look like a batch, because a client chooses the
-// content.
+// candidate returns the position at which `search` begins. Usually only a batch's content is damaged, so `candidate`
+// trusts its length and skips the content. The content may have bytes that look like a batch, because a client chooses
+// the content.
 func (s *scanner) candidate() int64 {
 	if b, err := s.bytes(s.pos, int(min(headerSize, s.end-s.pos))); err == nil {
 		h, ok := parseHeader(b)
@@ -105,8 +105,8 @@ func (s *scanner) version(at int64) int64 {
 	return s.end
 }
 
-// good returns the header of the batch at a position. ok is false if the batch is not good. The scanner's own position
-// does not change.
+// good returns the header of the batch at a position. `ok` is false if this batch is not good. The scanner's own
+// position does not change.
 func (s *scanner) good(pos int64) (h header, ok bool) {
 	was, least := s.pos, s.least
 	s.pos = pos
@@ -167,11 +167,11 @@ func goodPrefix(b []byte) (size int64) {
 	return size
 }
 
-// offsets is a range of offsets. It begins at first and ends before next.
+// offsets is a range of offsets. It begins at `first` and ends before `next`.
 type offsets struct{ first, next int64 }
 
 // lost logs each new hole once, and copies its damaged bytes to another file. The segment stays unchanged, so a later
-// read finds the same damage. file is nil if the segment's file is gone.
+// read finds the same damage. `file` is nil if the segment's file is gone.
 func (l *Log) lost(file disk.File, base int64, holes []hole) {
 	if len(holes) == 0 {
 		return

@@ -25,7 +25,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// These are the states of a patient at the time of the damage.
+// These are the states of a patient's log at the time of the damage.
 const (
 	running = "running"    // the log is open
 	killed  = "killed"     // the last segment has no summary
@@ -155,8 +155,8 @@ func (p *patient) read(most int) (missing []int64) {
 
 var messages = regexp.MustCompile(`level=ERROR .* messages=(\d+) file=(\S+)`)
 
-// said returns the number of messages that the log reported as lost since the last call. cut is true if the log has cut
-// off its end.
+// said returns the number of messages that the log reported as lost since the last call. `cut` is true if the log has
+// cut off its end.
 func (p *patient) said() (lost int, cut bool) {
 	for _, found := range messages.FindAllStringSubmatch(p.lines.String(), -1) {
 		n, _ := strconv.Atoi(found[1])
@@ -170,9 +170,9 @@ func (p *patient) said() (lost int, cut bool) {
 	return lost, cut
 }
 
-// check reads the damaged log and compares it with the acknowledged messages. hit reports whether the damage touched an
-// offset. All untouched messages must be present. Then check appends, opens the log again, and checks that there are no
-// further losses.
+// check reads the damaged log and compares it with the acknowledged messages. `hit` reports whether the damage touched
+// an offset. All untouched messages must be present. Then `check` appends, opens the log again, and checks that there
+// are no further losses.
 func (p *patient) check(state string, hit func(offset int64) bool) {
 	p.damaged = true
 	if state != running {
@@ -226,8 +226,8 @@ func (p *patient) check(state string, hit func(offset int64) bool) {
 func TestDamage(t *testing.T) {
 	t.Parallel()
 	const from = 17 // the first damaged byte of a batch
-	// Each kind changes a segment with batches of equal size. It returns the new content, and the range of touched
-	// batches.
+	// Each kind of damage changes a segment with batches of equal size. It returns the new content, and the range of
+	// touched batches.
 	kinds := map[string]func(b []byte, k, size int) (after []byte, first, next int){
 		"byte":  func(b []byte, k, size int) ([]byte, int, int) { b[k*size+from] ^= 1; return b, k, k + 1 },
 		"zeros": func(b []byte, k, size int) ([]byte, int, int) { clear(b[k*size : (k+1)*size]); return b, k, k + 1 },
@@ -271,7 +271,8 @@ func TestDamage(t *testing.T) {
 					t.Parallel()
 					p := newPatient(t, state)
 					p.disk.SetUnreadable(p.file(segment), int64(k)*p.size+from, int64(k+1)*p.size-1, syscall.EIO)
-					// A disk reads whole sectors, so the whole small segment is lost.
+					// A disk reads whole sectors, and the small segment lies in one sector, so the whole segment is
+					// lost.
 					p.check(state, func(offset int64) bool { return offset/(2*perSegment) == int64(segment) })
 				})
 			}

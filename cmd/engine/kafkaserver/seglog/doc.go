@@ -13,9 +13,9 @@
 // continue with the next good batch, which they find by its version, length and checksums (damage.go). So consumers see
 // a gap in the offsets, and never different records at an old offset. A log line of level ERROR reports the loss once,
 // and names the .damaged file with the damaged bytes. The damaged segment is not changed, and the next batch begins a
-// new segment. If no good batch follows, the last segment's end is incomplete, and is cut off. A power cut may damage
-// batches that waited for the same sync. The log treats these batches like damaged acknowledged batches, because the
-// damage looks the same.
+// new segment. If no good batch follows the damage, the log treats the rest of the last segment as an incomplete end
+// and cuts it off. A power cut may damage batches that waited for the same sync. The log treats these batches like
+// damaged acknowledged batches, because the damage looks the same.
 //
 // The only other package of this module that it may import is cmd/engine/kafkaserver/disk.
 package seglog

@@ -11,7 +11,7 @@ import (
 // ErrForeign is wrapped by the error about a segment that belongs to another partition.
 var ErrForeign = errors.New("a segment of the log belongs to another partition")
 
-// foreignBatches is the least number of batches with another partition's seal at the beginning of a foreign segment. A
+// foreignBatches is the least number of batches with another partition's seal with which a foreign segment begins. A
 // single such batch may be a batch of this partition with a damaged header.
 const foreignBatches = 2
 

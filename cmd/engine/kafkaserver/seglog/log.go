@@ -51,7 +51,7 @@ type Log struct {
 	cfg      Config
 	identity uint32
 
-	// writing is held during a round of appends, a roll or a trim. Lock writing before mu.
+	// `writing` is held during a round of appends, a roll or a trim. Lock `writing` before `mu`.
 	writing   sync.Mutex
 	producers producers
 	scratch   []byte
@@ -215,7 +215,7 @@ func (l *Log) isClosed() bool {
 	return l.closed
 }
 
-// roll begins a new segment. The active segment must be completely synced. The caller holds writing.
+// roll begins a new segment. The active segment must be completely synced. The caller holds `writing`.
 func (l *Log) roll(base int64) error {
 	old := l.active
 	file, err := l.begin(base)

@@ -96,8 +96,9 @@ func (l *Log) settleEnds(first int64) error {
 	}
 	// The log ends before its start or before Known. There are two possible causes. Damage may have removed the log's
 	// end. Or the last trim left no records, and a power loss undid only the removal of this old segment. Its producers
-	// have sent more batches since then. The segment's older state of the producers would refuse their next batches. So
-	// the log forgets this state. A repeat of an old batch is then appended again, as after every trim to the end.
+	// have sent more batches since then. With the older state of the producers in this segment, the log would refuse
+	// their next batches. So the log forgets this state. A repeat of an old batch is then appended again, as after
+	// every trim to the end.
 	l.producers = producers{}
 	if err := l.roll(max(l.start, l.known)); err != nil {
 		return err
@@ -139,7 +140,7 @@ func (l *Log) summarise(s segment, upper int64) (*summary, error) {
 	return sum, nil
 }
 
-// scan reads a segment up to its last good batch. holes has the damage before and after this batch.
+// scan reads a segment up to its last good batch. `holes` has the damage before and after this batch.
 func (l *Log) scan(file disk.File, base, size, upper int64, checksum bool) (sum *summary, holes []hole, err error) {
 	sum = &summary{base: base, end: base}
 	s := l.newScanner(file, position{base, 0, size}, upper)
@@ -180,8 +181,9 @@ func (l *Log) openActive(s segment) error {
 const maxSpan = 1 << 40
 
 // recover cuts off an incomplete end and syncs data that a kill left unsynced. Readers see the data only afterwards,
-// because an offset that a reader remembers must exist after a power loss. recover rewrites all good data, because
-// after a failed sync the system may treat unwritten pages as written. holes is the damage before the last good batch.
+// because an offset that a reader remembers must exist after a power loss. `recover` rewrites all good data, because
+// after a failed sync the system may treat unwritten pages as written. `holes` is the damage before the last good
+// batch.
 func (l *Log) recover(file disk.File, s segment) (sum *summary, holes []hole, err error) {
 	sum, holes, err = l.scan(file, s.base, s.size, s.base+maxSpan, true)
 	if err != nil {

@@ -42,8 +42,8 @@ func lastSequence(h *header) int32 {
 	return int32((int64(h.sequence) + int64(h.count) - 1) & math.MaxInt32)
 }
 
-// check returns an error if a batch's epoch or sequence is wrong. If the log already has the batch, known describes the
-// batch in the log.
+// check returns an error if a batch's epoch or sequence is wrong. If the log already has the batch, `known` describes
+// the batch in the log.
 func (p *producer) check(h *header) (known *batchID, err error) {
 	switch {
 	case p == nil: // a new or forgotten producer may begin with any sequence
@@ -74,7 +74,7 @@ func (p *producer) check(h *header) (known *batchID, err error) {
 	return nil, nil
 }
 
-// after returns the producer's state after a batch was appended.
+// after returns the state that the producer has once a batch is appended.
 func (p *producer) after(h *header) *producer {
 	q := &producer{epoch: h.epoch, last: h.last}
 	if p != nil && p.epoch == h.epoch {

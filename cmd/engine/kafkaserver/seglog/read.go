@@ -102,7 +102,7 @@ func (c *coldReaders) drop(which func(base int64) bool) {
 type hint struct{ base, offset, pos int64 }
 
 // placed is a segment with the position at which the search for an offset begins. The segment's offsets are below
-// upper.
+// `upper`.
 type placed struct {
 	*openSegment
 	position
@@ -110,7 +110,7 @@ type placed struct {
 }
 
 // locate finds the segment of an offset, and a position at or before the offset. The caller must release the segment.
-// If the segment's file no longer exists, only base and upper are set.
+// If the segment's file no longer exists, only `base` and `upper` are set.
 func (l *Log) locate(offset int64) (placed, error) {
 	l.mu.RLock()
 	if l.closed {
@@ -220,7 +220,7 @@ func (l *Log) Read(b []byte, offset int64, most int, least bool) ([]byte, error)
 	return b, nil
 }
 
-// readSegment reads batches like Read, but from one segment only. past means that the segment has no batch at the
+// readSegment reads batches like Read, but from one segment only. `past` means that the segment has no batch at the
 // offset or after it.
 func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_ []byte, past bool, _ error) {
 	s := l.newScanner(p.file, p.position, p.upper)
@@ -265,8 +265,9 @@ func (l *Log) readSegment(b []byte, p placed, offset, most int64, least bool) (_
 	}
 }
 
-// run is a part of a segment with whole batches. It begins at the position from and the offset first. It ends before
-// the position to and the offset next. If past is set, the run is empty, because the segment has no more batches.
+// run is a part of a segment with whole batches. It begins at the position `from` and the offset `first`. It ends
+// before the position `to` and the offset `next`. If `past` is set, the run is empty, because the segment has no more
+// batches.
 type run struct {
 	from, to, first, next int64
 	past                  bool

@@ -20,8 +20,8 @@ func (l *Log) undo() {
 }
 
 // repair makes a log usable again after a failed sync. After such a failure, the system may treat unwritten pages as
-// written. So repair verifies the synced data. It rewrites and syncs the pages that also contain unsynced data. Then it
-// begins a new file. The caller holds writing.
+// written. So `repair` verifies the synced data. It rewrites and syncs the pages that also contain unsynced data. Then
+// it begins a new file. The caller holds `writing`.
 func (l *Log) repair() error {
 	if !l.broken {
 		return nil

@@ -37,7 +37,8 @@ var windows = sync.Pool{New: func() any { return new([scanWindow]byte) }}
 // skipped.
 const headerAhead = 4 << 10
 
-// position is the part of a file that a scan reads: from pos up to limit. The batch at pos has no offset below offset.
+// position is the part of a file that a scan reads: from `pos` up to `limit`. The offsets of the batch at `pos` are
+// `offset` or higher.
 type position struct{ offset, pos, limit int64 }
 
 func (l *Log) newScanner(file disk.File, at position, upper int64) *scanner {

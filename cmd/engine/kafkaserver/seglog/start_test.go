@@ -32,8 +32,8 @@ type unsyncedFile struct{ disk.File }
 
 func (unsyncedFile) Sync() error { return nil }
 
-// logOf writes a log of about size bytes, in batches of about batch bytes. The last segment has no summary, as after a
-// kill.
+// logOf writes a log of about `size` bytes, in batches of about `batch` bytes. The last segment has no summary, as
+// after a kill.
 func logOf(t testing.TB, dir string, size int64, batch int) (end int64) {
 	t.Helper()
 	l, err := seglog.Open(seglog.Config{FS: unsynced{}, Dir: dir, Name: "large/0"})

@@ -9,7 +9,7 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/disk"
 )
 
-// mark is an entry of a segment's sparse index: the batch at pos begins with offset.
+// mark is an entry of a segment's sparse index: the batch at `pos` begins with `offset`.
 type mark struct {
 	offset, pos int64
 	maxTime     int64 // latest time in the batches before the mark

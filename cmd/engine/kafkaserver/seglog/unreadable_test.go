@@ -14,8 +14,8 @@ import (
 	"github.com/octavo-docs/octavo/cmd/engine/kafkaserver/seglog"
 )
 
-// filled returns a log of one segment with at least size bytes, and the position of each batch. A value has up to about
-// most bytes.
+// filled returns a log of one segment with at least `size` bytes, and the position of each batch. A value has up to
+// about `most` bytes.
 func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	p = &patient{t: t, disk: crashdisk.New(), want: map[int64]string{}, bases: []int64{0}, damaged: true}
 	p.open()
@@ -29,7 +29,7 @@ func filled(t *testing.T, size int64, most int) (p *patient, at []int64) {
 	return p, append(at, int64(len(p.content(0))))
 }
 
-// TestAnUnreadableSector makes a sector unreadable, while batches cross its borders. A read from each offset must
+// TestAnUnreadableSector makes a sector unreadable whose borders lie inside batches. A read from each offset must
 // return. Only batches with a byte in the sector may be lost.
 func TestAnUnreadableSector(t *testing.T) {
 	t.Parallel()
@@ -55,8 +55,8 @@ func TestAnUnreadableSector(t *testing.T) {
 	}
 }
 
-// TestAReadThatFails makes a read fail without damage, while the log searches for the end of other damage. The log
-// reports no loss, and a later read succeeds.
+// TestAReadThatFails makes a read fail with ENOMEM, which shows no damage, while the log searches for the end of
+// damaged bytes. The log reports no loss, and a later read succeeds.
 func TestAReadThatFails(t *testing.T) {
 	t.Parallel()
 	const from, to = 100_000, 600_000 // the scanner needs several reads for this range

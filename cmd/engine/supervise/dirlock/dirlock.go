@@ -37,7 +37,7 @@ func (e *HeldError) Error() string {
 // Lock is an acquired lock.
 type Lock struct{ file *os.File }
 
-// Acquire creates dir if needed and locks it. If another owner holds the lock, it waits for the duration `wait` and
+// Acquire creates `dir` if needed and locks it. If another owner holds the lock, it waits for the duration `wait` and
 // then fails with a *HeldError.
 func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -77,8 +77,8 @@ func Acquire(ctx context.Context, dir string, wait time.Duration) (*Lock, error)
 }
 
 // Release releases the directory. It unlocks the file before it closes the file. A child of this process has a copy of
-// the open file from its fork until its exec, and the copy would hold the lock for that time. Release does not remove
-// the lock file. After a removal, two owners could lock two different files of the same name.
+// the open file from its fork until its exec. Without the unlock, this copy would still hold the lock. Release does not
+// remove the lock file. After a removal, two owners could lock two different files of the same name.
 func (l *Lock) Release() error {
 	return errors.Join(unix.Flock(int(l.file.Fd()), unix.LOCK_UN), l.file.Close())
 }

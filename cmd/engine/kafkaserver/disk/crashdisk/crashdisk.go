@@ -46,7 +46,7 @@ type inode struct {
 	// lost marks the bytes that a failed sync did not write. As on Linux, the next sync treats these bytes as written,
 	// unless they have been written again.
 	lost []bool
-	// bad is the error of reads between the positions badFrom and badTo.
+	// `bad` is the error of reads between the positions `badFrom` and `badTo`.
 	bad            error
 	badFrom, badTo int64
 }
@@ -74,7 +74,7 @@ func (d *Disk) failing(op Op, name string) error {
 }
 
 // Crash returns a disk in a state that a power loss could leave at this moment. Crash makes all random choices with
-// choose: choose(n) returns a number from 0 to n.
+// `choose`: choose(n) returns a number from 0 to n.
 func (d *Disk) Crash(choose func(n int) int) *Disk {
 	d.mu.Lock()
 	defer d.mu.Unlock()
