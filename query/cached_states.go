@@ -29,9 +29,10 @@ func (s *Service) wantsStates(p plan, best scope, rows uint64) bool {
 }
 
 // saves reports whether reading states is worthwhile. `left` is the number of rows in scopes without states. `extra` is
-// the number of rows that must be read as events in scopes with states. After an import of old events, `extra` may be
-// large, because most rows may be in parts without states. `left` must be at most half of the rows that the best other
-// source reads. If `extra` is more than lightRows, the sum of both must be at most this half.
+// the number of rows that must be read as events in scopes with states. A scope with states may have data parts without
+// states, for example after an import of old events. The rows of these parts count as `extra`. `left` must be at most
+// half of the rows that the best other source reads. If `extra` is more than lightRows, the sum of both must be at most
+// this half.
 func saves(rows, left, extra uint64) bool {
 	return left <= rows/2 && (extra <= uint64(lightRows) || left+extra <= rows/2)
 }

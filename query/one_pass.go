@@ -234,8 +234,8 @@ func (p plan) cells(columns []sqltree.Aliased, keys []sqltree.Expr) *sqltree.Sel
 }
 
 // sessionsInGroups builds the first part of the SELECT that reads the rows of sessions, for a plan with the method
-// byCell. The rows come from visits if the other measures come from visits too, and if visits contain the numbers of
-// sessions.
+// byCell. It reads the source `visits` under two conditions: the plan's other measures come from this source, and the
+// source has the numbers of sessions.
 func (p plan) sessionsInGroups() *sqltree.Select {
 	if v := p.source.visits; v != nil && p.numbered() {
 		rows := &sqltree.Select{Sub: v.sessionRows(p.scope)}

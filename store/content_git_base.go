@@ -54,7 +54,7 @@ type GitBase struct {
 type GitSource struct {
 	// ID identifies the synchronization for GitBaseFrom.
 	ID, URL, Commit string
-	// Near reports whether the synchronization was with the operation's repository.
+	// Near is true if this synchronization used the same repository as the operation.
 	Near bool
 }
 

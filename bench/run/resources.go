@@ -42,7 +42,7 @@ func (b *bench) resourceRows(ctx context.Context) error {
 }
 
 // beside opens the store, prepares operations of the benchmark's user, and
-// reports each operation at the quantiles. The budget applies only to the median.
+// reports the quantiles of the duration of each operation. The budget applies only to the median.
 func (b *bench) beside(ctx context.Context, quantiles []float64, prepare func(st *store.Store, user string) ([]operation, error)) error {
 	st, err := store.New(postgres.Config{URL: b.rig.engines.PostgresURL}, store.Config{})
 	if err != nil {

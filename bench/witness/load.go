@@ -81,8 +81,8 @@ func NewLoad(rate, keyed float64, path, token string, addresses []string, seed u
 	return l
 }
 
-// Through makes the load send a third of its requests as browsers do. `door` is the path of the operation for browsers,
-// with a publishable key.
+// Through makes the load send a third of its requests as browsers do. `door` is the path of the operation that
+// browsers call. The path has a publishable key.
 func (l *Load) Through(door string) { l.door = door }
 
 // Run sends requests until ctx is done. A later call of Run continues the load.

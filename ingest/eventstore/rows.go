@@ -48,8 +48,8 @@ func (c *ClickHouse) AllMonths(ctx context.Context) (schema.RowsByMonth, error) 
 		" FROM "+insights.Table+" GROUP BY "+insights.PartitionKey)
 }
 
-// stepsBehind returns how many changes of rows the replicas have not made yet. A merge changes no rows, and on a
-// cluster that takes events some merge always waits.
+// stepsBehind returns how many changes of rows the replicas have not made yet. It does not count merges, because they
+// change no rows. A cluster that receives events always has a pending merge.
 func (c *ClickHouse) stepsBehind(ctx context.Context) (steps uint64, err error) {
 	err = c.cfg.Conn.QueryRow(ctx, "SELECT toUInt64(sum(queue_size - merges_in_queue + "+
 		"greatest(log_max_index, log_pointer) - log_pointer)) FROM "+onAllNodes(c.cfg.Cluster, "system.replicas")+

@@ -43,7 +43,7 @@ type BackupConfig struct {
 	Backup *eventstore.Backup
 	// Fits returns an error if the disk of a folder has no space for a number of bytes.
 	Fits func(folder string, bytes int64) error
-	// Skip lists the ranges of offsets that a repair from the log restores. ReadBackup does not take rows in these
+	// Skip has the ranges of offsets that a repair restores from the log. ReadBackup does not take rows in these
 	// ranges from the backup.
 	Skip []Difference
 	// Store means that ReadBackup stores the missing rows. Without Store, it only counts them.

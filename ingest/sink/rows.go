@@ -223,8 +223,8 @@ func (r *rowCounts) writePartition(ctx context.Context, id int, w *waitingRows) 
 }
 
 // catchUp advances the ledger to the offset end.Next, with the number of rows that the store has before this offset. It
-// does nothing if the ledger has already reached this offset. All messages before it are stored. `logEnd` is the log's
-// end when the sink took over the partition, and `logEndNow` is its current end.
+// does nothing if the ledger has already reached this offset. The caller has stored all messages before end.Next.
+// `logEnd` is the log's end when the sink took over the partition, and `logEndNow` is its current end.
 func (r *rowCounts) catchUp(
 	ctx context.Context, id int, end schema.RowsEnd, logEnd int64, logEndNow *atomic.Int64,
 ) error {

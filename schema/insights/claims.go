@@ -62,7 +62,7 @@ func AppendClaimNote(dst []byte, begun bool, path, exact, value string, t ClaimT
 	return dst, true
 }
 
-// EndClaimNotes ends the value of ClaimTypes.
+// EndClaimNotes appends the closing brace of the object that the column ClaimTypes stores.
 func EndClaimNotes(dst []byte) []byte { return append(dst, '}') }
 
 // AppendExactName adds a name to an exact path.

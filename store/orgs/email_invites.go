@@ -23,10 +23,10 @@ type PersonToInvite struct {
 type EmailInvite = db.EmailInvite
 
 // InviteByEmail invites people to an organization. If one invite fails, nobody is invited. A person becomes a member by
-// accepting the invite. A person without an account gets an account without a token. A new invite replaces the person's
-// pending invite. A person who is already a member stays unchanged. If mails are enabled, a job sends the invites. If
-// `sso` is true, the people must log in through a SAML provider of the organization. If the organization has no such
-// provider, nobody is invited.
+// accepting the invite. InviteByEmail creates an account for a person who has none. This account has no API token. A
+// new invite replaces the person's pending invite. A person who is already a member stays unchanged. If mails are
+// enabled, a job sends the invites. If `sso` is true, the people must log in through a SAML provider of the
+// organization. If the organization has no such provider, nobody is invited.
 func (s *Store) InviteByEmail(
 	ctx context.Context, organizationID, invitedBy string, list []PersonToInvite, sso bool,
 ) (people.Invited, error) {

@@ -211,7 +211,8 @@ func TestNewsEndsThePause(t *testing.T) {
 }
 
 // TestHasten sets the clock back by 400 days. Jobs that were enqueued before must still run, and river must elect a
-// leader again. A pause that is not too long must stay.
+// leader again. A job's pause before its
+// next attempt must stay if a running node can have chosen it.
 func TestHasten(t *testing.T) {
 	t.Parallel()
 	longest := clock.Pauses{Job: 2 * time.Hour, Fetch: 2 * time.Hour}

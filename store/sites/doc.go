@@ -34,7 +34,7 @@ type Store struct {
 	db *postgres.DB
 	// published caches published sites.
 	published *postgres.Cache[string, *keptSite]
-	// claims and finishes run concurrent changes of idempotency keys in shared statements.
+	// The groups `claims` and `finishes` combine concurrent changes of idempotency keys into shared statements.
 	claims   *postgres.Group[eventKeyClaim, schema.KeyClaim]
 	finishes *postgres.Group[eventKeyClaim, struct{}]
 }

@@ -80,8 +80,8 @@ func (f *Fetcher) fetch(ctx context.Context, address string, known []schema.Open
 		return Fetched{}, &Problem{Text: "is at no address that can be read", Code: schema.SpecFetchError}
 	}
 	target.Fragment = ""
-	// If a document has no validators, it must be read again. All documents are then read again, so that no server gets
-	// two requests for one document.
+	// If a document has no validators, it must be read again. All documents are then read without a check whether they
+	// have changed. A check and a read would be two requests for one document.
 	if len(known) == 0 || known[0].URL != target.String() || slices.ContainsFunc(known, withoutValidators) {
 		known = []schema.OpenAPISourceState{{}}
 	}

@@ -23,7 +23,7 @@ const (
 	mountSpaced   = "31 23 0:28 / /sys/fs/my\\040groups rw shared:4 master:1 - cgroup2 cgroup2 rw\n"
 )
 
-// TestLimit finds the least limit in the files of each arrangement of control groups.
+// TestLimit arranges control groups in several ways. Limit must find the smallest limit in their files.
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	const whole, unlimited = 2 << 30, "9223372036854771712\n"

@@ -232,7 +232,7 @@ type spelling int
 const (
 	ofWrite spelling = iota
 	ofSource
-	// ofReferences is the spelling of the source. If the text of a reference changes, its label stays.
+	// ofReferences is ofSource, but a link whose target is in a definition stays such a link if its text changes.
 	ofReferences
 	// ofSourceIfAlone uses ofReferences or ofSource if the text of the blocks, without the text around it, is read as
 	// the wanted blocks. Otherwise it uses ofWrite.

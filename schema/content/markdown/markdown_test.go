@@ -357,7 +357,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 }
 
-// FuzzEdit replaces a block of any text. If the result is read, it must give the edited document.
+// FuzzEdit takes an arbitrary text and replaces one of its blocks. Reading the result must give the edited document.
 func FuzzEdit(f *testing.F) {
 	for _, c := range slices.Concat(contenttest.Markdown, contenttest.Dialect, contenttest.Foreign) {
 		f.Add(c.In, uint(0))

@@ -20,10 +20,10 @@ type Reference struct {
 }
 
 // References does the same as Words for a source with references. In `before` and `next`, the links have their targets
-// inline. In the result, a link has its reference if its target has not changed. A link in angle brackets keeps them if
-// neither its text nor its target has changed. If the text of such a link has
-// changed, and the text was also the label, the result has the label after the text. The list is in the order of the
-// source. If a text has a character of the markers, the result has no references.
+// inline. In the result, a link keeps its reference if the link's target is unchanged. A link in angle brackets keeps
+// the brackets if neither its text nor its target has changed. If the text of a reference was also its label, and the
+// text has changed, the label stands after the text. The list is in the order of the source. If a text has a character
+// of the markers, the result has no references.
 func References(source, before, next string, list []Reference) string {
 	if len(list) > lastMarker-firstMarker || strings.ContainsFunc(source+before+next, isMarker) {
 		return Words(source, before, next)

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// TestNumbers gives slugs to many siblings and counts the slugs that are tried. Each slug must be the slug that a
-// search beginning with the number 1 finds.
+// TestNumbers gives slugs to many siblings and counts the slugs that are tried. Each slug must end with the
+// first free number, counted from 1.
 func TestNumbers(t *testing.T) {
 	t.Parallel()
 	const siblings = 300
