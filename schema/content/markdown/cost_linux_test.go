@@ -2,6 +2,7 @@ package markdown
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest/cputime"
 	"github.com/octavo-docs/octavo/schema"
+	"github.com/octavo-docs/octavo/schema/content"
 )
 
 // fill repeats a text until it has the largest size of a body.
@@ -475,5 +477,29 @@ func TestEditCost(t *testing.T) {
 	}
 	if strings.Count(got, "[other]") != 700 || !sameNodes(read(t, got).Nodes, edited.Nodes) {
 		t.Errorf("the result begins with %.200s", got)
+	}
+}
+
+// TestShortcodesCost settles long leaves: of braces, and of many shortcodes before many pieces.
+func TestShortcodesCost(t *testing.T) {
+	many := []piece{{text: []byte(strings.Repeat("{{<a>}}", 60_000))}}
+	for range 50_000 {
+		many = append(many, piece{text: []byte("a")}, piece{style: style{marks: content.Bold}, text: []byte("b")})
+	}
+	for name, pieces := range map[string][]piece{
+		"braces":     {{text: []byte(strings.Repeat("{", schema.MaxPage))}},
+		"open":       {{text: []byte(strings.Repeat("{{<a ", schema.MaxPage/5))}},
+		"shortcodes": many,
+	} {
+		best := time.Hour
+		for range 5 {
+			if best = min(best, cputime.Of(func() { settle(slices.Clone(pieces)) })); best < maxCost {
+				break
+			}
+		}
+		t.Log(name, best)
+		if best > maxCost {
+			t.Errorf("%s took %s of processor time", name, best)
+		}
 	}
 }

@@ -71,22 +71,20 @@ func settle(pieces []piece) []piece {
 
 // splitShortcodes makes separate pieces of Hugo's shortcodes. A shortcode is always a source.
 func splitShortcodes(pieces []piece) []piece {
-	for i := 0; i < len(pieces); i++ {
-		p := pieces[i]
-		if p.node != nil || p.raw || p.marks&content.Code != 0 || looks(p.tags)&content.Code != 0 {
-			continue
+	split := make([]piece, 0, len(pieces))
+	for _, p := range pieces {
+		for p.node == nil && !p.raw && p.marks&content.Code == 0 && looks(p.tags)&content.Code == 0 {
+			from, length := findShortcode(p.text)
+			if length == 0 {
+				break
+			}
+			split = append(split, piece{style: p.style, text: p.text[:from]},
+				piece{style: style{raw: true}, text: p.text[from : from+length]})
+			p.text = p.text[from+length:]
 		}
-		from, length := findShortcode(p.text)
-		if length == 0 {
-			continue
-		}
-		pieces = slices.Replace(pieces, i, i+1,
-			piece{style: p.style, text: p.text[:from]},
-			piece{style: style{raw: true}, text: p.text[from : from+length]},
-			piece{style: p.style, text: p.text[from+length:]})
-		i++ // The next piece is the text after the shortcode.
+		split = append(split, p)
 	}
-	return pieces
+	return split
 }
 
 // splitSpaces makes separate pieces of the spaces at both ends of marked text.

@@ -112,7 +112,7 @@ func findShortcode(text []byte) (at, length int) {
 			return at, 0
 		}
 		at += next
-		line, _, _ := bytes.Cut(text[at:], []byte("\n"))
+		line, _, _ := bytes.Cut(text[at:min(at+maxShortcode, len(text))], []byte("\n"))
 		if length = shortcodeLength(line); length > 0 {
 			return at, length
 		}
