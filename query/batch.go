@@ -184,7 +184,7 @@ func (s *Service) answerAll(
 	}
 	if !run {
 		s.runAll(ctx, distinct)
-	} else if ended, err := s.runTogether(ctx, who, site, distinct, now); err != nil {
+	} else if ended, err := s.runTogether(ctx, who, site, distinct, now, true); err != nil {
 		return now, s.query(Aggregate, who, site).failed(ctx, err).public
 	} else {
 		now = ended
@@ -200,9 +200,10 @@ func (s *Service) answerAll(
 }
 
 // runTogether answers distinct queries in a turn. If an equal batch waits for its turn or runs, the queries get the
-// answers of this batch, and its `now`. If the caller of a batch that runs leaves, another caller's batch runs.
+// answers of this batch, and its `now`. If the caller of a batch that runs leaves, another caller's batch runs. If
+// `first` is true, queries for which the other batch had no time left run again.
 func (s *Service) runTogether(
-	ctx context.Context, who Caller, site string, list []*named, now time.Time,
+	ctx context.Context, who Caller, site string, list []*named, now time.Time, first bool,
 ) (time.Time, error) {
 	var rows cost
 	identity := "batch"
@@ -243,14 +244,14 @@ func (s *Service) runTogether(
 			cached, _ := strconv.Atoi(n.headers[headerAge]) // 0 without the header
 			n.headers[headerAge] = strconv.Itoa(cached + int(r.Age/time.Second))
 			s.metrics.answers[n.kind][resultcache.Shared].Inc()
-		} else if ranOut(n.err) && r.Value.began.Before(asked) {
+		} else if ranOut(n.err) && first && asked.Sub(r.Value.began) > s.config.MaxTime/8 {
 			late = append(late, n)
 		}
 	}
 	if len(late) > 0 {
-		// A part of the time had passed before this batch came, so these queries run again with all of their time. If
-		// they get no turn, they have the error of the other batch.
-		_, _ = s.runTogether(ctx, who, site, late, now)
+		// A part of the time had passed before this batch came, so these queries run again once. If they get no turn,
+		// they have the error of the other batch.
+		_, _ = s.runTogether(ctx, who, site, late, now, false)
 	}
 	return r.Value.now, nil
 }

@@ -24,7 +24,7 @@ func (p pages) answer(ctx context.Context, q *query) ([]byte, error) {
 		}
 		known = list
 	}
-	q.most = MaxPages + 1
+	q.most, q.holds = MaxPages+1, 4 // the rows are of all pages, and the answer has a part of them
 	e, err := q.collect(ctx, p.plan)
 	if err != nil {
 		return nil, err

@@ -71,6 +71,7 @@ type query struct {
 	freshUntil string        // the time at which a cached answer was found to be current
 
 	held     int      // bytes of the rows from which the query writes its answer
+	holds    int      // how many times the bytes of an answer these rows may have; 0 means once
 	later    []string // keys of states that a later query may build
 	rowsRead uint64
 	source   source // where the statement's rows come from

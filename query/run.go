@@ -157,7 +157,7 @@ func (q *query) read(ctx context.Context, sql string, args, targets []any, each 
 		if err := rows.Scan(targets...); err != nil {
 			return errors.Join(fmt.Errorf("cannot read a row: %w", err), rows.Close())
 		}
-		if each(); q.service.config.exceeded(q.held) {
+		if each(); q.service.config.exceeded(q.held / max(1, q.holds)) {
 			return errors.Join(errLarge, rows.Close())
 		}
 	}

@@ -276,7 +276,7 @@ func TestEqualBatchesHaveTheirOwnTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		engine := failing{started: make(chan chan error, 10)}
-		service := newService(engine, keeping)
+		service := newService(engine, keeping, func(c *Config) { c.MaxTime = 20 * time.Second })
 		body := []byte(`{"queries":{"a":` + byCountry + `,"b":{"range":"last7Days"}}}`)
 		var wait sync.WaitGroup
 		ask := func(now time.Time, wantNow string, answered int) {
@@ -290,7 +290,9 @@ func TestEqualBatchesHaveTheirOwnTime(t *testing.T) {
 		}
 		ask(testNow, "2026-03-15T12:30:45", 1)
 		first := <-engine.started
-		time.Sleep(19 * time.Second)
+		time.Sleep(time.Second)
+		ask(testNow.Add(time.Second), "2026-03-15T12:30:45", 1) // this batch has nearly all of the time
+		time.Sleep(18 * time.Second)
 		ask(testNow.Add(19*time.Second), "2026-03-15T12:30:45", 2)
 		ask(testNow.Add(19*time.Second), "2026-03-15T12:30:45", 2)
 		synctest.Wait()
