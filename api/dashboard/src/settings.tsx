@@ -1,7 +1,7 @@
 // The view with the settings of a site's insights: zone and hosts, keys and their snippet, the check of the
 // installation, share links, tokens and annotations.
 import { useEffect, useMemo, useState } from 'preact/hooks'
-import { state } from './address'
+import { siteZones, state } from './address'
 import { address, call, insights, Refusal } from './api'
 import { KeptCard } from './kept'
 import { useKeys } from './keys'
@@ -42,6 +42,7 @@ export function Settings() {
           key: at,
           load: async (signal) => {
             const known = await call<Known>(at + '/settings', { signal })
+            siteZones[site] = known.timezone
             const lists = await Promise.all(
               keeps.map(async (k) => [k.id, await listOf(`${at}/${k.id}`, signal)] as const),
             )
