@@ -32,24 +32,24 @@ const (
 	// describedRows is the largest number of rows among which a statement describes doubled rows. A description of a
 	// row needs eight times as much memory as a comparison.
 	describedRows = comparedRows / 8
-	// dayOfEvent is the number of days since 1970. No event is older (insights.OutOfRange).
-	dayOfEvent = "intDiv(toUnixTimestamp64Milli(time), 86400000)"
+	// hourOfEvent is the number of hours since 1970. No event is older (insights.OutOfRange).
+	hourOfEvent = "intDiv(toUnixTimestamp64Milli(time), 3600000)"
 )
 
-// piece is a set of rows of a month: the rows of some consecutive days, or a share of the rows of one day. Equal rows
+// piece is a set of rows of a month: the rows of some consecutive hours, or a share of the rows of one hour. Equal rows
 // are in the same piece.
 type piece struct {
-	from, to      int64  // first day, and the day after the last
+	from, to      int64  // first hour, and the hour after the last
 	share, shares uint64 // the piece has the rows whose hash is `share` modulo `shares`
 	rows          uint64 // approximate number of rows
 }
 
-// where returns the SQL condition that selects the piece's rows of a month. The primary key and the index of times find
-// the days, so the pieces of a month together read the month once.
+// where returns the SQL condition that selects the piece's rows of a month. The primary key begins with the site and
+// the hour, so the pieces of a month together read the rows of a large site once.
 func (p piece) where(month schema.EventMonth) string {
 	where := fmt.Sprintf(" FROM %s WHERE %s = %d AND time >= toDateTime64(%d, 3, 'UTC')"+
 		" AND time < toDateTime64(%d, 3, 'UTC')", insights.Table, insights.PartitionKey, month,
-		p.from*86400, p.to*86400)
+		p.from*3600, p.to*3600)
 	if p.shares > 1 {
 		where += fmt.Sprintf(" AND cityHash64(%s) %% %d = %d", position, p.shares, p.share)
 	}
@@ -65,26 +65,26 @@ func (p piece) split(most uint64) (list []piece) {
 	return list
 }
 
-// pieces divides the rows of a month into pieces of whole days. Only a piece of one day may have more than comparedRows
-// rows.
+// pieces divides the rows of a month into pieces of whole hours. Only a piece of one hour may have more than
+// comparedRows rows.
 func (c *ClickHouse) pieces(ctx context.Context, month schema.EventMonth) (list []piece, err error) {
-	rows, err := c.cfg.Conn.Query(ctx, "SELECT toInt64("+dayOfEvent+") AS day, count() FROM "+insights.Table+" WHERE "+
-		insights.PartitionKey+" = "+strconv.Itoa(int(month))+" GROUP BY day ORDER BY day")
+	rows, err := c.cfg.Conn.Query(ctx, "SELECT toInt64("+hourOfEvent+") AS hour, count() FROM "+insights.Table+
+		" WHERE "+insights.PartitionKey+" = "+strconv.Itoa(int(month))+" GROUP BY hour ORDER BY hour")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
-		var day int64
+		var hour int64
 		var n uint64
-		if err := rows.Scan(&day, &n); err != nil {
+		if err := rows.Scan(&hour, &n); err != nil {
 			return nil, err
 		}
 		if last := len(list) - 1; last >= 0 && list[last].rows+n <= comparedRows {
-			list[last].to, list[last].rows = day+1, list[last].rows+n
+			list[last].to, list[last].rows = hour+1, list[last].rows+n
 			continue
 		}
-		list = append(list, piece{day, day + 1, 0, 1, n})
+		list = append(list, piece{hour, hour + 1, 0, 1, n})
 	}
 	return list, rows.Err()
 }
