@@ -105,15 +105,15 @@ func (l *life) startLoad(ctx context.Context) {
 // others posts one event that the table refuses, and creates spaces until ctx is done. It ignores errors, because the
 // power cut may cause them.
 func (l *life) others(ctx context.Context) {
-	for number := 0; ; number++ {
+	for number, posted := 0, false; ; number++ {
 		attempt, cancel := context.WithTimeout(ctx, 5*time.Second)
 		if id, err := l.node.Client.Create(attempt, "/v1/orgs/"+url.PathEscape(l.site.org)+"/spaces", "Space "+strconv.Itoa(number)); err == nil {
 			l.spaces = append(l.spaces, id)
 		}
 		// `others` posts only one event that the table refuses, because such an event is expensive. To find it, the
-		// sink divides a batch into halves again and again, and inserts each half.
-		if number == 0 {
-			if err := l.node.postRefusable(attempt, l.site, l.refused); err == nil {
+		// sink divides a batch into halves again and again, and inserts each half. The power cut may end an attempt.
+		if !posted {
+			if posted = l.node.postRefusable(attempt, l.site, l.refused) == nil; posted {
 				l.refused++
 			}
 		}
