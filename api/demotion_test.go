@@ -136,3 +136,41 @@ func TestInvitesWhileARoleIsTaken(t *testing.T) {
 		})
 	}
 }
+
+// TestInvitesAreAcceptedWhileARoleIsTaken lets a member accept an own pending invite by e-mail while another
+// transaction changes the member's role, and then deletes the invite. The request must wait for the membership before
+// it takes the invite. Otherwise the two would deadlock.
+func TestInvitesAreAcceptedWhileARoleIsTaken(t *testing.T) {
+	t.Parallel()
+	for name, byMail := range map[string]bool{"by id": false, "by the link in a mail": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := apitest.New(t)
+			organization, admin := h.Ours.Organization.ID, h.Ours.Tokens[schema.RoleAdmin]
+			org := "/v1/orgs/" + organization
+			user, token := storetest.User(t, h.Store, schema.NewID())
+			h.Want(200, "POST", org+"/invites", admin, map[string]any{"emails": []any{user.Email}, "role": "admin"})
+			path, body, status := org+"/invites/"+user.ID, any(nil), 200
+			if byMail {
+				path, body, status = "/v1/invites/accept?link="+h.InviteLink(h.Ours, user.ID), apitest.Form{}, 404
+			}
+			if err := h.Store.Orgs.SetMember(t.Context(), organization, user.ID, schema.RoleCreate); err != nil {
+				t.Fatal(err)
+			}
+			demotion := h.Begin()
+			demotion.Do("update memberships set role = 'read' where user_id = $1", user.ID)
+			answered := make(chan apitest.Answer, 1)
+			go func() { answered <- h.Do("POST", path, token, body) }()
+			demotion.AwaitWaiting()
+			demotion.Do("select from email_invites where user_id = $1 for update nowait", user.ID)
+			demotion.Do("delete from email_invites where user_id = $1", user.ID)
+			demotion.Finish()
+			if a := <-answered; a.Status != status {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+			if role, member := h.Role(user.ID); role != schema.RoleRead || !member {
+				t.Errorf("the member has the role %q", role)
+			}
+		})
+	}
+}

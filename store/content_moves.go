@@ -272,7 +272,7 @@ func transfer(ctx context.Context, q *db.Queries, id, from, to, userID string) (
 }
 
 // transferContent moves change requests, translations and jobs of locked spaces to another organization. It cancels
-// imports and exports, because members of the former organization have asked for them.
+// imports and exports that may still run, because members of the former organization have asked for them.
 func transferContent(ctx context.Context, q *db.Queries, spaces []string, from, to string) error {
 	if err := q.TransferChangeRequests(ctx, db.TransferChangeRequestsParams{OrganizationID: to, Spaces: spaces}); err != nil {
 		return postgres.Interpret(err, "change request")

@@ -2,6 +2,7 @@ package content_test
 
 import (
 	"net/http"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -117,7 +118,8 @@ func TestGitOfFormerAuthors(t *testing.T) {
 	}
 }
 
-// TestGitOfTransferredSpaces transfers a space while an export waits and another is queued. Both are cancelled.
+// TestGitOfTransferredSpaces transfers a space after an import failed, while an export waits and another is queued. All
+// are cancelled. Their credentials are gone, and a retry of the failed import does nothing.
 func TestGitOfTransferredSpaces(t *testing.T) {
 	t.Parallel()
 	b, _, request := boundBook(t)
@@ -125,6 +127,11 @@ func TestGitOfTransferredSpaces(t *testing.T) {
 	collection, target := b.Collection(b.Ours, nil), b.Organization(b.Ours)
 	b.Exec("update spaces set parent_id = $1 where id = $2", collection, space)
 	b.token = admin // who may export from the space in the other organization, too
+	failed := b.sync("import", map[string]any{"ref": "refs/heads/none"})
+	if held, err := b.Store.GitCredentials(t.Context(), failed.ID); failed.State != schema.GitFailed || held == "" {
+		t.Fatalf("%+v, %v", failed, err)
+	}
+	job := b.failedJobs()[0].ID
 	if o := b.sync("export", map[string]any{"force": true}); o.State != schema.GitWaiting {
 		t.Fatalf("%+v", o)
 	}
@@ -134,8 +141,17 @@ func TestGitOfTransferredSpaces(t *testing.T) {
 		"/v1/orgs/"+b.Ours.Organization.ID+"/sites/"+b.Ours.Site.ID+"/site-spaces/"+b.SiteSpace(b.Ours), admin, nil)
 	b.Want(200, "POST", "/v1/collections/"+collection+"/transfer", admin, map[string]any{"organization": target})
 	b.status(request.ID, "archived", 200)
+	b.Want(200, "POST", "/v1/orgs/"+target+"/jobs/"+job+"/retry", admin, nil)
 	jobstest.RunAll(t, b.Store)
 	b.wantForbidden(schema.GitCancelled, "went to another organization", tip)
+	if held, err := b.Store.GitCredentials(t.Context(), failed.ID); held != "" || err != nil {
+		t.Errorf("the failed import has the credentials %q, %v", held, err)
+	}
+	const why = "the space went to another organization: ask for it again there; it had failed: "
+	if o := b.operations()[2]; o.ID != failed.ID || o.State != schema.GitCancelled || o.Reason != why+failed.Reason ||
+		!reflect.DeepEqual(o.FinishedAt, failed.FinishedAt) {
+		t.Errorf("%+v, was %+v", o, failed)
+	}
 	if o := b.operations()[1]; o.State != schema.GitCancelled || o.FinishedAt == nil {
 		t.Errorf("%+v", o)
 	}

@@ -21,7 +21,8 @@ const (
 )
 
 // codeCookie returns the cookie that binds a code to the browser. The page of this server exchanges its code with it.
-// Front ends at other origins exchange codes without the cookie, so codeCookie returns nil for them.
+// No cookie reaches another origin, so codeCookie returns nil there. Servers of front ends at such origins exchange
+// codes without the cookie. The dashboard at a second name of this server sends Octavo-Browser, so it cannot sign in.
 func (h *samlLogins) codeCookie(returnTo, code string) (*http.Cookie, error) {
 	target, err := url.Parse(returnTo)
 	if err != nil {
@@ -47,7 +48,8 @@ func checkCode(marker, cookie, code string) error {
 	if marker == "" || hmac.Equal([]byte(markOf(code)), []byte(cookie)) {
 		return nil
 	}
-	return schema.Invalid("code", "is not valid: it is from a login of another browser")
+	return schema.Invalid("code", "is not valid: it is from a login of another browser, "+
+		"or the page is not at the public address of the server")
 }
 
 // markOf returns the value of the cookie for a code. The code cannot be computed from it.

@@ -417,7 +417,12 @@ func TestCodesOfPages(t *testing.T) {
 	if code, cookie = logIn(frontEnd); cookie != nil {
 		t.Errorf("the browser of a front end gets %v", cookie)
 	}
-	h.WantError(exchange(code, "Octavo-Browser", "1"), 400)
+	// The dashboard at a second name of the server learns why it cannot sign in.
+	const where = "the page is not at the public address of the server"
+	e := h.WantError(exchange(code, "Octavo-Browser", "1"), 400)
+	if len(e.Details) != 1 || !strings.Contains(e.Details[0].Problem, where) {
+		t.Errorf("%+v", e)
+	}
 	if a := exchange(code); a.Status != 200 {
 		t.Errorf("a front end: %d %s", a.Status, a.Body)
 	}

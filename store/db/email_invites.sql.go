@@ -288,6 +288,24 @@ func (q *Queries) InviteUsers(ctx context.Context, arg InviteUsersParams) ([]str
 	return items, nil
 }
 
+const inviteeOfLink = `-- name: InviteeOfLink :one
+select organization_id, user_id from email_invites where link_hash = $1::bytea
+`
+
+type InviteeOfLinkRow struct {
+	OrganizationID string
+	UserID         string
+}
+
+// Returns the membership that the invite of a link is about.
+// Index: email_invites_link_hash_key.
+func (q *Queries) InviteeOfLink(ctx context.Context, linkHash []byte) (InviteeOfLinkRow, error) {
+	row := q.db.QueryRow(ctx, inviteeOfLink, linkHash)
+	var i InviteeOfLinkRow
+	err := row.Scan(&i.OrganizationID, &i.UserID)
+	return i, err
+}
+
 const listEmailInvites = `-- name: ListEmailInvites :many
 select organization_id, user_id, email, role, sso, created_by, created_at, expires_at, mail_state, mail_id, mail_reason, mail_asked_at, mail_sent_at, link_hash from email_invites
 where organization_id = $1 and user_id > $2::text collate "C"

@@ -14,8 +14,11 @@ import (
 
 const cancelGitOperationsOf = `-- name: CancelGitOperationsOf :exec
 update git_operations set
-    state = 'cancelled', reason = $1::text, credentials = null, finished_at = creation_time()
-where space_id = any($2::text[]) and state in ('queued', 'running', 'retrying', 'waiting')
+    state = 'cancelled', credentials = null,
+    reason = case when state = 'failed' then $1::text || '; it had failed: ' || reason
+        else $1::text end,
+    finished_at = case when state = 'failed' then finished_at else creation_time() end
+where space_id = any($2::text[]) and state in ('queued', 'running', 'retrying', 'waiting', 'failed')
 `
 
 type CancelGitOperationsOfParams struct {
@@ -23,7 +26,8 @@ type CancelGitOperationsOfParams struct {
 	Spaces []string
 }
 
-// Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing.
+// Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing. A failed
+// operation could be retried, so it is cancelled as well. Its reason still names the failure.
 // Index: git_operations_space.
 func (q *Queries) CancelGitOperationsOf(ctx context.Context, arg CancelGitOperationsOfParams) error {
 	_, err := q.db.Exec(ctx, cancelGitOperationsOf, arg.Reason, arg.Spaces)

@@ -33,9 +33,15 @@ func (q *Queries) CountMembers(ctx context.Context, arg CountMembersParams) (int
 }
 
 const deleteInvitesOfMember = `-- name: DeleteInvitesOfMember :exec
-delete from email_invites
-where organization_id = $1::text
-  and (created_by = $2::text or user_id = $2::text)
+with locked as (
+    select user_id from email_invites
+    where organization_id = $1::text
+      and (created_by = $2::text or user_id = $2::text)
+    order by user_id
+    for update
+)
+delete from email_invites i using locked l
+where i.organization_id = $1::text and i.user_id = l.user_id
 `
 
 type DeleteInvitesOfMemberParams struct {
@@ -43,7 +49,9 @@ type DeleteInvitesOfMemberParams struct {
 	Member         string
 }
 
-// Deletes the invites from a member, and a pending invite to the member.
+// Deletes the invites from a member, and a pending invite to the member. InviteUsers locks invites in the same order.
+// Index: email_invites_pkey.
+// Sorts: the invites of a member, so that two transactions wait for each other's rows in one order.
 func (q *Queries) DeleteInvitesOfMember(ctx context.Context, arg DeleteInvitesOfMemberParams) error {
 	_, err := q.db.Exec(ctx, deleteInvitesOfMember, arg.OrganizationID, arg.Member)
 	return err

@@ -2,6 +2,7 @@ package orgs
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 
@@ -99,11 +100,14 @@ func invitations(list []PersonToInvite) (accounts db.InsertUsersOnceParams, invi
 // acceptEmailInvite makes the invited user a member. If the user has already accepted, it changes nothing.
 func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID string) error {
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		if _, err := lockInvitee(ctx, q, userID, organizationID); err != nil {
+			return err
+		}
 		invite, err := q.TakeEmailInvite(ctx, db.TakeEmailInviteParams{OrganizationID: organizationID, UserID: userID})
 		if err := postgres.Interpret(err, "invite"); schema.IsCode(err, schema.CodeNotFound) {
-			_, member := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
-			if member == nil {
-				return nil
+			// Another request may have accepted the invite since.
+			if member, failed := lockInvitee(ctx, q, userID, organizationID); member || failed != nil {
+				return failed
 			}
 			return err
 		} else if err != nil {
@@ -115,6 +119,16 @@ func (s *Store) acceptEmailInvite(ctx context.Context, userID, organizationID st
 		_, err = raiseMembership(ctx, q, userID, organizationID, invite.Role, invite.Sso)
 		return err
 	})
+}
+
+// lockInvitee locks the membership that an invite may raise, and reports whether it exists. A removal and a change of
+// role lock it before they delete invites. Invites are taken in the same order, so that no deadlock occurs.
+func lockInvitee(ctx context.Context, q *db.Queries, userID, organizationID string) (member bool, err error) {
+	_, err = q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
+	if errors.Is(err, pgx.ErrNoRows) {
+		return false, nil
+	}
+	return err == nil, postgres.Interpret(err, "membership")
 }
 
 // EndEmailInvite deletes an invite that is not accepted yet, if it exists.

@@ -238,6 +238,13 @@ func (s *Store) InviteByLink(ctx context.Context, secret string) (LinkedInvite, 
 // `name` is set, it becomes the name of a new account.
 func (s *Store) AcceptInviteByLink(ctx context.Context, secret string, name *string) (token string, err error) {
 	err = s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
+		invitee, err := q.InviteeOfLink(ctx, linkHash(secret))
+		if err != nil {
+			return postgres.Interpret(err, "invite")
+		}
+		if _, err := lockInvitee(ctx, q, invitee.UserID, invitee.OrganizationID); err != nil {
+			return err
+		}
 		invite, err := q.TakeInviteByLink(ctx, linkHash(secret))
 		if err != nil {
 			return postgres.Interpret(err, "invite")

@@ -2,7 +2,6 @@ package orgs
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -114,9 +113,8 @@ func (s *Store) followLinkInvite(ctx context.Context, userID, organizationID, id
 	return s.db.InTx(ctx, func(_ pgx.Tx, q *db.Queries) error {
 		// An admin may be taking the user's role or membership away, with the user's own links. The lock lets one of
 		// the two happen first, so the user cannot take the role back.
-		_, err := q.LockMembership(ctx, db.LockMembershipParams{UserID: userID, OrganizationID: organizationID})
-		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-			return postgres.Interpret(err, "membership")
+		if _, err := lockInvitee(ctx, q, userID, organizationID); err != nil {
+			return err
 		}
 		invite, err := q.LinkInviteByID(ctx, db.LinkInviteByIDParams{ID: id, OrganizationID: organizationID})
 		if err != nil {

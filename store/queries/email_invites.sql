@@ -76,6 +76,11 @@ from email_invites i join organizations o on o.id = i.organization_id join users
     left join users inviter on inviter.id = i.created_by
 where i.link_hash = sqlc.arg(link_hash)::bytea;
 
+-- name: InviteeOfLink :one
+-- Returns the membership that the invite of a link is about.
+-- Index: email_invites_link_hash_key.
+select organization_id, user_id from email_invites where link_hash = sqlc.arg(link_hash)::bytea;
+
 -- name: TakeInviteByLink :one
 delete from email_invites where link_hash = sqlc.arg(link_hash)::bytea returning *;
 

@@ -53,11 +53,15 @@ update git_operations set
 where id = sqlc.arg(id) and (state <> 'cancelled' or sqlc.arg(state)::text = 'done');
 
 -- name: CancelGitOperationsOf :exec
--- Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing.
+-- Cancels the operations of some spaces that are not over. Their jobs find them over, and do nothing. A failed
+-- operation could be retried, so it is cancelled as well. Its reason still names the failure.
 -- Index: git_operations_space.
 update git_operations set
-    state = 'cancelled', reason = sqlc.arg(reason)::text, credentials = null, finished_at = creation_time()
-where space_id = any(sqlc.arg(spaces)::text[]) and state in ('queued', 'running', 'retrying', 'waiting');
+    state = 'cancelled', credentials = null,
+    reason = case when state = 'failed' then sqlc.arg(reason)::text || '; it had failed: ' || reason
+        else sqlc.arg(reason)::text end,
+    finished_at = case when state = 'failed' then finished_at else creation_time() end
+where space_id = any(sqlc.arg(spaces)::text[]) and state in ('queued', 'running', 'retrying', 'waiting', 'failed');
 
 -- name: ScopesOnSpace :many
 -- Returns the scopes on a space of the installation whose tokens write in a user's name. They are none if the

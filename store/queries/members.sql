@@ -127,10 +127,18 @@ on conflict do nothing;
 delete from link_invites where organization_id = sqlc.arg(organization_id) and created_by = sqlc.arg(user_id)::text;
 
 -- name: DeleteInvitesOfMember :exec
--- Deletes the invites from a member, and a pending invite to the member.
-delete from email_invites
-where organization_id = sqlc.arg(organization_id)::text
-  and (created_by = sqlc.arg(member)::text or user_id = sqlc.arg(member)::text);
+-- Deletes the invites from a member, and a pending invite to the member. InviteUsers locks invites in the same order.
+-- Index: email_invites_pkey.
+-- Sorts: the invites of a member, so that two transactions wait for each other's rows in one order.
+with locked as (
+    select user_id from email_invites
+    where organization_id = sqlc.arg(organization_id)::text
+      and (created_by = sqlc.arg(member)::text or user_id = sqlc.arg(member)::text)
+    order by user_id
+    for update
+)
+delete from email_invites i using locked l
+where i.organization_id = sqlc.arg(organization_id)::text and i.user_id = l.user_id;
 
 -- name: DeleteReviewRequestsOfMember :exec
 -- Index: change_request_reviewers_user (user_id, change_request_id).
