@@ -6,7 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/octavo-docs/octavo/schema"
 	"github.com/octavo-docs/octavo/store"
+	"github.com/octavo-docs/octavo/store/postgres"
 	"github.com/octavo-docs/octavo/store/storetest"
 )
 
@@ -114,5 +116,26 @@ func TestSearchOfManyVisiblePages(t *testing.T) {
 				t.Errorf("%s finds %d of %d pages, want %d: %v", query, len(page.Rows), page.Total, want, err)
 			}
 		}
+	}
+}
+
+// TestSearchExcludesByTheWholeText excludes a word of the text of pages that have the wanted word in their titles.
+func TestSearchExcludesByTheWholeText(t *testing.T) {
+	t.Parallel()
+	st := storetest.New(t)
+	tenant := storetest.NewTenant(t, st, "t")
+	s := newSearched(t, st, tenant)
+	s.do("page Apple", "A banana.")
+	s.do("page Apple too", "A cherry.")
+	s.merge()
+	s.index()
+	want := []string{"Apple too @ apple-too"}
+	if got := s.found("apple -banana"); !slices.Equal(got, want) {
+		t.Errorf("in the space: %v", got)
+	}
+	viewer := postgres.Viewer{UserID: s.user, Role: schema.RoleAdmin}
+	page, err := st.SearchOrganization(t.Context(), viewer, tenant.Organization.ID, "apple -banana", nil, 10)
+	if err != nil || len(page.Rows) != 1 || len(page.Rows[0].Pages) != 1 || page.Rows[0].Pages[0].Title != "Apple too" {
+		t.Errorf("in the organization: %+v %v", page, err)
 	}
 }

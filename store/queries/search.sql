@@ -283,7 +283,9 @@ with far as materialized (
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
             + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
-    where p.top @@ (sqlc.arg(query)::text)::tsquery and p.page_id <> all(sqlc.arg(hidden)::text[])
+    -- An excluded word may be below the top.
+    where p.top @@ (sqlc.arg(query)::text)::tsquery and p.words @@ (sqlc.arg(query)::text)::tsquery
+      and p.page_id <> all(sqlc.arg(hidden)::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
@@ -342,7 +344,8 @@ with scopes as (
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
-        where p.top @@ s.query and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
+        where p.top @@ s.query and p.words @@ s.query
+          and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
         limit 100) t
 ), others as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,
