@@ -38,31 +38,30 @@ func searchDictionary(language string) string {
 
 // passedOver returns the ids of pages that a search must leave out, by space. These are pages that are hidden from a
 // visitor, pages that have the words only in text that is hidden from the visitor, and long pages that contain words
-// which the query excludes. A long page is indexed in parts. A part without
-// an excluded word would match, although another part of the page has the word.
+// which the query excludes. A long page is indexed in parts. A part without an excluded word would match, although
+// another part of the page has the word.
 func (s *Store) passedOver(ctx context.Context, search searchPlan, allows Allows) (map[string][]string, error) {
 	pages, err := s.hiddenPages(ctx, search.spaces, allows)
-	if err != nil {
-		return nil, err
-	}
-	unseen, err := s.foundUnseen(ctx, search, allows)
 	if err != nil {
 		return nil, err
 	}
 	if pages == nil {
 		pages = map[string][]string{}
 	}
-	for _, row := range unseen {
-		pages[row.SpaceID] = append(pages[row.SpaceID], row.PageID)
+	if len(search.without) > 0 {
+		rows, err := s.db.Queries.PartsWith(ctx, search.without)
+		if err != nil {
+			return nil, postgres.Interpret(err, "pages")
+		}
+		for _, row := range rows {
+			pages[row.SpaceID] = append(pages[row.SpaceID], row.PageID)
+		}
 	}
-	if len(search.without) == 0 {
-		return pages, nil
-	}
-	rows, err := s.db.Queries.PartsWith(ctx, search.without)
+	unseen, err := s.foundUnseen(ctx, search, pages, allows)
 	if err != nil {
-		return nil, postgres.Interpret(err, "pages")
+		return nil, err
 	}
-	for _, row := range rows {
+	for _, row := range unseen {
 		pages[row.SpaceID] = append(pages[row.SpaceID], row.PageID)
 	}
 	return pages, nil

@@ -398,29 +398,37 @@ func (q *Queries) NearWords(ctx context.Context, keys []string) ([]NearWordsRow,
 }
 
 const pagesFoundUnseen = `-- name: PagesFoundUnseen :many
-select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document
+with terms as materialized (
+    select unnest($3::text[]) as space_id, unnest($4::text[])::tsquery as whole,
+           unnest($5::text[])::tsquery as shown
+)
+select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document,
+       coalesce((select octet_length(d.content) from documents d
+                 where d.space_id = s.space_id and d.hash = p.document), 0)::integer as size
 from (
-    select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query,
-           unnest($3::text[])::tsquery as parts
+    select unnest($1::text[]) as space_id, unnest($2::text[])::tsquery as query
 ) s cross join lateral (
     select m.page_id from search_pages m where m.words @@ s.query
     union
-    select m.page_id from search_parts m where m.words @@ s.parts) f
+    select m.page_id
+    from terms t cross join lateral (select distinct l.page_id from search_parts l where l.words @@ t.whole) m
+    where t.space_id = s.space_id
+    group by m.page_id having count(*) = (select count(*) from terms c where c.space_id = s.space_id)) f
     join search_pages p on p.space_id = s.space_id and p.page_id = f.page_id
 where exists (
-    select from (
-        select unnest($4::text[]) as space_id, unnest($5::text[]) as term) t
+    select from terms t
     where t.space_id = s.space_id and not exists (
         select from search_parts l
-        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.term::tsquery))
+        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.shown))
+order by size, s.space_id, p.page_id
 `
 
 type PagesFoundUnseenParams struct {
-	Spaces      []string
-	Queries     []string
-	PartQueries []string
-	TermSpaces  []string
-	Terms       []string
+	Spaces     []string
+	Queries    []string
+	TermSpaces []string
+	Wholes     []string
+	Terms      []string
 }
 
 type PagesFoundUnseenRow struct {
@@ -429,17 +437,19 @@ type PagesFoundUnseenRow struct {
 	Title       string
 	Description string
 	Document    string
+	Size        int32
 }
 
-// Pages that a search may find only by words in text that is for some visitors. A page with such text has a mark, and
-// its other words a second time. A long page has them in parts.
-// Index: search_pages_words, search_parts_words, search_parts_pkey.
+// Pages that a search may find only by words in text that is for some visitors, the smallest first. A page with such
+// text has a mark, and its other words a second time. A long page has them in parts. Each of the terms is in one part.
+// Index: search_pages_words, search_parts_words, search_parts_pkey, documents_pkey.
+// Sorts: the found pages, of which all are returned.
 func (q *Queries) PagesFoundUnseen(ctx context.Context, arg PagesFoundUnseenParams) ([]PagesFoundUnseenRow, error) {
 	rows, err := q.db.Query(ctx, pagesFoundUnseen,
 		arg.Spaces,
 		arg.Queries,
-		arg.PartQueries,
 		arg.TermSpaces,
+		arg.Wholes,
 		arg.Terms,
 	)
 	if err != nil {
@@ -455,6 +465,7 @@ func (q *Queries) PagesFoundUnseen(ctx context.Context, arg PagesFoundUnseenPara
 			&i.Title,
 			&i.Description,
 			&i.Document,
+			&i.Size,
 		); err != nil {
 			return nil, err
 		}
@@ -467,23 +478,42 @@ func (q *Queries) PagesFoundUnseen(ctx context.Context, arg PagesFoundUnseenPara
 }
 
 const pagesMatching = `-- name: PagesMatching :many
-select f.page_id::text as page_id
-from (
-    select unnest($1::text[]) as page_id, unnest($2::text[]) as words,
-           unnest($3::text[]) as query
-) f
-where f.words::tsvector @@ f.query::tsquery
+with texts as materialized (
+    select unnest($5::text[]) as page_id, unnest($6::text[])::tsvector as words
+)
+select distinct f.page_id::text as page_id from texts f
+where not exists (
+    select from (
+        select unnest($1::text[]) as page_id, unnest($2::text[])::tsquery as term) t
+    where t.page_id = f.page_id
+      and not exists (select from texts x where x.page_id = f.page_id and x.words @@ t.term)
+) and not exists (
+    select from (
+        select unnest($3::text[]) as page_id,
+               unnest($4::text[])::tsquery as words) e
+        join texts x on x.page_id = e.page_id and x.words @@ e.words
+    where e.page_id = f.page_id)
 `
 
 type PagesMatchingParams struct {
-	PageIds []string
-	Words   []string
-	Queries []string
+	TermPages     []string
+	Terms         []string
+	ExcludedPages []string
+	Excluded      []string
+	PageIds       []string
+	Words         []string
 }
 
-// Pages whose words match a query. The words are not from the index.
+// Pages whose texts have all terms and no excluded words. The words are not from the index. A long text has parts.
 func (q *Queries) PagesMatching(ctx context.Context, arg PagesMatchingParams) ([]string, error) {
-	rows, err := q.db.Query(ctx, pagesMatching, arg.PageIds, arg.Words, arg.Queries)
+	rows, err := q.db.Query(ctx, pagesMatching,
+		arg.TermPages,
+		arg.Terms,
+		arg.ExcludedPages,
+		arg.Excluded,
+		arg.PageIds,
+		arg.Words,
+	)
 	if err != nil {
 		return nil, err
 	}
@@ -737,7 +767,9 @@ with far as materialized (
             + ts_rank('{0.02,0.1,0.3,1}', p.top, ($5::text)::tsquery)
             + case when lower(p.title) = $7::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
-    where p.top @@ ($1::text)::tsquery and p.page_id <> all($2::text[])
+    -- An excluded word may be below the top.
+    where p.top @@ ($1::text)::tsquery and p.words @@ ($1::text)::tsquery
+      and p.page_id <> all($2::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
@@ -859,7 +891,8 @@ with scopes as (
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = $4::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
-        where p.top @@ s.query and p.space_id || '/' || p.page_id <> all($5::text[])
+        where p.top @@ s.query and p.words @@ s.query
+          and p.space_id || '/' || p.page_id <> all($5::text[])
         limit 100) t
 ), others as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,

@@ -209,33 +209,51 @@ from unnest(sqlc.arg(queries)::text[]) q(query) cross join lateral (
     select s.space_id, s.page_id from search_parts s where s.words @@ q.query::tsquery) p;
 
 -- name: PagesFoundUnseen :many
--- Pages that a search may find only by words in text that is for some visitors. A page with such text has a mark, and
--- its other words a second time. A long page has them in parts.
--- Index: search_pages_words, search_parts_words, search_parts_pkey.
-select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document
+-- Pages that a search may find only by words in text that is for some visitors, the smallest first. A page with such
+-- text has a mark, and its other words a second time. A long page has them in parts. Each of the terms is in one part.
+-- Index: search_pages_words, search_parts_words, search_parts_pkey, documents_pkey.
+-- Sorts: the found pages, of which all are returned.
+with terms as materialized (
+    select unnest(sqlc.arg(term_spaces)::text[]) as space_id, unnest(sqlc.arg(wholes)::text[])::tsquery as whole,
+           unnest(sqlc.arg(terms)::text[])::tsquery as shown
+)
+select s.space_id::text as space_id, p.page_id, p.title, p.description, p.document,
+       coalesce((select octet_length(d.content) from documents d
+                 where d.space_id = s.space_id and d.hash = p.document), 0)::integer as size
 from (
-    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query,
-           unnest(sqlc.arg(part_queries)::text[])::tsquery as parts
+    select unnest(sqlc.arg(spaces)::text[]) as space_id, unnest(sqlc.arg(queries)::text[])::tsquery as query
 ) s cross join lateral (
     select m.page_id from search_pages m where m.words @@ s.query
     union
-    select m.page_id from search_parts m where m.words @@ s.parts) f
+    select m.page_id
+    from terms t cross join lateral (select distinct l.page_id from search_parts l where l.words @@ t.whole) m
+    where t.space_id = s.space_id
+    group by m.page_id having count(*) = (select count(*) from terms c where c.space_id = s.space_id)) f
     join search_pages p on p.space_id = s.space_id and p.page_id = f.page_id
 where exists (
-    select from (
-        select unnest(sqlc.arg(term_spaces)::text[]) as space_id, unnest(sqlc.arg(terms)::text[]) as term) t
+    select from terms t
     where t.space_id = s.space_id and not exists (
         select from search_parts l
-        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.term::tsquery));
+        where l.space_id = s.space_id and l.page_id = p.page_id and l.words @@ t.shown))
+order by size, s.space_id, p.page_id;
 
 -- name: PagesMatching :many
--- Pages whose words match a query. The words are not from the index.
-select f.page_id::text as page_id
-from (
-    select unnest(sqlc.arg(page_ids)::text[]) as page_id, unnest(sqlc.arg(words)::text[]) as words,
-           unnest(sqlc.arg(queries)::text[]) as query
-) f
-where f.words::tsvector @@ f.query::tsquery;
+-- Pages whose texts have all terms and no excluded words. The words are not from the index. A long text has parts.
+with texts as materialized (
+    select unnest(sqlc.arg(page_ids)::text[]) as page_id, unnest(sqlc.arg(words)::text[])::tsvector as words
+)
+select distinct f.page_id::text as page_id from texts f
+where not exists (
+    select from (
+        select unnest(sqlc.arg(term_pages)::text[]) as page_id, unnest(sqlc.arg(terms)::text[])::tsquery as term) t
+    where t.page_id = f.page_id
+      and not exists (select from texts x where x.page_id = f.page_id and x.words @@ t.term)
+) and not exists (
+    select from (
+        select unnest(sqlc.arg(excluded_pages)::text[]) as page_id,
+               unnest(sqlc.arg(excluded)::text[])::tsquery as words) e
+        join texts x on x.page_id = e.page_id and x.words @@ e.words
+    where e.page_id = f.page_id);
 
 -- The words of a space begin with its number, so all found pages are in the space. A condition on space_id is not
 -- needed. With this condition, Postgres would also read the index of all of the space's pages.
@@ -265,7 +283,9 @@ with far as materialized (
             + ts_rank('{0.02,0.1,0.3,1}', p.top, (sqlc.arg(exact)::text)::tsquery)
             + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
     from search_pages p
-    where p.top @@ (sqlc.arg(query)::text)::tsquery and p.page_id <> all(sqlc.arg(hidden)::text[])
+    -- An excluded word may be below the top.
+    where p.top @@ (sqlc.arg(query)::text)::tsquery and p.words @@ (sqlc.arg(query)::text)::tsquery
+      and p.page_id <> all(sqlc.arg(hidden)::text[])
     limit 500
 ), others as materialized (
     -- Postgres looks the first ones up in a hash table, however many it expects. It would not, were this a join.
@@ -324,7 +344,8 @@ with scopes as (
                (1 + ts_rank('{0.02,0.1,0.3,1}', p.top, s.query) + ts_rank('{0.02,0.1,0.3,1}', p.top, s.exact)
                 + case when lower(p.title) = sqlc.arg(title)::text then 1 else 0 end + 0.02 / (1 + char_length(p.title)))::real as rank
         from search_pages p
-        where p.top @@ s.query and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
+        where p.top @@ s.query and p.words @@ s.query
+          and p.space_id || '/' || p.page_id <> all(sqlc.arg(hidden)::text[])
         limit 100) t
 ), others as materialized (
     select s.space_id, p.page_id, p.title, p.path, p.description, p.document,

@@ -119,6 +119,9 @@ type Compiled struct {
 	Exact string
 }
 
+// Wanted finds the pages that match all Terms, also those with excluded words.
+func (c Compiled) Wanted() string { return strings.Join(c.Terms, " & ") }
+
 // Compile makes the query of one scope. If the query has only stop words, pages must contain them. Otherwise its stop
 // words are ignored. `meant` maps misspelled words to their probable words.
 func (q Query) Compile(scope string, stems Stems, meant map[string][]string) Compiled {
