@@ -177,8 +177,8 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 			failed = errors.Join(failed, m.cfg.Table.Merge(ctx, of.Month))
 		}
 	}
-	list, unknown, err := m.compare(ctx, true)
-	return list, errors.Join(failed, unknown, err)
+	list, unknown, err := m.compare(ctx)
+	return list, lookError(unknown, failed, err)
 }
 
 // mostCopies is the largest number of parts that one comparison sets aside for a month.
