@@ -270,12 +270,13 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	return firstError(w.compare(ctx, startWait), w.read(ctx), w.tellAside(ctx))
 }
 
-// tellAside logs the parts that are set aside, at each start until an operator deletes them. The engine may have set
-// them aside without a loss, if it still had the parts from which it had merged them. But a disk has damaged them.
+// tellAside logs the parts that are set aside, at each start until an operator deletes them. A disk may have damaged
+// them. Sound copies of other parts are set aside too.
 func (w *rowsWatch) tellAside(ctx context.Context) error {
 	folders, err := w.table.Aside(ctx)
 	if err == nil && len(folders) > 0 {
-		w.log.Warn("Damaged parts of the events table are set aside: check the disk. They have visitors' data. "+
+		w.log.Warn("Parts of the events table are set aside: they are damaged, or copies of other parts. Check the "+
+			"disk if earlier lines name damage. The parts have visitors' data. "+
 			"Delete their folders when their events are restored or accepted as lost.",
 			"parts", len(folders), "folders", folders[:min(len(folders), mostNamed)])
 	}

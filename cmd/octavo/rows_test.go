@@ -241,7 +241,8 @@ func TestRowsWatchTellsAside(t *testing.T) {
 		w := &watchWorld{aside: []string{"/data/detached/broken-on-start_202611_7_61_9"}, err: errors.New("no answer")}
 		r := w.idle()
 		r.log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := r.audit(t.Context()); !errors.Is(err, w.err) || !strings.Contains(log.String(), w.aside[0]) {
+		if err := r.audit(t.Context()); !errors.Is(err, w.err) || !strings.Contains(log.String(), w.aside[0]) ||
+			!strings.Contains(log.String(), "or copies of other parts") {
 			t.Errorf("%v: the log has %s", err, log.String())
 		}
 		if err := r.audit(t.Context()); err != nil || len(w.compared) != 1 {
