@@ -207,7 +207,8 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	if p.Derived() {
 		m.cfg.Logger.Error("Damaged aggregate states are dropped. Queries make them again.",
 			"table", p.Table, "part", p.Name, "reason", reason)
-		return m.cfg.Table.SetAside(ctx, p)
+		_, err := m.cfg.Table.SetAside(ctx, p)
+		return err
 	}
 	days, unknown := m.cfg.Table.Days(ctx, p)
 	if unknown != nil {
@@ -218,10 +219,13 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 		return err
 	}
 	m.leaves(p)
-	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
+	done, err := m.cfg.Table.SetAside(ctx, p)
+	if err != nil {
 		return err
 	}
-	m.stays(p)
+	if m.stays(p); !done {
+		return nil // a merge has replaced the part, and its rows are still in the table
+	}
 	m.cfg.Logger.Error("A damaged part of the events table is set aside. Its files stay in the folder `detached` of "+
 		"the table. What the log has of its rows is restored.",
 		"part", p.Name, "rows", p.Rows, "bytes", p.Bytes, "reason", reason)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ClickHouse/clickhouse-go/v2"
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"github.com/octavo-docs/octavo/ingest/eventstore"
@@ -82,8 +83,8 @@ func TestMendLeaving(t *testing.T) {
 			parts := m.parts
 			if byOther {
 				parts = nil
-				if err := m.store.SetAside(t.Context(), m.parts[0]); err != nil {
-					t.Fatal(err)
+				if done, err := m.store.SetAside(t.Context(), m.parts[0]); err != nil || !done {
+					t.Fatal(done, err)
 				}
 			}
 			missing, err := m.mender.Compare(t.Context(), parts)
@@ -107,6 +108,25 @@ func TestMendForgotten(t *testing.T) {
 	conn.refuses, m.ledger.leaving, m.lost = nil, 0, 0
 	if _, err := m.mender.Compare(t.Context(), m.parts); err != nil || m.lost != 60 || m.ledger.leaving != 0 {
 		t.Errorf("%v: %d rows were announced, %d still are", err, m.lost, m.ledger.leaving)
+	}
+}
+
+// TestMendCopyMerged lets a merge replace the copy of a part before it is set aside, and then the look for doubled rows
+// fails. The ledger must still have all doubled rows.
+func TestMendCopyMerged(t *testing.T) {
+	t.Parallel()
+	m := newMending(t, 60)
+	m.copyPart()
+	const codeNoPart = 232
+	conn := &stuck{Conn: m.conn, refuses: &clickhouse.Exception{Code: codeNoPart}}
+	table, err := eventstore.New(eventstore.Config{Conn: &unsearchable{conn, 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.mender.cfg.Table = table
+	missing, err := m.mender.Compare(t.Context(), nil)
+	if !errors.Is(err, errUnsearchable) || schema.DoubledTotal(missing) != 60 || m.detached() != "" {
+		t.Errorf("%v: %+v, set aside %q", err, missing, m.detached())
 	}
 }
 

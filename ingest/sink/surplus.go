@@ -202,8 +202,12 @@ func (m *Mender) setCopiesAside(
 		if err != nil || !found {
 			return left, true, err
 		}
-		if err := m.cfg.Table.SetAside(ctx, part); err != nil {
+		done, err := m.cfg.Table.SetAside(ctx, part)
+		if err != nil {
 			return left, true, err
+		}
+		if !done {
+			continue // a merge has replaced the part
 		}
 		left.Rows -= int64(part.Rows)
 		m.cfg.Logger.Error("A part of the events table is set aside: other parts have all of its rows too. Its files "+
