@@ -127,10 +127,35 @@ var errRepairBusy = errors.New("cannot repair: another process compares or repai
 
 // repair runs the steps that plan prints.
 func (c *RepairCmd) repair(ctx context.Context, t *rowsTools) error {
-	missing, err := c.restore(ctx, t)
-	if err == nil && c.backup != nil {
-		missing, err = c.restoreBackup(ctx, t)
+	steps := []repairStep{func() ([]schema.MissingRows, error) { return c.restore(ctx, t) }}
+	if c.backup != nil {
+		steps = append(steps, func() ([]schema.MissingRows, error) { return c.restoreBackup(ctx, t) })
 	}
+	missing, unknown, err := inSteps(steps...)
+	return firstError(c.accept(ctx, t, missing, err), unknown)
+}
+
+// repairStep is a step of a repair. It returns the rows that are missing after it.
+type repairStep func() ([]schema.MissingRows, error)
+
+// inSteps runs the steps of a repair until one fails. A failed look for doubled rows does not stop it, because the
+// missing rows are known nevertheless. The error `unknown` is the last error of such a look.
+func inSteps(steps ...repairStep) (missing []schema.MissingRows, unknown, err error) {
+	for _, step := range steps {
+		missing, err = step()
+		if missing != nil && errors.Is(err, sink.ErrDoubledUnknown) {
+			unknown, err = err, nil
+		}
+		if err != nil {
+			break
+		}
+	}
+	return missing, unknown, err
+}
+
+// accept ends a repair. With --accept-loss, it accepts the loss of the missing rows. Without it, missing rows are an
+// error.
+func (c *RepairCmd) accept(ctx context.Context, t *rowsTools, missing []schema.MissingRows, err error) error {
 	switch {
 	case lockIsBusy(err):
 		return errRepairBusy
@@ -168,12 +193,9 @@ func (c *RepairCmd) restore(ctx context.Context, t *rowsTools) ([]schema.Missing
 			return err
 		})
 	}
-	unknown := err
-	if missing == nil || !errors.Is(err, sink.ErrDoubledUnknown) {
-		unknown = nil // only a failed look for doubled rows does not stop the repair of missing rows
-	}
-	if err != nil && unknown == nil || c.AcceptLoss && !t.table.Sequential() {
-		return missing, err // on a cluster, the replicas restore the parts
+	missing, unknown, err := inSteps(func() ([]schema.MissingRows, error) { return missing, err })
+	if err != nil || c.AcceptLoss && !t.table.Sequential() {
+		return missing, firstError(err, unknown) // on a cluster, the replicas restore the parts
 	}
 	_, err = printComparison(os.Stdout, c.JSON, func(report func(sink.Difference) error) ([]sink.Reconciled, error) {
 		var done sink.Mended

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -56,7 +57,7 @@ func (c *RepairCmd) planBackup(
 // restoreBackup restores the missing events that the copy has. It returns the rows that are still missing.
 func (c *RepairCmd) restoreBackup(ctx context.Context, t *rowsTools) ([]schema.MissingRows, error) {
 	done, err := c.readBackup(ctx, t, nil)
-	if err == nil && done.Restored < done.FoundRows() {
+	if (err == nil || errors.Is(err, sink.ErrDoubledUnknown)) && done.Restored < done.FoundRows() {
 		err = fmt.Errorf("%d of %d events of the copy were acknowledged and are not stored: try again",
 			done.FoundRows()-done.Restored, done.FoundRows())
 	}

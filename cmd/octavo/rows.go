@@ -80,9 +80,12 @@ type rowsWatch struct {
 
 	mu       sync.Mutex
 	audited  time.Time            // time of this node's last comparison, or when it last saw another node compare
-	suspects []string             // names of parts to check; "" means all parts
+	suspects []string             // names of parts to check at once; "" means all parts
 	looked   map[string]time.Time // when suspect last recorded a part, by name of the part
-	again    pause                // pause after a comparison or a check that failed
+	again    pause                // pause after a comparison that failed
+
+	unchecked []string // names of suspected parts whose check failed
+	recheck   pause    // pause before the unchecked parts are checked again
 
 	repaired pause // pause after a repair; only run uses it
 }
@@ -113,7 +116,7 @@ func (n *node) newRowsWatch() (*rowsWatch, error) {
 		ledger: n.store.Rows, log: n.log, ready: n.setup.migrated.Load, node: rand.Text(),
 		gauge: n.metrics.MissingRows, doubles: n.metrics.DoubledRows,
 		wake: make(chan struct{}, 1), looked: map[string]time.Time{},
-		again: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
+		again: pause{backoff: rowsBackoff}, recheck: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
 		changed: func() {
 			if service := n.queryService.Load(); service != nil {
 				service.Forget("")
@@ -169,7 +172,7 @@ func (w *rowsWatch) suspect(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if at, found := w.looked[part]; found && time.Since(at) < auditEvery || len(w.suspects) >= mostSuspected ||
-		slices.Contains(w.suspects, part) {
+		slices.Contains(w.suspects, part) || slices.Contains(w.unchecked, part) {
 		return
 	}
 	if len(w.looked) >= mostSuspected {
@@ -226,27 +229,26 @@ func (w *rowsWatch) repeat(ctx context.Context, wake <-chan struct{}, failed str
 	}
 }
 
-// look checks suspected parts, or compares the ledger with the table if a comparison is due. After a failure, the
-// pauses before the next attempt grow, because an attempt may read a whole part or month. It always reads the missing
-// events.
+// look checks suspected parts. It compares the ledger with the table if it checks parts, or if a comparison is due.
+// After a failure, the pauses before the next attempt grow, because an attempt may read a whole part or month. It
+// always reads the missing events.
 func (w *rowsWatch) look(ctx context.Context) error {
 	if !w.ready() {
 		return w.read(ctx)
 	}
 	w.mu.Lock()
-	suspects, due := w.suspects, w.due()
-	if w.again.over() {
-		w.suspects = nil
-	} else {
-		suspects, due = nil, false
+	suspects, due := w.suspects, w.due() && w.again.over()
+	w.suspects = nil
+	if w.recheck.over() {
+		suspects, w.unchecked = append(suspects, w.unchecked...), nil
 	}
 	w.mu.Unlock()
 	var err error
 	switch {
 	case len(suspects) > 0:
-		err = w.mend(ctx, suspects)
+		err = w.compare(ctx, checkWait, suspects...)
 	case due:
-		err = w.compare(ctx, auditWait, nil)
+		err = w.compare(ctx, auditWait)
 	}
 	return firstError(err, w.read(ctx))
 }
@@ -254,41 +256,6 @@ func (w *rowsWatch) look(ctx context.Context) error {
 // due reports whether a comparison is due. A notice that rows leave the table ends with the next comparison.
 func (w *rowsWatch) due() bool {
 	return w.audited.IsZero() || time.Since(w.audited) > auditEvery || slices.ContainsFunc(w.missing(), isLeaving)
-}
-
-// mend checks the suspected parts, and sets damaged parts aside. If this fails, it is repeated for all of them.
-func (w *rowsWatch) mend(ctx context.Context, suspects []string) error {
-	var parts []eventstore.Part
-	for _, name := range suspects {
-		found, err := w.table.Parts(ctx, name)
-		if err != nil {
-			return w.retryLater(err, 0, suspects)
-		}
-		parts = append(parts, found...)
-	}
-	return w.compare(ctx, checkWait, suspects, parts...)
-}
-
-// retryLater begins the pause before an attempt is repeated, unless it failed because another node is comparing. Then
-// it returns no error.
-func (w *rowsWatch) retryLater(err error, took time.Duration, suspects []string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, part := range suspects {
-		if !slices.Contains(w.suspects, part) {
-			w.suspects = append(w.suspects, part)
-		}
-	}
-	switch {
-	case lockIsBusy(err):
-		return nil
-	case errors.Is(err, eventstore.ErrBehind) && took < behindPause:
-		// The attempt was cheap, and replicas of a busy cluster are often behind.
-		w.again.until = time.Now().Add(behindPause)
-	default:
-		w.again.begin()
-	}
-	return err
 }
 
 // audit compares the ledger with the table before the node answers queries. It does nothing if an earlier comparison of
@@ -300,38 +267,82 @@ func (w *rowsWatch) audit(ctx context.Context) error {
 	if !due {
 		return w.read(ctx)
 	}
-	return firstError(w.compare(ctx, startWait, nil), w.read(ctx), w.tellAside(ctx))
+	return firstError(w.compare(ctx, startWait), w.read(ctx), w.tellAside(ctx))
 }
 
-// tellAside logs the parts that are set aside, at each start until an operator deletes them. The engine may have set
-// them aside without a loss, if it still had the parts from which it had merged them. But a disk has damaged them.
+// tellAside logs the parts that are set aside, at each start until an operator deletes them. A disk may have damaged
+// them. Sound copies of other parts are set aside too.
 func (w *rowsWatch) tellAside(ctx context.Context) error {
 	folders, err := w.table.Aside(ctx)
 	if err == nil && len(folders) > 0 {
-		w.log.Warn("Damaged parts of the events table are set aside: check the disk. They have visitors' data. "+
+		w.log.Warn("Parts of the events table are set aside: they are damaged, or copies of other parts. Check the "+
+			"disk if earlier lines name damage. The parts have visitors' data. "+
 			"Delete their folders when their events are restored or accepted as lost.",
 			"parts", len(folders), "folders", folders[:min(len(folders), mostNamed)])
 	}
 	return err
 }
 
-// compare checks the parts, which are suspected, and compares the ledger with the table. It compares nothing if another
-// node is comparing them.
-func (w *rowsWatch) compare(
-	ctx context.Context, wait time.Duration, suspects []string, parts ...eventstore.Part,
-) error {
+// compare checks the suspected parts, sets damaged parts aside, and compares the ledger with the table. It compares
+// nothing if another node is comparing them.
+func (w *rowsWatch) compare(ctx context.Context, wait time.Duration, suspects ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	began := time.Now()
-	_, err := w.mender.Compare(ctx, parts)
-	if err != nil && (!lockIsBusy(err) || len(parts) > 0) {
-		return w.retryLater(err, time.Since(began), suspects)
+	var parts []eventstore.Part
+	var later []string // names of parts to check later
+	var failed error
+	for _, name := range suspects {
+		found, err := w.table.Parts(ctx, name)
+		if err != nil {
+			later, failed = append(later, name), errors.Join(failed, err)
+		}
+		parts = append(parts, found...)
 	}
+	list, err := w.mender.Compare(ctx, parts)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.audited = time.Now()
-	w.again.reset()
-	return nil
+	if lockIsBusy(err) {
+		if len(suspects) == 0 {
+			w.audited = time.Now()
+			w.again.reset()
+		}
+		w.suspects = append(w.suspects, suspects...)
+		return nil
+	}
+	if u, ok := errors.AsType[*sink.UncheckedError](err); ok {
+		later = append(later, u.Parts...)
+	}
+	w.checkLater(later)
+	if err == nil || list != nil {
+		w.audited = time.Now()
+	}
+	switch {
+	case err == nil, list != nil && errors.Is(err, sink.ErrDoubledUnknown):
+		w.again.reset() // an early repetition of the look for doubled rows would fail too
+	case errors.Is(err, eventstore.ErrBehind) && time.Since(began) < behindPause:
+		// The attempt was cheap, and replicas of a busy cluster are often behind.
+		w.again.until = time.Now().Add(behindPause)
+	default:
+		w.again.begin()
+	}
+	return errors.Join(failed, err)
+}
+
+// checkLater records suspected parts whose check failed. Their pause grows with each failure, because a check may read
+// a large part. It does not delay the check of a part that becomes suspected later.
+func (w *rowsWatch) checkLater(parts []string) {
+	for _, part := range parts {
+		if !slices.Contains(w.unchecked, part) {
+			w.unchecked = append(w.unchecked, part)
+		}
+	}
+	switch {
+	case len(parts) > 0:
+		w.recheck.begin()
+	case len(w.unchecked) == 0:
+		w.recheck.reset()
+	}
 }
 
 // restore restores missing rows that no repair has searched for yet. The pauses between repairs grow until no rows need

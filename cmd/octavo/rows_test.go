@@ -22,9 +22,11 @@ import (
 // watchWorld is the ledger, the table and the mender of a rowsWatch.
 type watchWorld struct {
 	err      error // the error of Compare
+	parts    error // the error of the checks of the parts whose names begin with "all_"
 	leaving  int64
 	compared []time.Time
-	checked  int // number of parts that were given to Compare
+	checked  int    // number of parts that were given to Compare
+	last     string // names of the parts that were last given to Compare
 	aside    []string
 }
 
@@ -49,11 +51,22 @@ func (w *watchWorld) Parts(_ context.Context, name string) ([]eventstore.Part, e
 }
 
 func (w *watchWorld) Compare(_ context.Context, parts []eventstore.Part) ([]schema.MissingRows, error) {
-	w.compared, w.checked = append(w.compared, time.Now()), w.checked+len(parts)
-	if w.err == nil {
-		w.leaving = 0
+	w.compared, w.checked, w.last = append(w.compared, time.Now()), w.checked+len(parts), ""
+	var unchecked []string
+	for _, p := range parts {
+		w.last += p.Name + " "
+		if strings.HasPrefix(p.Name, "all_") {
+			unchecked = append(unchecked, p.Name)
+		}
 	}
-	return nil, w.err
+	if w.err != nil && !errors.Is(w.err, sink.ErrDoubledUnknown) {
+		return nil, w.err
+	}
+	w.leaving = 0
+	if w.parts != nil && len(unchecked) > 0 {
+		return []schema.MissingRows{}, &sink.UncheckedError{Parts: unchecked, Err: w.parts}
+	}
+	return []schema.MissingRows{}, w.err
 }
 
 func (w *watchWorld) Restore(context.Context, bool, func(sink.Difference) error) (sink.Mended, error) {
@@ -67,7 +80,7 @@ func (w *watchWorld) idle() *rowsWatch {
 		gauge:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "missing"}),
 		doubles: prometheus.NewGauge(prometheus.GaugeOpts{Name: "doubled"}),
 		changed: func() {}, wake: make(chan struct{}, 1), looked: map[string]time.Time{},
-		again: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
+		again: pause{backoff: rowsBackoff}, recheck: pause{backoff: rowsBackoff}, repaired: pause{backoff: rowsBackoff},
 	}
 }
 
@@ -93,8 +106,9 @@ func TestRowsWatchPace(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &watchWorld{err: errors.New("the month is too large"), leaving: c.leaving}
 				r := w.watch(t)
-				damage := errors.New("part is damaged: all_1_1_0")
+				damage := errors.New("part 'all_1_1_0' is damaged")
 				if c.suspect {
+					w.err, w.parts = nil, errors.New("the part is too large")
 					r.suspect(damage)
 				}
 				begin := time.Now()
@@ -119,7 +133,7 @@ func TestRowsWatchPace(t *testing.T) {
 					t.Errorf("%d parts were checked in %d comparisons", w.checked, len(w.compared))
 				}
 
-				w.err, w.compared = nil, nil
+				w.err, w.parts, w.compared = nil, nil, nil
 				time.Sleep(2*auditEvery + 10*missingEvery)
 				synctest.Wait()
 				if n := len(w.compared); n < 2 || n > 3 || w.compared[1].Sub(w.compared[0]) < auditEvery {
@@ -128,6 +142,54 @@ func TestRowsWatchPace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestRowsWatchNewSuspect reports a damaged part after comparisons, or checks of another part, have failed for a day.
+// The part must be checked at once, only once, and without the other part.
+func TestRowsWatchNewSuspect(t *testing.T) {
+	t.Parallel()
+	for name, w := range map[string]*watchWorld{
+		"comparisons fail": {err: errors.New("the month is too large")},
+		"looks fail":       {err: sink.ErrDoubledUnknown},
+		"checks fail":      {parts: errors.New("the part is too large")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := w.watch(t)
+				if w.parts != nil {
+					r.suspect(errors.New("part 'all_1_1_0' is damaged"))
+				}
+				time.Sleep(24*time.Hour + 10*time.Minute)
+				synctest.Wait()
+				w.checked, w.compared = 0, nil
+				r.suspect(errors.New("part '202611_2_2_0' is damaged"))
+				synctest.Wait()
+				if w.checked != 1 || w.last != "202611_2_2_0 " {
+					t.Fatalf("%d parts were checked, the last were %q", w.checked, w.last)
+				}
+				time.Sleep(24 * time.Hour)
+				synctest.Wait()
+				if n := len(w.compared); n < 23 || n > 36 || w.parts == nil && w.checked != 1 {
+					t.Errorf("%d parts were checked in %d comparisons", w.checked, n)
+				}
+			})
+		})
+	}
+}
+
+// TestRowsWatchUnknown lets each look for doubled rows fail. The missing rows are known, so the next comparison must
+// follow in an hour.
+func TestRowsWatchUnknown(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watchWorld{err: fmt.Errorf("%w: the month is too large", sink.ErrDoubledUnknown)}
+		w.watch(t)
+		time.Sleep(24 * time.Hour)
+		synctest.Wait()
+		if n := len(w.compared); n < 23 || n > 24 {
+			t.Errorf("%d comparisons in a day", n)
+		}
+	})
 }
 
 // TestRowsWatchBusy leaves the comparison to another node while a notice says that rows leave the table. If the other
@@ -179,7 +241,8 @@ func TestRowsWatchTellsAside(t *testing.T) {
 		w := &watchWorld{aside: []string{"/data/detached/broken-on-start_202611_7_61_9"}, err: errors.New("no answer")}
 		r := w.idle()
 		r.log = slog.New(slog.NewTextHandler(&log, nil))
-		if err := r.audit(t.Context()); !errors.Is(err, w.err) || !strings.Contains(log.String(), w.aside[0]) {
+		if err := r.audit(t.Context()); !errors.Is(err, w.err) || !strings.Contains(log.String(), w.aside[0]) ||
+			!strings.Contains(log.String(), "or copies of other parts") {
 			t.Errorf("%v: the log has %s", err, log.String())
 		}
 		if err := r.audit(t.Context()); err != nil || len(w.compared) != 1 {

@@ -131,14 +131,16 @@ func kindsOfData(deep bool) []kindOfData {
 }
 
 // run verifies the kinds of data. If a kind cannot be verified, run still verifies the other kinds. failed has the
-// errors by kind.
+// errors by kind. The list has the damage that was found before an error.
 func (v *verifier) run(ctx context.Context, kinds []kindOfData) (list []schema.Verification, failed map[string]error) {
 	failed = map[string]error{}
 	for _, of := range kinds {
 		f := &verification{Verification: schema.Verification{Kind: of.kind}, v: v}
 		if err := of.run(v, ctx, f); err != nil {
 			failed[of.kind] = fmt.Errorf("cannot verify %s: %w", of.kind, err)
-			continue
+			if f.Damaged == 0 {
+				continue // an older result may have damage
+			}
 		}
 		if f.Damaged > 0 {
 			f.Hint = of.hint

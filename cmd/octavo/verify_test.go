@@ -193,6 +193,29 @@ func TestVerificationFails(t *testing.T) {
 	})
 }
 
+// TestVerificationPartial verifies a kind that has damage, and then an error. The result must have the damage and the
+// hint, and the error must be reported too. A kind that has only an error must have no result.
+func TestVerificationPartial(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk does not answer")
+	kind := func(name, damage string) kindOfData {
+		return kindOfData{kind: name, hint: "check the disk", run: func(
+			_ *verifier, _ context.Context, f *verification,
+		) error {
+			f.read(1, damage)
+			return broken
+		}}
+	}
+	v := &verifier{found: func(string, string) {}, progress: func(string, int64, int64) {}}
+	list, failed := v.run(t.Context(), []kindOfData{kind("damaged", "a bit"), kind("sound", "")})
+	if len(list) != 1 || list[0].Kind != "damaged" || list[0].Damaged != 1 || list[0].Hint != "check the disk" {
+		t.Errorf("the results are %+v", list)
+	}
+	if !errors.Is(failed["damaged"], broken) || !errors.Is(failed["sound"], broken) {
+		t.Errorf("the errors are %v", failed)
+	}
+}
+
 // TestVerifyWatch shows the results of a verification in /readyz and in a metric until a later verification finds no
 // damage.
 func TestVerifyWatch(t *testing.T) {

@@ -107,7 +107,7 @@ func (w *verifyWatch) due(list []schema.Verification, now time.Time) (due []kind
 			since := now.Sub(v.VerifiedAt) // since is less than 0 if the clock was set back after the verification
 			return v.Kind == of.kind && since >= 0 && since <= age
 		})
-		if again := w.again[of.kind]; !young && (again == nil || again.over()) {
+		if again := w.again[of.kind]; again == nil && !young || again != nil && again.over() {
 			due = append(due, of)
 		}
 	}
@@ -150,6 +150,9 @@ func (w *verifyWatch) verify(ctx context.Context, kinds []kindOfData) (err error
 		},
 	}
 	list, failed := v.run(ctx, kinds)
+	list = slices.DeleteFunc(list, func(of schema.Verification) bool {
+		return of.Kind == verifiedEvents && failed[of.Kind] != nil // unread parts may have damage
+	})
 	for i := range list {
 		if list[i].Kind == verifiedEvents {
 			list[i].Damaged = 0 // nodes set these parts aside now, and missing events have a separate alert

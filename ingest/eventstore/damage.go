@@ -140,20 +140,21 @@ func (c *ClickHouse) Days(ctx context.Context, p Part) (map[schema.MissingDay]in
 }
 
 // SetAside takes a damaged part out of its table. A part of the events table is moved to the table's folder `detached`.
-// A part with aggregate states is deleted, because queries compute the states again.
-func (c *ClickHouse) SetAside(ctx context.Context, p Part) error {
+// A part with aggregate states is deleted, because queries compute the states again. `done` is false if the table no
+// longer had the part.
+func (c *ClickHouse) SetAside(ctx context.Context, p Part) (done bool, err error) {
 	change := " DETACH PART " + sqltree.Quote(p.Name)
 	if p.Derived() {
 		change = " DROP PARTITION ID " + sqltree.Quote(p.Partition)
 	}
-	err := c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(p.Table)+change)
+	err = c.cfg.Conn.Exec(ctx, "ALTER TABLE "+sqltree.Ident(p.Table)+change)
 	if e, ok := errors.AsType[*clickhouse.Exception](err); ok && (e.Code == codeNoPart || e.Code == codeNoTable) {
-		return nil // a merge or a deletion has replaced the part
+		return false, nil // a merge or a deletion has replaced the part
 	}
 	if err != nil {
-		err = fmt.Errorf("cannot set part %s of %s aside: %w", p.Name, p.Table, err)
+		return false, fmt.Errorf("cannot set part %s of %s aside: %w", p.Name, p.Table, err)
 	}
-	return err
+	return true, nil
 }
 
 // Aside returns the folders of the parts that are set aside: by SetAside, or by ClickHouse, which sets a part aside at

@@ -68,8 +68,10 @@ func TestAside(t *testing.T) {
 	if folders, err := store.Aside(t.Context()); err != nil || len(folders) != 0 {
 		t.Errorf("%v: folders %v, and nothing is set aside", err, folders)
 	}
-	if err := store.SetAside(t.Context(), parts[0]); err != nil {
-		t.Fatal(err)
+	for _, want := range []bool{true, false} {
+		if done, err := store.SetAside(t.Context(), parts[0]); err != nil || done != want {
+			t.Fatalf("%v: the part was set aside: %v, want %v", err, done, want)
+		}
 	}
 	folders, err := store.Aside(t.Context())
 	if err != nil || len(folders) != 1 || filepath.Base(filepath.Clean(folders[0])) != parts[0].Name {

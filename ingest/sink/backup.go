@@ -93,8 +93,8 @@ func (m *Mender) ReadBackup(ctx context.Context, cfg BackupConfig) (done FromBac
 	}
 	if done.Restored > 0 {
 		var unknown error
-		done.Missing, unknown, err = m.compare(ctx, true)
-		err = errors.Join(err, unknown)
+		done.Missing, unknown, err = m.compare(ctx)
+		err = lookError(unknown, err)
 	}
 	return done, err
 }

@@ -23,6 +23,8 @@ type MendLedger interface {
 	// ForgetLeaving. ReadersBefore returns the running nodes that have not read the notice. Each node has a number of
 	// heartbeats, which increases while the node runs.
 	NoteLeaving(ctx context.Context, rows int64) (notice int64, err error)
+	// Leaving returns the number of rows of all notices, and the number of the last notice.
+	Leaving(ctx context.Context) (rows, notice int64, err error)
 	ReadersBefore(ctx context.Context, notice int64) (beats map[string]int64, err error)
 	ForgetReader(ctx context.Context, node string) error
 	ForgetLeaving(ctx context.Context) error
@@ -43,7 +45,8 @@ type MendConfig struct {
 	// rows than the ledger of row counts has.
 	Everywhere bool
 
-	gone time.Duration // time without a heartbeat after which a node counts as ended, default readerGone
+	gone   time.Duration // time without a heartbeat after which a node counts as ended, default readerGone
+	checks time.Duration // longest time of the checks of parts, default no limit
 }
 
 // Mender sets damaged parts of the events table aside, and restores the table's missing rows from the log.
@@ -52,12 +55,14 @@ type Mender struct {
 	// unexplained has, by month, the number of rows that the events table has in addition to the counted rows although
 	// it has no doubled rows. Only the holder of AuditLock uses it.
 	unexplained map[schema.EventMonth]int64
+	// notices has the notices of parts, by name of the part. Only the holder of AuditLock uses it.
+	notices map[string]leavingPart
 }
 
 // NewMender builds a Mender. It starts nothing.
 func NewMender(cfg MendConfig) *Mender {
-	cfg.gone = cmp.Or(cfg.gone, readerGone)
-	return &Mender{cfg, map[schema.EventMonth]int64{}}
+	cfg.gone, cfg.checks = cmp.Or(cfg.gone, readerGone), cmp.Or(cfg.checks, math.MaxInt64)
+	return &Mender{cfg, map[schema.EventMonth]int64{}, map[string]leavingPart{}}
 }
 
 // Mended is the result of a repair.
@@ -67,54 +72,102 @@ type Mended struct {
 	Missing    []schema.MissingRows // rows that are missing after the repair
 }
 
-// ErrDoubledUnknown means that a look for doubled rows failed. If a comparison also returned a list, its numbers of
-// missing rows are right.
+// ErrDoubledUnknown means that a look for doubled rows failed, and that nothing more failed. If a comparison also
+// returned a list, its numbers of missing rows are right.
 var ErrDoubledUnknown = errors.New("it is unknown whether rows are doubled")
+
+// lookError returns the error of a comparison. It has ErrDoubledUnknown if all other errors are nil.
+func lookError(unknown error, others ...error) error {
+	err := errors.Join(others...)
+	if unknown != nil && err == nil {
+		return fmt.Errorf("%w: %w", ErrDoubledUnknown, unknown)
+	}
+	return errors.Join(err, unknown)
+}
+
+// UncheckedError means that parts were not checked, or that damaged parts were not set aside. A comparison still
+// checks the other parts.
+type UncheckedError struct {
+	Parts []string // names of the parts
+	Err   error
+}
+
+func (e *UncheckedError) Error() string { return e.Err.Error() }
+func (e *UncheckedError) Unwrap() error { return e.Err }
+
+var errLeaving = errors.New("a part that could not be set aside may still leave the events table")
 
 // searchMost is the longest time that a comparison looks for doubled rows. The look takes at most half of the time that
 // the comparison has.
 const searchMost = 5 * time.Minute
 
-// Compare checks the parts, sets damaged parts aside, and then compares the events table with the ledger. If a part
-// cannot be checked, Compare still checks the other parts. Only one process at a time compares. An error of Lock means
-// that another process is comparing. The list is nil if the missing rows are unknown.
+// Compare checks the parts, sets damaged parts aside, and then compares the events table with the ledger. If parts
+// cannot be checked, Compare still makes the comparison, and returns an UncheckedError with their names. Only one
+// process at a time compares. An error of Lock means that another process is comparing. The list is nil if the missing
+// rows are unknown.
 func (m *Mender) Compare(ctx context.Context, parts []eventstore.Part) (list []schema.MissingRows, err error) {
 	_, release, err := m.cfg.Lock(ctx, AuditLock)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, release()) }()
-	failed := m.cfg.Table.DropScratch(ctx)
-	unchecked := false
-	for _, p := range parts {
-		if err := m.check(ctx, p); err != nil {
-			failed, unchecked = errors.Join(failed, err), true
+	scratch := m.cfg.Table.DropScratch(ctx)
+	unchecked := m.checkAll(ctx, parts)
+	list, unknown, err := m.compare(ctx)
+	if err == nil && m.leaving() {
+		err = errLeaving
+	}
+	return list, lookError(unknown, scratch, unchecked, err)
+}
+
+// checkAll checks parts. It leaves a sixth of the time for the comparison that follows. So parts that take too long do
+// not prevent the comparison.
+func (m *Mender) checkAll(ctx context.Context, parts []eventstore.Part) error {
+	most := m.cfg.checks
+	if end, has := ctx.Deadline(); has {
+		most = min(most, time.Until(end)*5/6)
+	}
+	ctx, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	var unchecked UncheckedError
+	for i, p := range parts {
+		if err := ctx.Err(); err != nil {
+			for _, p := range parts[i:] {
+				unchecked.Parts = append(unchecked.Parts, p.Name)
+			}
+			unchecked.Err = errors.Join(unchecked.Err, fmt.Errorf("cannot check %d parts: %w", len(parts)-i, err))
+			break
 		}
-		if ctx.Err() != nil {
-			return nil, failed
+		if err := m.check(ctx, p); err != nil {
+			unchecked.Parts, unchecked.Err = append(unchecked.Parts, p.Name), errors.Join(unchecked.Err, err)
 		}
 	}
-	list, unknown, err := m.compare(ctx, !unchecked)
-	return list, errors.Join(failed, unknown, err)
+	if unchecked.Err == nil {
+		return nil
+	}
+	return &unchecked
 }
 
 // compare compares the events table with the ledger. First it looks for rows that the table has twice, then for missing
 // rows. The error `unknown` means that the first look failed. The second look does not depend on it: a table that is
 // too large for the first look may also lack rows.
 //
-// If `settled` is true, compare deletes the notices of rows that leave the table. It is false if a part may still
-// leave.
-func (m *Mender) compare(ctx context.Context, settled bool) (list []schema.MissingRows, unknown, err error) {
+// compare deletes the notices of rows that leave the table, unless a part may still leave.
+func (m *Mender) compare(ctx context.Context) (list []schema.MissingRows, unknown, err error) {
 	search, cancel := context.WithTimeout(ctx, m.searchTime(ctx))
 	defer cancel()
-	if err := m.doubled(ctx, search); err != nil {
-		unknown = fmt.Errorf("%w: %w", ErrDoubledUnknown, err)
+	unknown = m.doubled(ctx, search)
+	if err := m.settle(ctx); err != nil {
+		return nil, unknown, err
 	}
 	if list, err = Audit(ctx, m.cfg.Ledger, m.cfg.Table); err != nil {
 		return nil, unknown, err
 	}
-	if settled {
-		err = m.cfg.Ledger.ForgetLeaving(ctx)
+	if m.leaving() {
+		return list, unknown, nil
+	}
+	if err = m.cfg.Ledger.ForgetLeaving(ctx); err == nil {
+		clear(m.notices)
 	}
 	return list, unknown, err
 }
@@ -140,6 +193,10 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	switch {
 	case err != nil:
 		return err
+	case is != eventstore.DamagedContents && !p.Derived():
+		m.stays(p)
+	}
+	switch {
 	case is == eventstore.DamagedDerived:
 		m.cfg.Logger.Error("A projection of a part of the events table is damaged. The engine builds it again.",
 			"part", p.Name, "reason", reason)
@@ -150,18 +207,24 @@ func (m *Mender) check(ctx context.Context, p eventstore.Part) error {
 	if p.Derived() {
 		m.cfg.Logger.Error("Damaged aggregate states are dropped. Queries make them again.",
 			"table", p.Table, "part", p.Name, "reason", reason)
-		return m.cfg.Table.SetAside(ctx, p)
+		_, err := m.cfg.Table.SetAside(ctx, p)
+		return err
 	}
 	days, unknown := m.cfg.Table.Days(ctx, p)
 	if unknown != nil {
 		m.cfg.Logger.Info("The damaged part cannot tell the sites and days of its rows.", "error", unknown)
 		days = nil
 	}
-	if err := m.announce(ctx, int64(p.Rows)); err != nil {
+	if err := m.announce(ctx, p); err != nil {
 		return err
 	}
-	if err := m.cfg.Table.SetAside(ctx, p); err != nil {
+	m.leaves(p)
+	done, err := m.cfg.Table.SetAside(ctx, p)
+	if err != nil {
 		return err
+	}
+	if m.stays(p); !done {
+		return nil // a merge has replaced the part, and its rows are still in the table
 	}
 	m.cfg.Logger.Error("A damaged part of the events table is set aside. Its files stay in the folder `detached` of "+
 		"the table. What the log has of its rows is restored.",
@@ -206,19 +269,19 @@ func (m *Mender) Restore(ctx context.Context, again bool, report func(Difference
 	if err != nil {
 		return done, fmt.Errorf("cannot restore what the log has: %w", err)
 	}
-	list, unknown, err := m.compare(ctx, true)
+	list, unknown, err := m.compare(ctx)
 	if done.Missing = list; err != nil {
-		return done, errors.Join(unknown, err)
+		return done, lookError(unknown, err)
 	}
 	for _, p := range done.Partitions {
 		if p.To < min(ends[p.Partition], r.ends[p.Partition]) {
-			return done, unknown // the next repair looks for missing rows that are counted and not committed
+			return done, lookError(unknown) // the next repair looks for missing rows that are counted and not committed
 		}
 	}
 	for i := range done.Missing {
 		done.Missing[i].Lost = done.Missing[i].Rows
 	}
-	return done, errors.Join(unknown, m.cfg.Ledger.NoteMissing(ctx, done.Missing))
+	return done, lookError(unknown, m.cfg.Ledger.NoteMissing(ctx, done.Missing))
 }
 
 // countRestored counts the missing rows that were restored, by site and day.

@@ -177,8 +177,8 @@ func (m *Mender) MergeDoubles(ctx context.Context) (list []schema.MissingRows, e
 			failed = errors.Join(failed, m.cfg.Table.Merge(ctx, of.Month))
 		}
 	}
-	list, unknown, err := m.compare(ctx, true)
-	return list, errors.Join(failed, unknown, err)
+	list, unknown, err := m.compare(ctx)
+	return list, lookError(unknown, failed, err)
 }
 
 // mostCopies is the largest number of parts that one comparison sets aside for a month.
@@ -202,8 +202,12 @@ func (m *Mender) setCopiesAside(
 		if err != nil || !found {
 			return left, true, err
 		}
-		if err := m.cfg.Table.SetAside(ctx, part); err != nil {
+		done, err := m.cfg.Table.SetAside(ctx, part)
+		if err != nil {
 			return left, true, err
+		}
+		if !done {
+			continue // a merge has replaced the part
 		}
 		left.Rows -= int64(part.Rows)
 		m.cfg.Logger.Error("A part of the events table is set aside: other parts have all of its rows too. Its files "+
