@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/segmentio/kafka-go"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/octavo-docs/octavo/cmd/engine/enginetest"
@@ -203,5 +205,34 @@ func TestReplicas(t *testing.T) {
 	}
 	if n := <-created; n != 3 {
 		t.Errorf("%d replicas, want 3", n)
+	}
+}
+
+// TestLeaderMoves lets the broker answer three times that the partition has another leader. The letter must then be
+// written once.
+func TestLeaderMoves(t *testing.T) {
+	t.Parallel()
+	broker := brokertest.Start(t, brokertest.Options{})
+	w := NewWriter(broker.Addresses(), eventlog.Access{}, "events", "test", 0)
+	t.Cleanup(w.Close)
+	var answered atomic.Int32
+	broker.On(kmsg.Produce, func(r kmsg.Request) (kmsg.Response, error) {
+		req := r.(*kmsg.ProduceRequest)
+		if answered.Add(1) > 3 {
+			return nil, nil
+		}
+		partition := kmsg.NewProduceResponseTopicPartition()
+		partition.ErrorCode = int16(kafka.NotLeaderForPartition)
+		topic := kmsg.NewProduceResponseTopic()
+		topic.Topic, topic.Partitions = req.Topics[0].Topic, append(topic.Partitions, partition)
+		res := req.ResponseKind().(*kmsg.ProduceResponse)
+		res.Topics = append(res.Topics, topic)
+		return res, nil
+	})
+	if err := w.Write(t.Context(), []Letter{{Reason: "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := ingesttest.ReadTopic(t, broker.Addresses(), w.Topic(), 0); len(got) != 1 || answered.Load() != 4 {
+		t.Errorf("%d letters after %d requests", len(got), answered.Load())
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/segmentio/kafka-go"
 
 	"github.com/octavo-docs/octavo/ingest/eventlog"
+	"github.com/octavo-docs/octavo/ingest/retry"
 	"github.com/octavo-docs/octavo/schema"
 )
 
@@ -22,6 +23,8 @@ const (
 	maxBytes = 16 << 20
 	// produceBytes is the largest number of bytes of letters in one produce request, unless a single letter is larger.
 	produceBytes = 512 << 10
+	// sends is the largest number of produce requests for the same records.
+	sends = 8
 )
 
 // Writer makes letters durable in the dead-letter topic. It creates the topic when it writes the first letter.
@@ -173,10 +176,23 @@ func parse(topic *eventlog.Topic, text []byte) (*value, error) {
 	return v, nil
 }
 
+// produce writes records. It retries a few times while the partition's leader moves, or has just been chosen: the
+// broker has then written nothing.
 func (w *Writer) produce(ctx context.Context, records []record) error {
 	if err := w.create(ctx); err != nil {
 		return err
 	}
+	wait := retry.Backoff{First: 50 * time.Millisecond, Max: time.Second}
+	for attempt := 1; ; attempt++ {
+		err := w.send(ctx, records)
+		if attempt == sends || ctx.Err() != nil || !errors.Is(err, kafka.NotLeaderForPartition) {
+			return err
+		}
+		wait.Sleep(ctx)
+	}
+}
+
+func (w *Writer) send(ctx context.Context, records []record) error {
 	list := make([]kafka.Record, len(records))
 	for i, r := range records {
 		list[i] = kafka.Record{Key: kafka.NewBytes([]byte(r.key))}
