@@ -123,12 +123,14 @@ func (*fakeInsights) Batch(_ context.Context, from schema.QueryOrigin, body []by
 	if !bytes.Contains(body, []byte("queries")) {
 		return nil, nil, schema.Invalid("queries", "is required")
 	}
-	return []byte(`{"now":"2026-11-28T12:00:00.000Z","queries":{"a":{"status":200,"answer":{"columns":[]}}}}`),
+	return []byte(`{"now":"2026-11-28T12:00:00.000Z","timezone":"UTC",` +
+			`"queries":{"a":{"status":200,"answer":{"columns":[]}}}}`),
 		map[string]string{"X-Octavo-Site": from.SiteID}, nil
 }
 
 func (*fakeInsights) Live(_ context.Context, from schema.QueryOrigin, _ []string) ([]byte, map[string]string, error) {
-	answer := `{"object":"insights-live","now":"2026-11-28T12:00:00.000Z","from":"2026-11-28T11:31:00.000Z"`
+	answer := `{"object":"insights-live","now":"2026-11-28T12:00:00.000Z","from":"2026-11-28T11:31:00.000Z",` +
+		`"timezone":"UTC"`
 	for _, part := range query.LiveParts() {
 		answer += `,"` + part + `":{"columns":[]}`
 	}
