@@ -504,7 +504,7 @@ type unsearchable struct {
 var errUnsearchable = errors.New("the month is too large")
 
 func (c *unsearchable) Query(ctx context.Context, query string, args ...any) (driver.Rows, error) {
-	if strings.Contains(query, " AS day, count() FROM") {
+	if strings.Contains(query, " AS hour, count() FROM") {
 		if c.looks--; c.looks < 0 {
 			return nil, errUnsearchable
 		}
