@@ -197,8 +197,8 @@
 //
 // A batch has up to 24 named queries with the same `now`. Each query has its own status, and the same answer or error
 // as a single query. Equal queries run once. Cached answers are taken before the batch waits for its turn. The other
-// queries take one turn for the sum of their rows. If there are none, the batch takes no turn. All statements of the
-// batch share the time limit of one query. Two light queries run concurrently, and other queries run one by one,
+// queries take one turn, whose rows are the sum of their rows. A batch of cached answers takes no turn. All statements
+// of the batch share the time limit of one query. Two light queries run concurrently, and other queries run one by one,
 // because a turn has the memory of one query.
 //
 // Equal batches share a run. If a query had no time left in a run that began before its batch came, it runs again. The

@@ -34,7 +34,9 @@ func TestSearchOfVisibleWords(t *testing.T) {
 		by   store.Sight
 	}{
 		{"a user", store.Sight{}},
-		{"a partner", store.Sight{Allows: func(condition string) bool { return condition == "visitor.claims.partner" }}},
+		{"a partner", store.Sight{Allows: func(condition string) bool {
+			return condition == "visitor.claims.partner"
+		}}},
 		{"a stranger", store.Sight{Allows: func(string) bool { return false }}},
 	}
 	check := func(query string, want ...string) {

@@ -70,7 +70,8 @@ func TestConditionalBlocks(t *testing.T) {
 				"ten pages": true, "unlimited": test.sees, `"a thousand pages"`: test.sees, "ten thousand": test.sees,
 			} {
 				for name, a := range map[string]apitest.Answer{
-					"space": h.Do("GET", space+"/search?query="+url.QueryEscape(query), test.token, nil), "site": ofSite(query),
+					"space": h.Do("GET", space+"/search?query="+url.QueryEscape(query), test.token, nil),
+					"site":  ofSite(query),
 				} {
 					text, count := string(a.Body), map[bool]string{true: `"count":1`, false: `"count":0`}[sees]
 					if a.Status != http.StatusOK || strings.Contains(text, `"Limits"`) != sees ||

@@ -364,7 +364,8 @@ func TestLeftOut(t *testing.T) {
 			"code-tabs %}\nx\n{% endcode-tabs %}\n\n<table><tr><td><form>y</form></td></tr></table>\n",
 		"b.mdx": "import X from 'x'\n\n# B {#b}\n\n<Tabs>\n\n<Connect />\n\n<B.C d={1}>in</B.C> [a](u){.x}\n{: .note}\n\n" +
 			"</Tabs>\n\n{{#include f}}\n\n{/* c */}\n",
-		"c.md": "# C\n\n{{< note >}}\na\n{{< /note >}}\n\n- {{% tab \"b\" %}}\n\n|a|\n|-|\n|{{<d/>}}|\n\n{{</* c */>}} {{/* c */}}\n\n" +
+		"c.md": "# C\n\n{{< note >}}\na\n{{< /note >}}\n\n- {{% tab \"b\" %}}\n\n|a|\n|-|\n|{{<d/>}}|\n\n" +
+			"{{</* c */>}} {{/* c */}}\n\n" +
 			"`{{< code >}}`\n",
 	})
 	want := []Note{

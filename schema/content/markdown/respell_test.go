@@ -28,11 +28,13 @@ var spelledBlocks = []string{
 	"<details><summary>t</summary>\n\n* x\n* WORD\n\n</details>",
 	"{% hint style='info' %}\nWORD *and*\nmore\n{% endhint %}",
 	"{%tabs%}\n{%tab title='a'%}\nx WORD\n\n{%endtab%}\n{%endtabs%}", "Title WORD\n=====", "##   WORD *x* ##",
-	"<me@e.example> WORD", "<https://a.example/b_c?d=e&f> *x*\nand __y__ WORD", "a <name> *b*\nof <tel:+123> and <ftp://f.example> WORD",
+	"<me@e.example> WORD", "<https://a.example/b_c?d=e&f> *x*\nand __y__ WORD",
+	"a <name> *b*\nof <tel:+123> and <ftp://f.example> WORD",
 	"`` a`b `` WORD",
 	"![x](y.png 'title') WORD", "[a](/u 'title') *WORD*", "**bold**WORD and _x_", "WORD -- dashes... \"quotes\"",
 	"http://a.example/b_c_d WORD",
-	"{{< note \"*a*\" >}}\n*it* WORD\n{{< /note >}}", "{{% tab _a_ %}} __x__ {{</* b */>}} WORD\n{{% /tab %}}", "a {{< b\nc=\"*d*\" >}} __e__ WORD",
+	"{{< note \"*a*\" >}}\n*it* WORD\n{{< /note >}}", "{{% tab _a_ %}} __x__ {{</* b */>}} WORD\n{{% /tab %}}",
+	"a {{< b\nc=\"*d*\" >}} __e__ WORD",
 	"汉字 WORD 汉字\n汉字*汉字*", "<sub>a</sub> WORD<br>more", "~~~js\nlet x = WORD\n~~~", "text\n***\nWORD",
 }
 
@@ -222,7 +224,8 @@ func TestEditOfAnAutoLink(t *testing.T) {
 			{"<https://a.example/x>", "[https://a.example/xnew](https://a.example/x)", "[https://a.example/x](/other)"},
 			{"<me@a.example>", "[me@a.examplenew](mailto:me@a.example)", "[me@a.example](/other)"},
 			{"<MAILTO:me@a.example>", "[MAILTO:me@a.examplenew](MAILTO:me@a.example)", "[MAILTO:me@a.example](/other)"},
-			{"<https://a.example/*x*>", `[https://a.example/\*x\*new](https://a.example/*x*)`, `[https://a.example/\*x\*](/other)`},
+			{"<https://a.example/*x*>", `[https://a.example/\*x\*new](https://a.example/*x*)`,
+				`[https://a.example/\*x\*](/other)`},
 			{"<tel:+4> <tel:+4>", "[tel:+4new](tel:+4) <tel:+4>", "[tel:+4](/other) <tel:+4>"},
 		} {
 			block := strings.Replace(around, "WORD", c.link, 1)
